@@ -105,6 +105,8 @@ bench: setup
 	$(SAY) 'Measuring: DECT, the MAC alone and with TCP both ways'
 	cargo bench -p roamsim-network --bench dect --locked --quiet -- --noplot
 	cargo bench -p roamsim-scenario --bench dect --locked --quiet -- --noplot
+	$(SAY) 'Measuring: calls from Python, and a scenario of a thousand flows'
+	$(BIN)/python -m benches.calls
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
 

@@ -61,6 +61,8 @@ def available() -> list[Program]:
             found.append(make())
         except MissingError as missing:
             sys.stderr.write(f"LEFT OUT: {missing}\n")
+    # It has no package, and a program compiled against somebody's copy of its source has not been written.
+    sys.stderr.write("LEFT OUT: htsim (Broadcom/csg-htsim) is not among the simulators that this compares with\n")
     return found
 
 

@@ -50,6 +50,7 @@ CASES = [
     Case("dumbbell-1000", "3s", dumbbell(1000)),
     Case("sctp", "3s", "sctp.toml"),
     Case("dect", "300s", "dect.toml"),
+    Case("signalling", "4005s", "signalling.toml"),
     Case("walk", "240s", "walk.toml"),
     Case("cell-1", "10s", cell.cell(1, 10)),
     Case("cell-10", "10s", cell.cell(10, 10)),

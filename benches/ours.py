@@ -11,7 +11,6 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 from cell import PAYLOAD_BYTES, cell
 from dumbbell import dumbbell
 from roamsim import _roamsim
@@ -46,7 +45,6 @@ def parse(arguments: list[str]) -> _roamsim.Scenario:
 def main() -> None:
     """Runs and prints."""
     scenario = parse(sys.argv[1:])
-    np.zeros(1)  # loaded on first use, which is not to count as the run's memory
     # What parsing has freed goes back to the system (glibc) and the peak is reset (Linux): the rest is of the run.
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

@@ -51,9 +51,9 @@ def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> N
     # Some tables are there only where what they are about is.
     for path in (scenario, *sorted((ROOT / "examples").glob("*.toml"))):
         result = _roamsim.run(roamsim.load(path), trace=traces, series=True)
-        for table, columns in result.tables.items():
-            for column, values in columns.items():
-                found[table, column] = None if isinstance(values, list) else result.units[table][column]
+        for name, table in result.tables.items():
+            for column, dtype in polars.DataFrame(table).schema.items():
+                found[name, column] = None if dtype == polars.String else table.units[column]
     explained = {(m.table, m.column): m.unit for m in metrics() if m.table != "run"}
     assert found == explained
 

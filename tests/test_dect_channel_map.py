@@ -102,15 +102,18 @@ def test_a_run_is_drawn_with_what_it_recorded() -> None:
     (recording,) = channel_map.recordings(result)
     figure = channel_map.draw(recording)
     # Three radio fixed parts, bearers and handovers, the two queues.
-    titles = [axes.get_ylabel().splitlines()[0] for axes in figure.axes]
+    titles = [panel.title.split(":")[0].split(",")[0].split(" of")[0] for panel in figure.panels]
     assert titles == ["RFP 0", "RFP 1", "RFP 2", "bearers", "DLC queue", "TCP queue"]
-    bearers = figure.axes[3].lines[0].get_ydata()
-    assert max(bearers) == 10
-    # The terminal's bars are those of its channels.
-    shown = recording.shown.filter((polars.col("type") == "User") & (polars.col("radio_fixed_part") == 1))
-    assert len(figure.axes[1].collections[-1].get_paths()) == shown.height
+    assert figure.panels[3].marks[0].frame["v"].max() == 10
+    # The terminal's bars are those of its channels, each as wide as its slots and as long as it was in use.
+    part = recording.shown.filter(type="User")["radio_fixed_part"][0]
+    mine = recording.shown.filter(type="User", radio_fixed_part=part).sort("from_s")
+    (bars,) = (marks.frame for marks in figure.panels[part].marks if marks.series == "the terminal")
+    assert bars.select("t", "until").rows() == mine.select("from_s", "until_s").rows()
+    assert (bars["high"] - bars["low"]).to_list() == mine["slots"].to_list()
+    assert (bars["low"] // 12).to_list() == mine["carrier"].to_list()
     only_channels = roamsim.run(SCENARIO, trace=["occupancy"])
-    assert len(channel_map.draw(channel_map.recordings(only_channels)[0]).axes) == 4
+    assert len(channel_map.draw(channel_map.recordings(only_channels)[0]).panels) == 4
 
 
 def test_the_report_of_a_run_with_dect_has_the_picture_or_says_how_to_get_it(

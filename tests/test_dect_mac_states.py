@@ -67,18 +67,27 @@ def test_every_type_that_had_a_call_is_counted() -> None:
 
 def test_the_diagram_draws_every_arrow_and_those_never_taken_pale() -> None:
     user = counts()["User"]
-    figure = mac_states.draw(user)
-    (axes,) = figure.axes
-    texts = {text.get_text(): text for text in axes.texts}
-    assert set(mac_states.PLACES) <= set(texts)
-    arrows = [patch for patch in axes.patches if "Arrow" in type(patch).__name__]
-    assert len(arrows) == len(user.transitions) == 16
-    labels = axes.texts[2 * len(mac_states.PLACES) :]
-    assert [label.get_text() for label in labels] == [str(count) for count in user.transitions.values()]
-    for label, count in zip(labels, user.transitions.values(), strict=True):
-        assert label.get_color() == (mac_states.TAKEN if count else mac_states.NEVER)
-    share = 100 * user.share("Active_Locked")
-    assert f"{share:.3g} %" in texts
+    wide = mac_states.draw(user)
+    # Beside the wide form a narrow one: the same states and arrows, turned.
+    for form in (wide, wide["usermeta"]["narrow"]):
+        arcs, heads, boxes, _, _, labels = (layer["data"]["values"] for layer in form["layer"])
+        assert {box["state"] for box in boxes} == set(mac_states.PLACES)
+        taken = {f"{start} to {end}": count for (start, end), count in user.transitions.items()}
+        assert len(taken) == 16
+        assert {head["arrow"] for head in heads} == {arc["arrow"] for arc in arcs} == set(taken)
+        assert {label["arrow"]: label["taken"] for label in labels} == {arrow: str(n) for arrow, n in taken.items()}
+        for label in labels:
+            assert (label["opacity"] == 1) == (taken[label["arrow"]] > 0)
+        shares = {box["state"]: box["share"] for box in boxes}
+        assert shares["Active_Locked"] == f"{100 * user.share('Active_Locked'):.3g} %"
+        # Boxes lie beside each other, and no arrow runs through one.
+        for one in boxes:
+            inside = [arc for arc in arcs if one["x"] < arc["x"] < one["x2"] and one["y"] < arc["y"] < one["y2"]]
+            assert not inside, (one["state"], inside)
+            beside = (o for o in boxes if o is not one)
+            assert all(
+                o["x2"] < one["x"] or one["x2"] < o["x"] or o["y2"] < one["y"] or one["y2"] < o["y"] for o in beside
+            )
 
 
 def test_a_report_has_the_diagram_of_each_type(roamsim: Command, tmp_path: Path) -> None:

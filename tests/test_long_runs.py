@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -281,6 +282,38 @@ def test_traces_go_to_disk_in_bounded_memory(tmp_path: Path) -> None:
     # A million rows more, which take 170 MB where they are held in memory.
     assert rows[1] - rows[0] > 1_000_000
     assert peaks[1] - peaks[0] < 80_000
+
+
+def test_what_a_killed_run_has_spooled_is_removed_by_a_later_one(
+    roamsim: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stream.toml").write_text(STREAM)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+
+    def spools(folder: Path) -> list[Path]:
+        return [file.parent for file in folder.glob("*spool-*/.held")]
+
+    for folder, options in ((tmp_path / "out", ["--parquet", "out"]), (tmp_path / "temporary", ["--csv"])):
+        long = ("run", "stream.toml", "--trace", "packets", "--set", "scenario.duration=1h")
+        process = begin(*long, *options, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        while not spools(folder):
+            assert process.poll() is None
+            time.sleep(0.01)
+        (left,) = spools(folder)
+        short = ("run", "stream.toml", "--trace", "packets", "--set", "scenario.duration=10ms")
+        # A run that goes on keeps its rows, however long it has had them.
+        os.utime(left / ".held", (0, 0))
+        roamsim(*short, "--csv")
+        if folder.name == "out":
+            roamsim(*short, *options, code=2)
+        assert left.is_dir()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert left.is_dir()
+        os.utime(left / ".held", (0, 0))
+        roamsim(*short, *options)
+        assert not spools(folder)
 
 
 def test_rows_on_disk_are_those_in_memory(roamsim: Command, tmp_path: Path) -> None:

@@ -56,6 +56,45 @@ def test_a_known_optimum_is_found_and_confirmed() -> None:
     assert 0.046 < other.means["mean"][0] <= 0.05 + 148 * 8 / 1e6
 
 
+def test_the_best_of_some_choices_is_found_and_told_by_its_name(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    variants = {"flow.download.transport.variant": "tahoe,newreno,sack"}
+    lossy = {"link.path.loss.probability": 0.03, "scenario.duration": "60s"}
+    found = search(vary={**variants, **LOSSY}, set=lossy, trials=16, out=tmp_path / "out")
+    tried = found.trials["flow.download.transport.variant"]
+    assert set(tried) <= {"tahoe", "newreno", "sack"}
+    assert len(set(tried)) > 1
+    best = found.trials.sort("mean", descending=True).row(0, named=True)
+    assert found.winner["flow.download.transport.variant"] == best["flow.download.transport.variant"]
+    # The scenario as written has one of them, and is one point with it.
+    (written,) = found.means.filter(what="the scenario as written")["flow.download.transport.variant"]
+    assert written == "newreno"
+    again = search(vary={**variants, **LOSSY}, set=lossy, trials=16, out=tmp_path / "out")
+    assert again.results.made == 0
+    assert again.to_dict() == found.to_dict()
+    listed = search(
+        vary={"flow.download.transport.variant": ["tahoe", "newreno", "sack"], **LOSSY}, set=lossy, trials=16
+    )
+    assert listed.to_dict() == found.to_dict()
+    roamsim("report", tmp_path / "out")
+    assert "search-flow.download.transport.variant" in (tmp_path / "out" / "report.html").read_text()
+    vary = ["--vary", "flow.download.transport.variant=tahoe,newreno,sack", "--trials", "3", "--fresh", "2"]
+    told = json.loads(roamsim("optimise", scenario, *vary, *BEST, "--json").stdout)
+    assert told["vary"] == {"flow.download.transport.variant": "tahoe,newreno,sack"}
+
+
+def test_what_the_scenario_leaves_to_a_default_is_written_with_it() -> None:
+    path = "flow.download.transport.min_rto"
+    assert "min_rto" not in SCENARIO
+    found = search(vary={path: "200ms:400ms"}, trials=2, replications=1, fresh=2)
+    (written,) = found.means.filter(what="the scenario as written")[path]
+    # RFC 6298 section 2.4.
+    assert written == "1s"
+    said = search(vary={path: "200ms:400ms"}, trials=2, replications=1, fresh=2, set={path: "1s"})
+    assert said.means.equals(found.means)
+
+
 def test_the_winner_is_told_by_replications_that_did_not_choose_it() -> None:
     found = search(trials=10, replications=3, fresh=5)
     flows = found.results.flows
@@ -232,9 +271,13 @@ def test_the_report_has_the_search_and_keeps_a_sensitivity_beside_it(
         ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "the lower end stands first"),
         ({"link.path.delay": "10ms"}, {}, package.UsageError, "is no range"),
         ({"flow.download.transport.variant": "reno:sack"}, {}, package.UsageError, "'reno' is no number"),
+        ({"flow.download.transport.variant": "reno,snack"}, {}, package.ScenarioError, "variant=snack"),
+        ({"flow.download.transport.variant": "reno,reno"}, {}, package.UsageError, "'reno' is there twice"),
+        ({"flow.download.transport.variant": ["reno"]}, {}, package.UsageError, "a choice needs two or more"),
+        ({"flow.download.transport.variant": "reno,"}, {}, package.UsageError, "an empty value"),
         ({"link.nowhere.delay": "10ms:20ms"}, {}, package.ScenarioError, "no element `nowhere`"),
         ({"link.path.loss.probability": "0:1.5"}, {}, package.ScenarioError, r"at link.path.loss.probability=1\.5"),
-        ({"flow.download.transport.min_rto": "1ms:9ms"}, {}, package.UsageError, "does not say what flow.download"),
+        ({"flow.download.transport.initial_window": "1:9"}, {}, package.UsageError, "it has no default of its own"),
     ],
 )
 def test_bad_input_is_refused_before_the_first_run(

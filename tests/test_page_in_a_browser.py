@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 import roamsim as package
+import small_study
 from conftest import SCENARIO, Command
+from roamsim import study
 from roamsim.api import report
 from roamsim.pages.page import Report
 from test_report import open_in_browser
+from test_run_report import looked_at as framed
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -40,6 +43,7 @@ const wait = setInterval(async () => {
   for (const button of document.querySelectorAll(".tools button")) if (button.textContent.startsWith("Save")) button.click();
   for (const button of document.querySelectorAll(".table .open button")) button.click();
   found.opened = document.querySelectorAll(".opened dl").length;
+  /* more */
   await new Promise((resume) => setTimeout(resume, 3000));
   const out = document.createElement("pre");
   out.id = "found";
@@ -49,11 +53,12 @@ const wait = setInterval(async () => {
 """
 
 
-def looked_at(page: Path, tmp_path: Path, width: int) -> dict[str, Any]:
-    """What a browser of that width found of a page."""
+def looked_at(page: Path, tmp_path: Path, width: int, more: str = "") -> dict[str, Any]:
+    """What a browser of that width found of a page; `more` is a script that looks for more."""
     copy = tmp_path / f"looked-at-{width}.html"
     head, tail = page.read_text().rsplit("</body>", 1)
-    copy.write_text(f"{head}<script type='module'>{LOOK}</script></body>{tail}")
+    look = LOOK.replace("/* more */", more)
+    copy.write_text(f"{head}<script type='module'>{look}</script></body>{tail}")
     dom, console = open_in_browser(copy, tmp_path, width)
     assert console == []
     found = re.search(r'<pre id="found">(.*?)</pre>', dom)
@@ -63,7 +68,7 @@ def looked_at(page: Path, tmp_path: Path, width: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Reports of a sweep of two parameters with long names, and of a comparison of six."""
+    """Reports of sweeps of one and of two parameters with long names, of a comparison of six, and of a study."""
 
     folder = tmp_path_factory.mktemp("pages")
     text = SCENARIO.replace('"download"', '"a download with a rather long name"')
@@ -76,7 +81,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         SCENARIO, {"flow.download.transport.variant": "tahoe,reno,newreno,sack,vegas,cubic"},
         replications=3, out=folder / "six",
     )  # fmt: skip
-    return {"sweep": report(sweep.path), "six": report(compared.results.path)}
+    one = package.sweep(
+        SCENARIO, {LOSS: "0:0.1:0.02"}, replications=3, out=folder / "one", trace=["cwnd", "segments"]
+    )
+    for name, text in small_study.FILES.items():
+        (folder / name).write_text(text)
+    return {
+        "one": report(one.path), "sweep": report(sweep.path), "six": report(compared.results.path),
+        "study": study.run(folder, level="quick", out=folder / "study").report,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [1280, 500])
@@ -90,6 +103,17 @@ def test_no_text_of_a_figure_is_cut_or_lies_on_another(
     first = dict(reversed(found["saved"]))
     assert first["flows-goodput_bps.svg"].startswith("blob:")
     assert first["flows-goodput_bps.png"].startswith("data:image/png")
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False), (390, True)])
+@pytest.mark.parametrize("name", ["one", "sweep", "six", "study"])
+def test_every_figure_can_be_read_on_a_telephone_and_in_the_dark(
+    pages: dict[str, Path], tmp_path: Path, name: str, width: int, dark: bool
+) -> None:
+    told = framed(pages[name], tmp_path, width, dark=dark)
+    # Long names are cut where a telephone has no room for them.
+    assert [wrong for wrong in told["wrong"] if not (width == 390 and wrong.startswith("cut: "))] == []
+    assert told["texts"] > 5
 
 
 def test_a_picture_can_be_saved(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_the_summary_tells_of_links_and_of_the_air(roamsim: Command) -> None:
     assert links[-1].strip() == "12 more links, of less utilisation"
 
 
-#: Says of the picture which texts lie on each other or beyond its edges, and which cannot be read on the ground.
+#: Says of the figures of a page which texts lie on each other or beyond its edges, and which cannot be read on the ground.
 LOOK = """
     const box = (node) => node.getBoundingClientRect();
     const light = (colour) => {
@@ -207,30 +207,34 @@ LOOK = """
     const contrast = (fill) => { const [a, b] = [light(fill), ground].sort(); return (b + 0.05) / (a + 0.05); };
     const tell = () => {
         if (document.documentElement.dataset.drawn !== "yes") return setTimeout(tell, 100);
-        const place = document.querySelector("#course [data-chart]");
+        const wrong = [], count = [...document.querySelectorAll("[data-chart]")].reduce((sum, place) => sum + look(place, wrong), 0);
+        if (document.documentElement.scrollWidth > window.innerWidth) wrong.push("the page is too wide");
+        const first = document.querySelector("[data-chart]"), line = first.querySelector("svg.marks .mark-line, svg.marks .mark-symbol");
+        parent.postMessage({texts: count, wrong, top: box(first).top, first: box(line).bottom}, "*");
+    };
+    const look = (place, wrong) => {
         const texts = [...place.querySelectorAll("svg.marks text")].filter((text) => text.textContent.trim() && getComputedStyle(text).opacity > 0 && box(text).width > 0);
-        const wrong = [];
+        if (box(place).width > 0 && !place.querySelector("svg.marks, canvas")?.getBoundingClientRect().width) wrong.push("empty: " + place.dataset.chart);
         texts.forEach((a, n) => {
             const one = box(a);
-            if (one.left < box(place).left - 1 || one.right > box(place).right + 1) wrong.push("beyond: " + a.textContent);
+            if (one.left < box(place).left - 1 || one.right > box(place).right + 1) wrong.push(`beyond: ${a.textContent} in ${place.dataset.chart}`);
             if (contrast(getComputedStyle(a).fill) < 4.5) wrong.push("faint: " + a.textContent);
             for (const b of texts.slice(n + 1)) {
                 const two = box(b);
                 const wide = Math.min(one.right, two.right) - Math.max(one.left, two.left);
                 const high = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
-                if (wide > 1 && high > 3) wrong.push("overlap: " + a.textContent + " | " + b.textContent);
+                if (wide > 1 && high > 3) wrong.push(`overlap: ${a.textContent} | ${b.textContent} in ${place.dataset.chart}`);
             }
         });
-        if (document.documentElement.scrollWidth > window.innerWidth) wrong.push("the page is too wide");
-        if (texts.some((text) => text.textContent.endsWith("…"))) wrong.push("cut");
-        parent.postMessage({texts: texts.length, wrong, top: box(place).top, first: box(place.querySelector("svg.marks .mark-line")).bottom}, "*");
+        wrong.push(...texts.filter((text) => text.textContent.endsWith("…")).map((text) => `cut: ${text.textContent} in ${place.dataset.chart}`));
+        return texts.length;
     };
     tell();
 """
 
 
 def looked_at(page: Path, tmp_path: Path, width: int, *, dark: bool) -> dict[str, Any]:
-    """What a browser says of the picture of a page in a frame of a width; narrower than its windows can be."""
+    """What a browser says of the figures of a page in a frame of a width; narrower than its windows can be."""
     head, tail = page.read_text().rsplit("</body>", 1)
     (tmp_path / "copy.html").write_text(f"{head}<script type='module'>{LOOK}</script></body>{tail}")
     scheme = "dark" if dark else "light"
@@ -278,19 +282,31 @@ def test_a_name_in_the_legend_leaves_its_lines_and_those_of_other_legends(roamsi
     assert 'data-lines="upload-0,25,7"' in dom
 
 
+#: What is recorded of an example beside what every run has.
+RECORDED = {
+    "one-tcp-flow": "cwnd,rtt,queue,segments",
+    "mobile-ip": "segments",
+    "dect-access": "occupancy,dlc_queue",
+    "wifi-edca": "queue",
+    "wifi-contention": "cwnd",
+}
+
+
 @pytest.fixture(
-    scope="module", params=["one-tcp-flow", "mobile-ip", "dect-access", "wifi-contention", "mih-handover"]
+    scope="module",
+    params=["one-tcp-flow", "mobile-ip", "dect-access", "wifi-contention", "wifi-edca", "wimax-walk", "mih-handover"],
 )
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a run of an example."""
     target: Path = tmp_path_factory.mktemp("page") / "page.html"
-    run_with("run", str(EXAMPLES / f"{request.param}.toml"), "--report", str(target))
+    recorded = ["--trace", RECORDED[request.param]] if request.param in RECORDED else []
+    run_with("run", str(EXAMPLES / f"{request.param}.toml"), *recorded, "--report", str(target))
     return target
 
 
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False), (390, True)])
-def test_nothing_of_the_picture_is_cut_or_hidden(page: Path, tmp_path: Path, width: int, dark: bool) -> None:
+def test_nothing_of_a_figure_is_cut_or_hidden(page: Path, tmp_path: Path, width: int, dark: bool) -> None:
     told = looked_at(page, tmp_path, width, dark=dark)
     assert told["wrong"] == []
     assert told["texts"] > 10

@@ -170,6 +170,37 @@ def test_shards_of_a_comparison_merged_are_the_comparison(roamsim: Command, scen
     assert "prints neither --json nor --csv" in refused.stderr
 
 
+def test_shards_of_a_sensitivity_merged_are_the_sensitivity(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    vary = ["--vary", "link.path.delay=10ms:40ms", "--vary", "link.path.loss.probability=0:0.1"]
+    ask = ["sensitivity", scenario, *vary, "--samples", "4", "--replications", "3", "--out"]
+    whole = roamsim(*ask, "whole")
+    made = 0
+    for number in (1, 2, 3):
+        done = roamsim(*ask, f"{number}", "--shard", f"{number}/3")
+        told = re.search(rf"shard {number}/3 of 16 points, 48 runs: (\d+) made now", done.stderr)
+        assert told
+        made += int(told[1])
+        assert done.stdout == f"{number}\n"
+    assert made == 48
+    assert "the sensitivity is not finished" in roamsim("report", "1", code=2).stderr
+    roamsim("merge", "1", "2", "3", "--out", "all")
+    done = roamsim(*ask, "all")
+    assert done.stdout == whole.stdout
+    assert "48 runs (48 of them were there already)" in done.stderr
+    assert octets(tmp_path / "all") == octets(tmp_path / "whole")
+    assert "--json nor --csv" in roamsim(*ask, "4", "--shard", "1/3", "--json", code=2).stderr
+    roamsim(*ask[:-2], "2", "--out", "fewer", "--shard", "1/3")
+    refused = roamsim("merge", "1", "fewer", "--out", "mixed", code=2)
+    assert "it holds samples of another sensitivity" in refused.stderr
+
+
+def test_a_search_has_no_shards_and_says_why(roamsim: Command, scenario: Path) -> None:
+    ask = ["optimise", scenario, "--vary", "link.path.delay=10ms:40ms", "--maximise", "flows.goodput_bps"]
+    done = roamsim(*ask, "--out", "out", "--shard", "1/3", code=2)
+    assert "which values it tries next depends on what those before gave" in done.stderr
+    assert "--shard" not in roamsim("optimise", "--help").stdout
+
+
 def test_the_array_of_jobs_of_the_documentation_makes_shards(roamsim: Command, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "how-to" / "many-machines.md").read_text()
     script = re.search(r"```bash shards.sh\n(.*?)```", page, re.DOTALL)

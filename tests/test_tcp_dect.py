@@ -110,9 +110,11 @@ def test_states_and_transitions_are_those_of_each_type() -> None:
     up, blocked = PUBLISHED.exhibit("transitions")(kept)
     assert (up["P08j /h"], up["Data /h"], up["the terminal /h"]) == (2.0, 8.0, 10.0)
     assert (blocked["from"], blocked["to"], blocked["P32 /h"]) == ("Call_Setup", "Blocked", 0.0)
-    texts = [text.get_text() for text in PUBLISHED.exhibit("state_diagram")(kept).axes[0].texts]
-    assert texts.count("12.5 %") == 8
-    assert texts[-2:] == ["50", "0"]
+    _, _, boxes, _, _, labels = (
+        layer["data"]["values"] for layer in PUBLISHED.exhibit("state_diagram")(kept)["layer"]
+    )
+    assert [box["share"] for box in boxes] == ["12.5 %"] * 8
+    assert [label["taken"] for label in labels] == ["50", "0"]
 
 
 def test_delays_around_a_burst_are_averaged_over_parts() -> None:
@@ -279,8 +281,12 @@ def test_the_published_limits_are_drawn_beside_each_case() -> None:
         def estimate(self, _experiment: str, _metric: str, **_where: object) -> Estimate:
             return Estimate(30, 29, 31, 4)
 
-    figure = PUBLISHED.exhibit("figure_5")(Throughput())
-    bands = [axes.collections[-1].get_paths()[0].get_extents() for axes in figure.axes[:2]]
-    # 76 to 80 % of 30; 83 % of 30, as wide as a line.
-    assert (bands[0].y0, bands[0].y1) == (pytest.approx(22.8), pytest.approx(24.0))
-    assert (bands[1].y0 + bands[1].y1) / 2 == pytest.approx(24.9)
+    rows = PUBLISHED.exhibit("figure_5")(Throughput())["data"]["values"]
+    bands = {row["panel"]: row for row in rows if row["series"] == "published limit of TH"}
+    # 76 to 80 % of 30; 83 % of 30.
+    first, second = bands.values()
+    assert (first["low"], first["high"]) == (pytest.approx(22.8), pytest.approx(24.0))
+    assert (second["low"], second["mean"], second["high"]) == (pytest.approx(24.9),) * 3
+    # The reference case has the two published values beside the three curves, the other none.
+    panels = [{row["series"] for row in rows if row["panel"] == panel} for panel in bands]
+    assert panels[0] - panels[1] == {"TH, published", "TH_teo, published"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -16,9 +17,11 @@ from roamsim.technologies.wifi import airtime, categories, signals
 from roamsim.technologies.wifi import rates as wifi_rates
 
 TOWER = """
-from matplotlib.figure import Figure
+import polars
+from roamsim.pictures.timed import Figure, Marks, Panel
 
-PICTURES = {"tower": lambda results, part: Figure(figsize=(1, 1))}
+HEIGHT = Marks("tower", "#000", "step", polars.DataFrame({"t": [0.0, 1.0], "v": [1.0, 2.0]}))
+PICTURES = {"tower": lambda results, part: Figure([Panel("height, m", [HEIGHT])])}
 
 
 def report(page, results):
@@ -44,9 +47,21 @@ def test_a_new_one_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         results = roamsim.sweep(example, {"scenario.duration": ["20s"]}, out=tmp_path / "out")
         rows = results["links"].height
         assert f"Tower of {rows} rows" in results.report().read_text()
-        assert results.plot("tower").read_text().startswith("<?xml")
+        assert ">height, m<" in results.plot("tower").read_text()
+        assert results.plot("tower", out=tmp_path / "tower.pdf").read_bytes().startswith(b"%PDF")
+        assert results.plot("tower", out=tmp_path / "tower.png").read_bytes().startswith(b"\x89PNG")
     finally:
         sys.modules.pop("roamsim.technologies.tower", None)
+
+
+def widths(figure: dict[str, Any]) -> list[list[float]]:
+    """What the bars of each part of a figure are long, part by part."""
+    return [[row["value"] for row in view["data"]["values"] if row["opacity"] == 1] for view in figure["concat"]]
+
+
+def names(figure: dict[str, Any]) -> list[list[str]]:
+    """What the bars of each part of a figure are of."""
+    return [view["encoding"]["y"]["scale"]["domain"] for view in figure["concat"]]
 
 
 def test_the_time_of_a_wifi_cell_adds_up_to_the_run(tmp_path: Path) -> None:
@@ -78,9 +93,7 @@ def test_a_radio_shows_its_airtime_its_contention_and_what_became_of_its_attempt
     own = {"data_s": [1.0], "control_s": [0.25], "management_s": [0.0], "lost_s": [0.5], "contention_s": [2.0]}
     radios = polars.DataFrame({"node": ["ap"], "attempts": [8], "failed_attempts": [2], **own})
     # Of 5 s: 40, 10, 0, 10, 20, 20 %; 20, 5, 0, 10 %; 40 %; and 8 - 2 attempts with an answer.
-    shown = [
-        [bar.get_width() for bar in axes.patches] for axes in airtime.draw(polars.DataFrame([medium]), radios).axes
-    ]
+    shown = widths(airtime.draw(medium, radios))
     assert shown == [[40, 10, 0, 10, 20, 20], [20, 5, 0, 10], [40], [6, 2]]
 
 
@@ -96,7 +109,7 @@ def test_a_walk_between_access_points_shows_signals_and_associations(tmp_path: P
     assert spans[-1][2] == 40.0
     page = results.report().read_text()
     assert "Signals of access points and associations over time" in page
-    assert results.plot("link_events").read_text().startswith("<?xml")
+    assert results.plot("link_events").read_text().startswith("<svg")
     with pytest.raises(UsageError, match="no signal was recorded after 50 s"):
         results.plot("link_events", start_s=50.0)
 
@@ -123,7 +136,7 @@ def test_rates_that_adapt_are_told_and_drawn(tmp_path: Path) -> None:
     to_neighbour = rates.filter(to="neighbour")
     assert to_neighbour["attempts"][-1] > 0.99 * to_neighbour["attempts"].sum()
     drawn = wifi_rates.draw(rates)
-    assert [text.get_text() for text in drawn.axes[0].get_yticklabels()] == [
+    assert names(drawn)[0] == [
         "access-point to walker",
         "access-point to neighbour",
         "neighbour to access-point",
@@ -164,10 +177,10 @@ def test_access_categories_show_their_attempts_their_collisions_and_their_delay(
     }
     two = polars.DataFrame({"node": ["ap", "ap"], "category": ["AC_BE", "AC_VO"], **own})
     drawn = categories.draw(two)
-    shown = [[bar.get_width() for bar in axes.patches] for axes in drawn.axes]
+    shown = widths(drawn)
     # 10 - 4 and 4 with an answer, 4 and 0 without; 50 ms over 10 attempts, 2 ms over 4.
     assert shown == [[6, 4, 4, 0], [0, 3], pytest.approx([5.0, 0.5])]
-    assert [text.get_text() for text in drawn.axes[0].get_yticklabels()] == ["ap, AC_BE", "ap, AC_VO"]
+    assert names(drawn)[0] == ["ap, AC_BE", "ap, AC_VO"]
 
 
 def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_path: Path) -> None:
@@ -180,8 +193,9 @@ def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_pa
     down = changes.filter(direction="downlink")["profile"].to_list()
     # Near the base station it begins with the fastest, as the cell has it; then it goes down step by step.
     assert down == wimax.PROFILES[::-1]
-    lines = wimax.draw_profiles(changes).axes[0].lines
-    assert [round(level) for level in lines[0].get_ydata()] == [6, 5, 4, 3, 2, 1, 0]
+    line = wimax.profiles(changes).panels[0].marks[0].frame
+    # The last one holds to the end of the panel.
+    assert [round(level) for level in line["v"]] == [6, 5, 4, 3, 2, 1, 0, 0]
     page = results.report().read_text()
     assert "air: frames, means over the runs" in page
     assert "Burst profiles over time, first run" in page
@@ -195,22 +209,20 @@ def test_service_flows_of_classes_are_rows_of_the_picture_and_what_was_refused_i
     # The first one of a station, and behind it those of its classes.
     expected = ["first, BE", "first, UGS DSCP 46", "first, rtPS DSCP 34", "second, BE", "second, UGS DSCP 46"]
     assert rows["node"].to_list() == expected
-    cell = results["wimax"]
-    bursts = wimax.draw(cell, rows).axes[1]
-    assert [text.get_text() for text in bursts.get_yticklabels()] == expected
-    used = (rows["burst_bytes"] - rows["padding_bytes"]).to_list()
-    assert [bar.get_width() for bar in bursts.patches][:5] == used
+    drawn = wimax.draw(results["wimax"].to_dicts()[0], rows)
+    assert names(drawn)[1] == expected
+    assert widths(drawn)[1][:5] == (rows["burst_bytes"] - rows["padding_bytes"]).to_list()
     page = results.report().read_text()
     assert "Refused, and served best effort: UGS of second at" in page
     assert "wimax_flows: means over replications" in page
 
 
 def test_a_station_shows_its_bursts_and_its_requests() -> None:
-    cell = polars.DataFrame([dict.fromkeys(wimax.FRAME, 0.0) | {"maps_s": 1.0, "uplink_data_s": 3.0}])
+    cell = dict.fromkeys(wimax.FRAME, 0.0) | {"maps_s": 1.0, "uplink_data_s": 3.0}
     own = {"burst_bytes": [100], "padding_bytes": [30], "uplink_pdus": [2], "downlink_pdus": [0]}
     asked = {"requests": [5], "collided_requests": [2], "answered_polls": [4], "piggybacked_requests": [7]}
     stations = polars.DataFrame({"node": ["a"], **own, **asked})
-    frame, bursts, requests = ([bar.get_width() for bar in axes.patches] for axes in wimax.draw(cell, stations).axes)
+    frame, bursts, requests = widths(wimax.draw(cell, stations))
     # 25 and 75 %; 100 - 30 used; 5 - 2 heard.
     assert (sum(frame), frame[1], frame[6]) == (100, 25, 75)
     assert (bursts, requests) == ([70, 30], [3, 2, 4, 7])

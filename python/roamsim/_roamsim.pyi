@@ -1,10 +1,8 @@
 """The compiled part: reads scenarios and runs them. Use it through the functions of `roamsim`."""
 
-from collections.abc import Callable, Iterator
-from typing import Literal, final
-
-import numpy as np
-from numpy.typing import NDArray
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, final
 
 __all__ = [
     "Batch",
@@ -12,6 +10,7 @@ __all__ = [
     "RunFailed",
     "Scenario",
     "ScenarioError",
+    "Table",
     "build",
     "limit_memory",
     "memory_bytes",
@@ -22,11 +21,8 @@ __all__ = [
     "version",
 ]
 
-# One column of a result table: numbers (missing values are NaN) or text.
-_Column = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | list[str] | list[str | None]
-
-# Takes the number of a run, the name of a table, and its columns.
-_Rows = Callable[[int, str, dict[str, _Column]], object]
+# Takes the number of a run, the name of a table, and rows of it.
+_Rows = Callable[[int, str, Table], object]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run; the text says where it is wrong and what to do about it."""
@@ -117,6 +113,52 @@ class Scenario:
         """Hex digest of `canonical` and the simulator's sources."""
 
 @final
+class Table:
+    """A table of results: columns of one length, which stay where the run left them.
+
+    Whatever reads the Arrow C data interface gets it without copying numbers, as in `polars.DataFrame(table)`; a
+    missing number is null there.
+    """
+
+    def __new__(cls, columns: dict[str, array[float] | array[int] | list[str]]) -> Table:
+        """Columns by name: arrays of the type code `d`, `q` or `Q`, or texts.
+
+        Raises:
+            TypeError: values are of another type.
+            ValueError: columns are not of one length.
+        """
+    @staticmethod
+    def stack(tables: Sequence[Table], runs: Table) -> Table:
+        """The tables of several runs below each other.
+
+        Args:
+            tables: of the same columns, one at least.
+            runs: a row for each, which stands before each of its own.
+
+        Raises:
+            ValueError: columns differ, or there is not a row for each.
+        """
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in their order."""
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of each column; an empty text where there is none."""
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+    def __getitem__(self, name: str, /) -> list[Any]:
+        """The values of a column, a new list each time; NaN where there is no number.
+
+        Raises:
+            KeyError: there is no such column.
+        """
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Capsules of the Arrow C data interface: an array of structs, with a child for each column."""
+    def __reduce__(self) -> tuple[type[Table], tuple[dict[str, Any]]]:
+        """What is sent to another process."""
+
+@final
 class Result:
     """Everything one run produced."""
 
@@ -133,11 +175,8 @@ class Result:
     def fingerprints(self) -> dict[str, str]:
         """Digests of the run at several grains, when they were asked for."""
     @property
-    def tables(self) -> dict[str, dict[str, _Column]]:
-        """_Columns by table and name."""
-    @property
-    def units(self) -> dict[str, dict[str, str]]:
-        """Unit of each column, by table and name; an empty text where there is none."""
+    def tables(self) -> dict[str, Table]:
+        """The tables by name."""
 
 def run(
     scenario: Scenario,

@@ -28,7 +28,7 @@ from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
-from roamsim.scenarios.ranges import ranges
+from roamsim.scenarios.ranges import ranges, ranges_and_choices
 from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store
@@ -381,7 +381,8 @@ def optimise(
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`. It says a value of each varied path, which
             the winner is compared with.
-        vary: for each dotted path its range, as of `sensitivity`.
+        vary: for each dotted path its range, as of `sensitivity`, or the values to choose from: `"reno,sack"`, or a
+            list of which not all are numbers.
         maximise: `TABLE.COLUMN` or `TABLE.NAME.COLUMN` that should be high. Of several rows of a run it is the mean,
             of counts of what was dropped or marked the sum.
         minimise: or one that should be low.
@@ -414,7 +415,7 @@ def optimise(
     with in_words_of_python(), _Place(out) as place:
         results = run_search(
             scenario,
-            ranges(vary),
+            ranges_and_choices(vary),
             settings=overrides(set),
             metric=maximise or minimise or "",
             goal="maximise" if maximise is not None else "minimise",

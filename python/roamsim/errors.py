@@ -29,6 +29,7 @@ EXTRAS = {
     "jinja2": "report",
     "markupsafe": "report",
     "matplotlib": "plot",
+    "numpy": "report",
     "optuna": "optimise",
     "vl_convert": "report",
 }

@@ -21,9 +21,9 @@ pub struct Flow {
     /// Its application's sending side.
     pub source: Source,
     /// Its application's answering side, if it answers.
-    pub server: Option<Server>,
+    pub server: Option<Box<Server>>,
     /// What reads at its sink; without one, whatever arrives is taken at once. Over TCP alone.
-    pub reader: Option<Reader>,
+    pub reader: Option<Box<Reader>>,
     /// Its sockets.
     pub association: Association,
     /// Where each of its transfers has a connection of its own: those. The sockets above are of the first.
@@ -54,7 +54,7 @@ impl Flow {
             application,
             variant: variant.to_owned(),
             source: source.0,
-            server: server.0,
+            server: server.0.map(Box::new),
             reader: None,
             association,
             connections: None,

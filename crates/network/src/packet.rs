@@ -163,6 +163,7 @@ impl InnerHeader {
 
 /// A network-layer packet.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every node on its way asks for comes first
 pub struct Packet {
     /// Its number in this run.
     pub id: PacketId,

@@ -318,11 +318,17 @@ impl Signalling {
         if !self.set_up {
             return Some(Time::ZERO);
         }
-        let start = self.traffic_at_start.is_none().then_some(self.config.start);
-        let stop =
-            (self.traffic_at_stop.is_none() && self.config.stop < Time::MAX).then_some(self.config.stop);
-        let answer = self.working.front().map(|&(due, _)| due);
-        [start, stop, answer, self.next].into_iter().flatten().min()
+        let mut earliest = self.next.unwrap_or(Time::MAX);
+        if self.traffic_at_start.is_none() {
+            earliest = earliest.min(self.config.start);
+        }
+        if self.traffic_at_stop.is_none() {
+            earliest = earliest.min(self.config.stop);
+        }
+        if let Some(&(due, _)) = self.working.front() {
+            earliest = earliest.min(due);
+        }
+        (earliest < Time::MAX).then_some(earliest)
     }
 
     pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
@@ -377,7 +383,13 @@ impl Signalling {
 
     /// The user's record of a transaction. Management transactions have none.
     pub(crate) fn transaction(&mut self, number: TransactionNumber) -> Option<&mut Transaction> {
-        let at = self.transactions.binary_search_by_key(&number, |transaction| transaction.number).ok()?;
+        // Numbers follow each other unless management has taken some.
+        let behind = self.transactions.last()?.number.0.checked_sub(number.0)?;
+        let near = self.transactions.len().checked_sub(1 + usize::try_from(behind).ok()?);
+        let at = match near {
+            Some(near) if self.transactions[near].number == number => near,
+            _ => self.transactions.binary_search_by_key(&number, |transaction| transaction.number).ok()?,
+        };
         self.transactions.get_mut(at)
     }
 }

@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use roamsim_engine::{Span, Stream, Time};
@@ -30,7 +31,7 @@ struct Pair {
 impl Pair {
     /// A connection whose congestion window starts with so many segments, in congestion avoidance.
     fn established(variant: Variant, window_segments: u32) -> Pair {
-        let config = Config {
+        let config = Arc::new(Config {
             variant,
             mss_bytes: MSS as u32,
             initial_window: InitialWindow::Segments(window_segments),
@@ -38,7 +39,7 @@ impl Pair {
             receive_window_bytes: 1 << 30,
             delayed_ack: None,
             ..Config::default()
-        };
+        });
         let mut pair = Pair {
             sender: Connection::new(&config, 1, 2, 0),
             receiver: Connection::new(&config, 2, 1, 0),

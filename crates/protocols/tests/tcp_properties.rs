@@ -2,6 +2,8 @@
 
 mod tcp_path;
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::{
@@ -319,7 +321,7 @@ proptest! {
         acts in prop::collection::vec(any_act(), 1..60),
     ) {
         let mut random = Stream::new(0, 0, "");
-        let mut tcp = Connection::new(&config, 1, 2, iss);
+        let mut tcp = Connection::new(&Arc::new(config), 1, 2, iss);
         let mut now = Time::ZERO;
         if passive {
             tcp.listen();

@@ -3,8 +3,9 @@
 use crate::RunFailed;
 use crate::crew::{Crew, Finished, INTERVAL, Job, Said};
 use crate::memory;
-use crate::result::{RunResult, columns};
+use crate::result::RunResult;
 use crate::scenario::Scenario;
+use crate::table::Table;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use roamsim_scenario::run::{Captured, Trace};
@@ -43,7 +44,7 @@ pub fn memory_bytes() -> (u64, u64) {
 /// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write, of packets or
 /// with `pcap_frames` of Wi-Fi frames, "all" or those of a node;
 /// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number of the run (0),
-/// a table's name and columns as rows of traces become final: the tables of the result are without them then; `series` asks for
+/// a table's name and its rows as those of traces become final: the tables of the result are without them then; `series` asks for
 /// the table of coarse series.
 #[pyfunction]
 #[pyo3(signature = (
@@ -115,7 +116,7 @@ fn receive(
             Ok((number, Said::Finished(finished))) => return Ok(Some((number, *finished))),
             Ok((number, Said::Rows(table, dealt_with))) => {
                 if let Some(rows) = rows {
-                    rows.call1(py, (number, table.name, columns(py, table.columns)?.0))?;
+                    rows.call1(py, (number, table.name, Table::from(table)))?;
                 }
                 // Of a run that has been stopped meanwhile nobody waits for it.
                 dealt_with.send(()).ok();

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -69,6 +69,7 @@ pub(crate) struct Crew {
     shared: Arc<Shared>,
     said: Mutex<Receiver<(usize, Said)>>,
     threads: Vec<JoinHandle<()>>,
+    watched: Once,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -94,11 +95,21 @@ impl Crew {
             thread::spawn(move || shared.work(&sender))
         };
         let threads = (0..threads).map(worker).collect();
-        if let Some(limit_bytes) = memory::limit_bytes() {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.watch_memory(limit_bytes));
+        let crew = Crew { shared, said: Mutex::new(said), threads, watched: Once::new() };
+        if crew.count() > 1 {
+            crew.watch_memory();
         }
-        Crew { shared, said: Mutex::new(said), threads }
+        crew
+    }
+
+    /// Begins to watch over memory. A single run is watched when it has not ended soon: a thread costs as much as a short run.
+    fn watch_memory(&self) {
+        self.watched.call_once(|| {
+            if let Some(limit_bytes) = memory::limit_bytes() {
+                let shared = Arc::clone(&self.shared);
+                thread::spawn(move || shared.watch_memory(limit_bytes));
+            }
+        });
     }
 
     /// How many runs there are.
@@ -108,7 +119,11 @@ impl Crew {
 
     /// What a run says next, or why there is nothing yet.
     pub(crate) fn receive(&self) -> Result<(usize, Said), RecvTimeoutError> {
-        lock(&self.said).recv_timeout(INTERVAL)
+        let said = lock(&self.said).recv_timeout(INTERVAL);
+        if !matches!(said, Ok((_, Said::Finished(_)))) {
+            self.watch_memory();
+        }
+        said
     }
 
     /// The runs at work, each counted by the share of its simulated time that is over.

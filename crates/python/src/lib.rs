@@ -1,11 +1,13 @@
 //! The extension module `roamsim._roamsim`: conversions between Python and the Rust core, and the release of the
 //! GIL while a run works. It decides nothing.
 
+mod arrow;
 mod batch;
 mod crew;
 mod memory;
 mod result;
 mod scenario;
+mod table;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -54,6 +56,7 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("RunFailed", module.py().get_type::<RunFailed>())?;
     module.add_class::<scenario::Scenario>()?;
+    module.add_class::<table::Table>()?;
     module.add_class::<result::RunResult>()?;
     module.add_class::<batch::Batch>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

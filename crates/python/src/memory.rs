@@ -4,6 +4,7 @@
 
 use pyo3::prelude::*;
 use std::fs;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What was asked for; zero for the default.
@@ -21,10 +22,13 @@ pub(crate) fn limit(bytes: u64) {
 /// The limit in octets, if there is one.
 pub(crate) fn limit_bytes() -> Option<u64> {
     match ASKED.load(Ordering::Relaxed) {
-        0 => machine_bytes().map(|bytes| bytes / SHARE.1 * SHARE.0),
+        0 => MACHINE_BYTES.map(|bytes| bytes / SHARE.1 * SHARE.0),
         bytes => Some(bytes),
     }
 }
+
+/// What [`machine_bytes`] says, read once: a short run takes less than reading it.
+static MACHINE_BYTES: LazyLock<Option<u64>> = LazyLock::new(machine_bytes);
 
 /// Memory of the machine, or of the control group that this process is in, if that has less.
 fn machine_bytes() -> Option<u64> {

@@ -176,6 +176,10 @@ impl Problems {
 
 /// The same text with control characters replaced byte by byte, so that it neither moves places nor terminals.
 fn printable(text: &str) -> String {
+    // A large scenario is seldom anything else; 0xC2 begins the control characters beyond ASCII, and others.
+    if text.bytes().all(|octet| matches!(octet, b'\n' | b'\t' | b' '..=0x7e | 0x80..=0xc1 | 0xc3..)) {
+        return text.to_owned();
+    }
     let mut printable = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

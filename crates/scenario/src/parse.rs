@@ -59,7 +59,7 @@ fn read(
     };
     set(&mut root, false, problems);
     files::apply(&mut root, source_name, problems);
-    let written = root.canonical_json();
+    let written = repeat::is_meant(&root).then(|| root.canonical_json());
     let before = problems.count();
     let repeated = repeat::apply(&mut root, problems);
     if problems.count() > before {
@@ -78,6 +78,6 @@ fn read(
     }
     scenario.canonical = root.canonical_json();
     // One copy that was set has no place in a tree without copies.
-    scenario.written = (repeated && !of_a_copy.contains(&true)).then_some(written);
+    scenario.written = written.filter(|_| repeated && !of_a_copy.contains(&true));
     Some(scenario)
 }

@@ -27,6 +27,12 @@ const MAX_VALUES: u64 = 10_000_000;
 pub(crate) const COUNT: &str = "How often the element is there, from 0: in its `name` and in every other string `{i}` \
     becomes the number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else once.";
 
+/// Whether anything in a section has the number of a copy in it, so that [`apply`] may change the tree.
+pub(crate) fn is_meant(root: &Node) -> bool {
+    let sections = root.table().into_iter().flat_map(|sections| &sections.entries);
+    sections.filter_map(|section| section.node.list()).flatten().any(mentions_number)
+}
+
 /// Copies what is to be repeated; whether anything was. What is wrong goes to `problems`.
 pub(crate) fn apply(root: &mut Node, problems: &mut Problems) -> bool {
     let Value::Table(sections) = &mut root.value else { return false };

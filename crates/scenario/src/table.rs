@@ -22,6 +22,20 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// Rows of texts; equal ones are held once.
+    pub fn of<'a>(rows: impl Iterator<Item = &'a String>) -> Texts {
+        Texts::by_key(rows, |text| String::clone(text))
+    }
+
+    /// Rows that are given by the places of their texts among the different ones.
+    ///
+    /// # Panics
+    /// A place is beyond them.
+    pub fn coded(codes: Vec<u32>, different: Vec<String>) -> Texts {
+        assert!(codes.iter().all(|&code| (code as usize) < different.len()), "a row has a text of its own");
+        Texts { codes, different }
+    }
+
     /// Of each row, the place of its text among the different ones.
     pub fn codes(&self) -> &[u32] {
         &self.codes
@@ -53,7 +67,7 @@ impl Texts {
     }
 
     /// Adds the rows of others below.
-    fn append(&mut self, other: Texts) {
+    pub fn append(&mut self, other: Texts) {
         let before = self.different.len() as u32;
         self.codes.extend(other.codes.iter().map(|code| before + code));
         self.different.extend(other.different);

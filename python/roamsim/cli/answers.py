@@ -14,6 +14,7 @@ from roamsim.cli.options import (
     ScenarioFile,
     Seed,
     Settings,
+    ShardOption,
     TimeLimit,
     color,
     command,
@@ -21,6 +22,7 @@ from roamsim.cli.options import (
     overrides,
     seconds,
 )
+from roamsim.cli.shards import share, tell_of
 from roamsim.cli.streams import put_out, say
 from roamsim.errors import UsageError
 
@@ -75,6 +77,7 @@ def sensitivity(
     _: MaxMemory = None,
     seed: Seed = 1,
     time_limit: TimeLimit = None,
+    shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
     """Tell which of several uncertain quantities moves a metric, and how much, with intervals."""
@@ -89,6 +92,7 @@ def sensitivity(
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
+    shared = share(shard, out, printed=json or csv)
     with cluster(on, jobs) as executor, progress("sensitivity") as heard:
         results = run_sensitivity(
             file,
@@ -106,7 +110,11 @@ def sensitivity(
             color=color(),
             executor=executor,
             time_limit_s=seconds("--time-limit", time_limit),
+            shard=shared,
         )
+    if shard is not None:
+        tell_of(shard, results, out)
+        return
     found = Sensitivity(results)
     if json:
         put_out(f"{found.to_json()}\n")
@@ -129,7 +137,16 @@ def sensitivity(
 
 def optimise(
     file: ScenarioFile,
-    vary: Ranges,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            "--vary",
+            metavar="PATH=LOW:HIGH|A,B",
+            help="A quantity and its range, units allowed (10ms:100ms), LOW:HIGH:STEP for steps; or values to choose "
+            "from (reno,sack). May be repeated.",
+            autocompletion=completion.keys,
+        ),
+    ],
     maximise: Annotated[
         str | None,
         typer.Option(
@@ -160,6 +177,7 @@ def optimise(
     _: MaxMemory = None,
     seed: Seed = 1,
     time_limit: TimeLimit = None,
+    shard: Annotated[str | None, typer.Option("--shard", hidden=True)] = None,
     on: OnOption = None,
 ) -> None:
     """Search for the values at which a metric is best, and confirm them by fresh runs."""
@@ -167,18 +185,23 @@ def optimise(
     from roamsim.estimates.optima import Optimum
     from roamsim.estimates.optima import optimise as run_search
     from roamsim.running.clusters import cluster
-    from roamsim.scenarios.ranges import parse_range
+    from roamsim.scenarios.ranges import parse_varied
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.units import in_unit
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
+    if shard is not None:
+        raise UsageError(
+            "a search has no shards: which values it tries next depends on what those before gave. --on dask or --on "
+            "tcp://SCHEDULER spreads the runs of each lot of trials over machines"
+        )
     if (maximise is None) == (minimise is None):
         raise UsageError("say what is best: either --maximise METRIC or --minimise METRIC")
     with cluster(on, jobs) as executor, progress("optimise") as heard:
         results = run_search(
             file,
-            [parse_range(text) for text in vary],
+            [parse_varied(text) for text in vary],
             settings=overrides(settings),
             metric=maximise or minimise or "",
             goal="maximise" if maximise is not None else "minimise",

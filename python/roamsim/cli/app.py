@@ -10,7 +10,7 @@ import os
 import shlex
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -35,12 +35,10 @@ from roamsim.cli.options import (
     overrides,
     seconds,
 )
+from roamsim.cli.shards import share, tell_of
 from roamsim.cli.streams import put_out
 from roamsim.cli.study import app as study_app
 from roamsim.errors import UsageError
-
-if TYPE_CHECKING:
-    from roamsim.storing.store import Results
 
 app = typer.Typer(
     name="roamsim",
@@ -211,7 +209,6 @@ def sweep(
     from roamsim.cli.summary import progress, sweep_summary
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
-    from roamsim.running.shards import ALL, Shard
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.running.sweeps import sweep as run_sweep
     from roamsim.scenarios.vary import parse_variation
@@ -221,8 +218,7 @@ def sweep(
     kinds = traces(trace or [])
     if kinds and out is None:
         raise UsageError("what --trace records is not part of the table; add --out DIR")
-    if shard is not None and out is None:
-        raise UsageError("a shard is merged with the others before anything is told of it: it needs --out DIR")
+    shared = share(shard, out)
     with cluster(on, jobs) as executor, progress("sweep") as heard:
         results = run_sweep(
             file,
@@ -238,13 +234,12 @@ def sweep(
             command=command(),
             progress=heard,
             color=color(),
-            shard=Shard.parse(shard) if shard is not None else ALL,
+            shard=shared,
             executor=executor,
             time_limit_s=seconds("--time-limit", time_limit),
         )
     if shard is not None:
-        _say_of_shard(shard, results)
-        typer.echo(out)
+        tell_of(shard, results, out)
         return
     if out is None:
         sweep_summary(results)
@@ -346,7 +341,6 @@ def compare(
     from roamsim.estimates.comparisons import Comparison, compared_runs
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
-    from roamsim.running.shards import ALL, Shard
     from roamsim.running.sweeps import MAX_REPLICATIONS
     from roamsim.scenarios.vary import parse_variation
     from roamsim.storing.outputs import csv_text
@@ -356,11 +350,7 @@ def compare(
     kinds = traces(trace or [])
     if kinds and out is None:
         raise UsageError("what --trace records is not part of the comparison; add --out DIR")
-    if shard is not None and (out is None or json or csv):
-        raise UsageError(
-            "a shard is merged with the others before anything is compared: it needs --out DIR, and prints neither "
-            "--json nor --csv"
-        )
+    shared = share(shard, out, printed=json or csv)
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
     with cluster(on, jobs) as executor, progress("compare") as heard:
@@ -382,11 +372,10 @@ def compare(
             color=color(),
             executor=executor,
             time_limit_s=seconds("--time-limit", time_limit),
-            shard=Shard.parse(shard) if shard is not None else ALL,
+            shard=shared,
         )
     if shard is not None:
-        _say_of_shard(shard, runs[0])
-        typer.echo(out)
+        tell_of(shard, runs[0], out)
         return
     compared = Comparison(*runs)
     if json:
@@ -590,15 +579,6 @@ def report(
     from roamsim.api import write_report
 
     typer.echo(write_report(folder, out, study))
-
-
-def _say_of_shard(shard: str, results: Results) -> None:
-    points = results.manifest.points
-    runs = sum(point.replications for point in points)
-    _say(
-        f"shard {shard} of {len(points)} points, {runs} runs: {results.made} made now; "
-        "when all are made: roamsim merge DIR... --out OUT"
-    )
 
 
 def _complain(error: Exception) -> None:

@@ -27,8 +27,8 @@ from roamsim.running.work import Progress
 from roamsim.storing.store import Results
 from roamsim.tables.overview import MOST_ROWS, Overview, overviews, remarks
 from roamsim.tables.result import Result
-from roamsim.tables.values import duration, exact_value, scaled, shown_value
-from roamsim.tables.words import count
+from roamsim.tables.values import duration, exact_value, shown_value
+from roamsim.tables.words import count, scale
 
 #: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
 WIDTH = 140
@@ -44,7 +44,8 @@ def summary(result: Result, scenario: Scenario) -> None:
         _print(console, _table(shown))
     for note in remarks(result.tables):
         console.print(Text(note), soft_wrap=True)
-    speed = f", {scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    pace = result.events / result.wall_s if result.wall_s > 0 else None
+    speed = f", {scale('events/s', [pace]).words(pace)}" if pace is not None else ""
     for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
     console.print(f"{shown_value(result.events)} events in {duration(result.wall_s)}{speed}", style="dim")

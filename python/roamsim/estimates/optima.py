@@ -21,8 +21,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars
 
 from roamsim import statistics
@@ -32,7 +30,8 @@ from roamsim.estimates.paired import Difference, Sample
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
 from roamsim.running.sweeps import Campaign, campaign, check_number, check_seed
 from roamsim.running.work import Progress, Silent
-from roamsim.scenarios.ranges import Range, stepped_ranges, written_value
+from roamsim.scenarios.defaults import default_at
+from roamsim.scenarios.ranges import Choice, Range, as_written, stepped_ranges, written_value
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
 from roamsim.scenarios.vary import Point
 from roamsim.statistics import Estimate
@@ -52,8 +51,6 @@ AT_ONCE = 8
 
 #: What the three points that are confirmed are called.
 WINNER, RUNNER_UP, AS_WRITTEN = "the winner", "the runner-up", "the scenario as written"
-
-Numbers = npt.NDArray[np.float64]
 
 
 class Optimum:
@@ -136,12 +133,12 @@ class Optimum:
         return {n: [_number(value) for value in row] for n, row in zip(points, found.tolist(), strict=True)}
 
     def _trials(self, means: dict[int, float]) -> polars.DataFrame:
-        best = np.fmax if self.searched.goal == "maximise" else np.fmin
+        best = max if self.searched.goal == "maximise" else min
         rows: list[dict[str, Any]] = []
         so_far = math.nan
         for trial, number in enumerate(self.searched.trials):
             mean = math.nan if number is None else means[number]
-            so_far = float(best(so_far, mean))
+            so_far = best((value for value in (so_far, mean) if not math.isnan(value)), default=math.nan)
             shown = (
                 dict.fromkeys(self.searched.ranges) if number is None else self.results.manifest.points[number].shown
             )
@@ -227,7 +224,7 @@ class Optimum:
 
 def optimise(
     scenario: ScenarioLike,
-    varied: Sequence[Range],
+    varied: Sequence[Range | Choice],
     *,
     settings: Overrides,
     metric: str,
@@ -294,7 +291,8 @@ def optimise(
 class _Search:
     """Optuna's study: what it asks for, and what became of that."""
 
-    def __init__(self, target: Target, goal: str, chosen: Sequence[Range], seed: int) -> None:
+    def __init__(self, target: Target, goal: str, chosen: Sequence[Range | Choice], seed: int) -> None:
+        import numpy as np
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -302,7 +300,12 @@ class _Search:
         self._goal = goal
         self._ranges = chosen
         self._failed = optuna.trial.TrialState.FAIL
-        self._steps = {one.path: optuna.distributions.IntDistribution(0, one.steps) for one in chosen}
+        self._steps: dict[str, optuna.distributions.BaseDistribution] = {
+            one.path: optuna.distributions.CategoricalDistribution(range(one.steps + 1))
+            if isinstance(one, Choice)
+            else optuna.distributions.IntDistribution(0, one.steps)
+            for one in chosen
+        }
         own_seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         with warnings.catch_warnings():
             # Of its arguments that may change in later versions.
@@ -377,21 +380,26 @@ def trial_means(target: Target, table: polars.DataFrame, points: Sequence[int], 
     return means
 
 
-def _as_written(tree: dict[str, Any], chosen: Sequence[Range]) -> Point:
-    """The point of the scenario as it was given.
+def _as_written(tree: dict[str, Any], chosen: Sequence[Range | Choice]) -> Point:
+    """The point of the scenario as it was given, with the defaults of what it does not say.
 
     Raises:
-        UsageError: it leaves a path to a default.
+        UsageError: it leaves a path to what hangs on others.
     """
     point = {}
     for one in chosen:
         value = written_value(tree, one.path)
+        if value is None and (usual := default_at(tree, one.path)) is not None:
+            value = as_written(one.path, usual)
         if value is None:
             raise UsageError(
-                f"the scenario does not say what {one.path} is now, with which the winner is compared; "
+                f"the scenario does not say what {one.path} is now, with which the winner is compared, and it has no "
+                "default of its own; "
                 f"say it with --set {one.path}=VALUE"
             )
-        point[one.path] = value
+        among = one.values if isinstance(one, Choice) else ()
+        # As the choice writes it, so that a value stands in the tables under one name.
+        point[one.path] = next((choice for choice in among if str(choice.shown) == str(value.shown)), value)
     return point
 
 

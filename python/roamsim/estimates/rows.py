@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import polars
 
 from roamsim.errors import UsageError
 from roamsim.tables.metrics import Target, tables_without_zeros
 from roamsim.tables.result import KEYS, MEANS, keys_within
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 #: Names that a note lists (chosen: a line).
 MOST_NAMES = 5
@@ -49,6 +52,8 @@ def values_of_runs(
     good where half of what it measures fails. Of tables with a row an event it is the mean over the events; of tables
     without zeros, such as `drops`, the sum.
     """
+    import numpy as np
+
     column = target.column
     rows = target.rows(table).filter(
         polars.col("point").is_in(list(points)) & (polars.col("replication") < replications)

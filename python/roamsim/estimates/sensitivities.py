@@ -18,16 +18,15 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import polars
 
 from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import default_target
 from roamsim.estimates.paired import rounded
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
+from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import campaign, check_number, check_seed
 from roamsim.running.work import Progress
 from roamsim.scenarios.ranges import Range, as_range, stepped_ranges
@@ -37,6 +36,12 @@ from roamsim.storing.manifests import Sampled
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target
 from roamsim.tables.units import in_unit, interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.float64]
 
 METHODS = ("sobol", "morris")
 
@@ -71,8 +76,6 @@ MEANINGS = {
     "mu": "mean of its elementary effects: as mu_star where the effects have one sign",
     "sigma": "standard deviation of its elementary effects: 0 where it acts alone and evenly",
 }
-
-Numbers = npt.NDArray[np.float64]
 
 
 class Sensitivity:
@@ -134,6 +137,8 @@ class Sensitivity:
         Raises:
             UsageError: none is left.
         """
+        import numpy as np
+
         points = sorted(set(self.sampled.rows))
         table = self.results.tables.get(target.table, polars.DataFrame())
         if not table.height:
@@ -159,6 +164,8 @@ class Sensitivity:
 
     def _points(self) -> Numbers:
         """The rows of the design, each quantity as its place between the ends of its range."""
+        import numpy as np
+
         entries = self.results.manifest.points
         return np.array(
             [[one.share(entries[row].values[one.path]) for one in self.ranges] for row in self.sampled.rows]
@@ -167,7 +174,8 @@ class Sensitivity:
     def _of_metric(self, target: Target) -> list[dict[str, Any]]:
         values = self.values(target)
         paths = list(self.sampled.ranges)
-        if np.ptp(values.mean(axis=1)) == 0:
+        means = values.mean(axis=1)
+        if means.max() == means.min():
             self.notes.append(f"{target.name} is the same at every point: nothing that was varied moves it.")
             return [_row(target, path, index) for path in paths for index in _names(self.sampled.method)]
         rows = [
@@ -214,6 +222,7 @@ def _problem(quantities: int) -> dict[str, Any]:
 
 def design(method: str, quantities: int, samples: int, seed: int) -> Numbers:
     """The points of a method in the unit cube, a row each: SALib's."""
+    import numpy as np
     from SALib.sample import morris, sobol
 
     points: Numbers
@@ -236,6 +245,7 @@ def estimates(
         outcome: the value at each.
         resamples: of the bootstrap.
     """
+    import numpy as np
     from SALib.analyze import morris, sobol
 
     count = points.shape[1]
@@ -291,6 +301,8 @@ def indices(method: str, points: Numbers, values: Numbers) -> list[Index]:
         points: of the design, in its order.
         values: at each, a column a replication.
     """
+    import numpy as np
+
     count = values.shape[1]
     found, of_points = estimates(method, points, values.mean(axis=1))
     # Of these the bootstrap is of no use, and SALib makes no fewer resamples.
@@ -328,8 +340,9 @@ def sensitivity(
     color: bool = False,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
+    shard: Shard = ALL,
 ) -> Results:
-    """The runs of a sensitivity; `roamsim.sensitivity` says what the arguments mean."""
+    """The runs of a sensitivity, or a share of them; `roamsim.sensitivity` says what the arguments mean."""
     # What is not installed is said before anything is run.
     import SALib.analyze
 
@@ -376,6 +389,7 @@ def sensitivity(
         color=color,
         executor=executor,
         time_limit_s=time_limit_s,
+        shard=shard,
     ) as runs:
         numbers = runs.first
         runs.manifest.sampled = Sampled(

@@ -110,6 +110,7 @@ class Report:
         *,
         statements: Sequence[str] = (),
         lead: bool = False,
+        folded: bool = False,
     ) -> None:
         """Adds an interactive figure.
 
@@ -121,12 +122,13 @@ class Report:
             note: a remark in small print (what is chosen, what is not modelled).
             statements: the `id`s of the statements that it bears on; links lead to them.
             lead: whether it stands on the first screen, above the table of contents.
+            folded: whether only the caption is shown until a reader asks for the rest.
         """
         if id in self._ids:
             raise ValueError(f"the report has two elements with the id {id!r}")
         anchor = self._new_id(id)
         self._charts[anchor] = responsive(specification(chart))
-        (self._lead if lead else self._body).append(_part("chart", anchor, caption, note, statements))
+        (self._lead if lead else self._body).append(_part("chart", anchor, caption, note, statements, folded))
 
     def time_line(self, id: str, model: Mapping[str, Any], caption: str, note: str | None = None) -> None:
         """Adds lanes over one axis of time, to be zoomed, with a sequence chart of the same span beside them.
@@ -221,6 +223,7 @@ class Report:
                 version=version(),
                 runtime=Markup(_runtime() if self._charts else ""),
                 charts=Markup(_script_json(self._charts)),
+                thinned=Markup(_script("thinned.js") if self._charts else ""),
                 time_line_style=Markup(_inspector("css") if self._time_lines else ""),
                 time_line_script=Markup(_inspector("js") if self._time_lines else ""),
                 time_lines=Markup(_script_json(self._time_lines)),
@@ -384,6 +387,11 @@ def _inspector(ending: str) -> str:
     """The scripts or the style of time lines: the files of their folder, one after the other."""
     files = sorted(resources.files("roamsim.pages.inspector").iterdir(), key=lambda file: file.name)
     return "\n".join(file.read_text(encoding="utf-8") for file in files if file.name.endswith(f".{ending}"))
+
+
+def _script(name: str) -> str:
+    """A script of the page, from its file."""
+    return resources.files("roamsim.pages").joinpath(name).read_text(encoding="utf-8")
 
 
 def _runtime() -> str:

@@ -1,29 +1,140 @@
-"""Bars of parts, one behind the other."""
+"""Bars of parts, one behind the other: an interactive figure of them, each with a legend that switches its parts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+#: Height of a bar with the space to the next one, in pixels (chosen: a line of small print).
+ROW = 18
 
-__all__ = ["stacked_bars"]
+#: Pixels of a letter of a name, and the most that names have before their bars (chosen; of the page 40 % at most).
+LETTER, MOST_LEFT = 6.8, 260
 
 
-def stacked_bars(
-    axes: Axes, frame: polars.DataFrame, names: list[str], parts: dict[str, tuple[str, str]], scale: float
-) -> None:
-    """Draws for each row of `frame`, named by `names`, a bar of `parts`: columns, of each its label and colour.
+@dataclass(frozen=True)
+class Bars:
+    """Bars over one axis.
 
-    Values are drawn times `scale`.
+    Attributes:
+        title: what the axis shows, with its unit.
+        names: what the bars are of.
+        parts: of each part in its order, as the legend calls it, the values of all bars.
+        colours: of the parts, in their order; those of an order from dark to bright where it is empty.
+        pale: what of each part is drawn pale behind it, by part.
+        pale_words: what that is.
+        most: where the axis ends, where that is known.
     """
-    places = list(range(len(names)))
-    left = [0.0] * len(names)
-    for column, (label, colour) in parts.items():
-        widths = [scale * value for value in frame[column]]
-        axes.barh(places, widths, left=left, height=0.7, color=colour, label=label)
-        left = [begin + width for begin, width in zip(left, widths, strict=True)]
-    axes.set_yticks(places, names)
-    axes.spines[["top", "right"]].set_visible(False)
+
+    title: str
+    names: Sequence[str]
+    parts: Mapping[str, Sequence[float]]
+    colours: Sequence[str] = ()
+    pale: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    pale_words: str = ""
+    most: float | None = None
+
+
+def parts_of(
+    title: str,
+    frame: polars.DataFrame,
+    names: Sequence[str],
+    parts: Mapping[str, tuple[str, str]],
+    scale: float = 1.0,
+    most: float | None = None,
+) -> Bars:
+    """The bars of a table: of each column its part and colour; values times `scale`."""
+    values = {label: [scale * (value or 0.0) for value in frame[column]] for column, (label, _) in parts.items()}
+    return Bars(title, names, values, [colour for _, colour in parts.values()], most=most)
+
+
+def specification(figures: Sequence[Bars]) -> dict[str, Any]:
+    """The Vega-Lite specification of several, one under the other; the page gives them their width."""
+    longest = max(len(name) for bars in figures for name in bars.names)
+    left = min(MOST_LEFT, round(LETTER * longest) + 12)
+    views = [_view(bars, number, left) for number, bars in enumerate(figures)]
+    resolve = {"scale": {"color": "independent", "x": "independent", "y": "independent"}}
+    return {"concat": views, "columns": 1, "spacing": 14, "resolve": resolve, "usermeta": {"left": left}}
+
+
+def _view(bars: Bars, number: int, left: int) -> dict[str, Any]:
+    names = list(bars.parts)
+    rows = []
+    for place, (part, values) in enumerate(bars.parts.items()):
+        for name, value in zip(bars.names, values, strict=True):
+            rows.append({"name": name, "part": part, "value": value, "place": 2 * place, "opacity": 1.0})
+        for name, value in zip(bars.names, bars.pale.get(part, ()), strict=False):
+            rows.append({"name": name, "part": part, "value": value, "place": 2 * place + 1, "opacity": 0.35})
+    colours = {"range": list(bars.colours)} if bars.colours else {"scheme": "viridis"}
+    legend = {"title": None, "orient": "top", "symbolType": "square", "symbolLimit": 0} if len(names) > 1 else None
+    scale: dict[str, Any] = {"domain": [0, bars.most]} if bars.most else {"zero": True}
+    tooltip = [
+        {"field": "name", "type": "nominal", "title": "of"},
+        {"field": "part", "type": "nominal", "title": "part"},
+        {"field": "value", "type": "quantitative", "title": bars.title, "format": ".4~g"},
+        *([{"field": "how", "type": "nominal", "title": "how"}] if bars.pale else []),
+    ]
+    how = {"calculate": f"datum.opacity < 1 ? '{bars.pale_words}' : 'answered'", "as": "how"}
+    switch = {"type": "point", "fields": ["part"], "toggle": "true"}
+    alone = {"name": f"alone{number}", "select": switch, "bind": "legend"}
+    zoom = {"name": f"zoom{number}", "select": {"type": "interval", "encodings": ["x"]}, "bind": "scales"}
+    return {
+        "title": {
+            "text": bars.title,
+            "anchor": "start",
+            "frame": "group",
+            "fontSize": 12,
+            "fontWeight": 500,
+            "offset": 4,
+        },
+        "data": {"values": rows},
+        "height": {"step": ROW},
+        "transform": [
+            *([how] if bars.pale else []),
+            *([{"filter": {"param": f"alone{number}"}}] if legend else []),
+        ],
+        "params": [zoom, *([alone] if legend else [])],
+        "mark": {"type": "bar", "height": {"band": 0.75}, "clip": True},
+        "encoding": {
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "scale": {"domain": list(dict.fromkeys(bars.names))},
+                "axis": {
+                    "minExtent": left,
+                    "labelLimit": left - 6,
+                    "ticks": False,
+                    "domain": False,
+                    "labelOverlap": False,
+                },
+            },
+            "x": {
+                "field": "value",
+                "type": "quantitative",
+                "title": None,
+                "stack": "zero",
+                "scale": scale,
+                "axis": {"tickCount": 5, **({"format": "~s"} if _large(bars) else {})},
+            },
+            "order": {"field": "place", "type": "quantitative"},
+            "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
+            "color": {
+                "field": "part",
+                "type": "nominal" if bars.colours else "ordinal",
+                "sort": names,
+                "scale": {"domain": names, **colours},
+                "legend": legend,
+            },
+            "tooltip": tooltip,
+        },
+    }
+
+
+def _large(bars: Bars) -> bool:
+    """Whether values are long numbers, which a prefix shortens."""
+    return max((value for values in bars.parts.values() for value in values), default=0.0) >= 10_000

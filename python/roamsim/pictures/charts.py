@@ -8,6 +8,7 @@ words and units. The page gives a figure its width, and puts its legend beside t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars
@@ -87,15 +88,68 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: l
     axis: dict[str, Any] = {"format": "~g"} if max(map(abs, values)) < 1e6 else {}
     if len(values) <= 12:
         axis |= {"values": values}
+    look = Look(drawn.x_title, drawn.y_title, drawn.group_words, drawn.logarithmic_x(), axis, _y_scale(drawn, frame))
+    return _curves(frame, look, series, colours, _tooltip(drawn, "quantitative"))
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the axes of curves are called, and how they are.
+
+    Attributes:
+        x_title: what was varied, with its unit.
+        y_title: what was measured, with its unit.
+        words: what series are told apart by; empty where their names say it.
+        logarithmic_x: whether the axis of what was varied is.
+        x_axis: properties of it, as Vega-Lite has them.
+        y_scale: of the vertical scale.
+    """
+
+    x_title: str
+    y_title: str
+    words: str = ""
+    logarithmic_x: bool = False
+    x_axis: Mapping[str, Any] = field(default_factory=dict)
+    y_scale: Mapping[str, Any] = field(default_factory=lambda: {"zero": True, "nice": True})
+
+
+def curves(rows: Sequence[Mapping[str, Any]], look: Look, colours: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """A figure of curves that are given point by point.
+
+    Args:
+        rows: `panel`, `series`, `x`, `mean`, `low` and `high`; without ends where there is no interval. Series and
+            panels stand in the order of the rows.
+        look: of its axes.
+        colours: of the series, where they have their own.
+    """
+    frame = polars.DataFrame(list(rows), infer_schema_length=None).with_columns(
+        polars.col("x", "mean", "low", "high").cast(polars.Float64), samples=polars.lit(None), missing=polars.lit(0.0)
+    )
+    series = frame["series"].unique(maintain_order=True).to_list()
+    own = [colours[name] for name in series] if colours else Palette().of(series)
+    told = [("series", "nominal", look.words or "of"), ("x", "quantitative", look.x_title)]
+    told += [("mean", "quantitative", look.y_title)]
+    if frame["low"].is_not_null().any():
+        told += [("low", "quantitative", "95 % from"), ("high", "quantitative", "to")]
+    tooltip = [
+        {"field": name, "type": kind, "title": title} | ({"format": ".4~g"} if kind == "quantitative" else {})
+        for name, kind, title in told
+    ]
+    return _curves(frame, look, series, own, tooltip)
+
+
+def _curves(
+    frame: polars.DataFrame, look: Look, series: list[str], colours: list[str], tooltip: list[dict[str, Any]]
+) -> dict[str, Any]:
     x = {
         "field": "x",
         "type": "quantitative",
-        "title": drawn.x_title,
-        "axis": axis,
-        "scale": {"nice": False, "padding": 8, **({"type": "log"} if drawn.logarithmic_x() else {"zero": False})},
+        "title": look.x_title,
+        "axis": dict(look.x_axis),
+        "scale": {"nice": False, "padding": 8, **({"type": "log"} if look.logarithmic_x else {"zero": False})},
     }
-    y = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
-    colour = _colour(series, colours, drawn.group_words)
+    y = {"field": "mean", "type": "quantitative", "title": look.y_title, "scale": dict(look.y_scale)}
+    colour = _colour(series, colours, look.words)
     encoded = {"x": x, "color": colour}
     layers: list[dict[str, Any]] = []
     if frame["low"].is_not_null().any() and len(series) <= BANDS:
@@ -103,7 +157,7 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: l
         ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
         layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null"))
     layers.append(_layer({"type": "line", "strokeWidth": 1.8, "tooltip": None}, {**encoded, "y": y}))
-    layers += _points(frame, {**encoded, "y": y, "tooltip": _tooltip(drawn, "quantitative")})
+    layers += _points(frame, {**encoded, "y": y, "tooltip": tooltip})
     return _figure(frame, layers, series, HEIGHT)
 
 
@@ -300,8 +354,8 @@ def _tooltip(drawn: Curves, kind: str) -> list[dict[str, Any]]:
     shown = {"format": ".4~g"} if kind == "quantitative" else {}
     tooltip.append({"field": "x", "type": kind, "title": drawn.x_title or "of", **shown})
     unit = f", {drawn.y_scale.unit}" if drawn.y_scale.unit else ""
-    for field, title in (("mean", f"mean{unit}"), ("low", "95 % from"), ("high", "to")):
-        tooltip.append({"field": field, "type": "quantitative", "title": title, "format": ".4~g"})
+    for name, title in (("mean", f"mean{unit}"), ("low", "95 % from"), ("high", "to")):
+        tooltip.append({"field": name, "type": "quantitative", "title": title, "format": ".4~g"})
     tooltip.append({"field": "samples", "type": "quantitative", "title": "replications"})
     if (drawn.frame["missing"] > 0).any():
         tooltip.append({"field": "missing", "type": "quantitative", "title": "messages missing", "format": ".2%"})

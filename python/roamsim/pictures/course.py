@@ -14,7 +14,10 @@ from typing import Any
 
 import polars
 
+from roamsim.pictures.charts import COLOURS
+from roamsim.pictures.timed import LEFT
 from roamsim.tables.labels import in_words
+from roamsim.tables.words import scale, titled
 
 #: Flows, and links, that have a line of their own (chosen: more colours cannot be told apart).
 FLOWS, LINKS = 10, 5
@@ -35,31 +38,8 @@ WAIT_S = 1e-4
 #: A run in which nothing happens for this share of it is shown from the first instant on in which something does.
 QUIET = 0.25
 
-#: Colours of flows, and of links: distinct for most readers, on light and dark ground (hues of Okabe and Ito
-#: 2008, some darkened).
-FLOW_COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#8c6bb1",
-    "#b2182b",
-    "#4d9221",
-    "#a6761d",
-)
-LINK_COLOURS = ("#7a7a7a", "#a6761d", "#4d9221", "#8c6bb1", "#b2182b")
-
-#: Prefixes of the units of panels, the largest first.
-PREFIXES = {
-    "b/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
-    "B": ((1e6, "MB"), (1e3, "kB"), (1.0, "B")),
-    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
-}
-
-#: Room for the numbers of vertical axes, so that the panels stand under each other, in pixels.
-LEFT = 44
+#: Colours of links, which are not those of the first flows.
+LINK_COLOURS = tuple(COLOURS[place] for place in (7, 10, 9, 6, 8))
 
 
 @dataclass(frozen=True)
@@ -98,11 +78,11 @@ def panels(series: polars.DataFrame, messages: Mapping[str, float]) -> list[Pane
     links = series.filter(kind="link")
     waiting = links.filter((polars.col("queue_delay_s").max() >= WAIT_S).over("name", "from", "to"))
     waits, drops = _lines(waiting, "queue_delay_s", LINKS), _lines(links, "lost_packets", LINKS)
-    losses, colours = (flows, FLOW_COLOURS) if flows["lost_packets"].sum() else (drops, LINK_COLOURS)
+    losses, colours = (flows, COLOURS) if flows["lost_packets"].sum() else (drops, LINK_COLOURS)
     rate = polars.col("delivered_bytes") * 8 / (polars.col("end_s") - polars.col("begin_s"))
     found = [
-        _panel("Rate", "b/s", flows.with_columns(value=rate), FLOW_COLOURS, height=140),
-        _panel("Congestion window", "B", flows.with_columns(value="cwnd_bytes"), FLOW_COLOURS),
+        _panel("Rate", "bit/s", flows.with_columns(value=rate), COLOURS, height=140),
+        _panel("Congestion window", "B", flows.with_columns(value="cwnd_bytes"), COLOURS),
         _panel("Queue delay", "s", waits.with_columns(value="queue_delay_s"), LINK_COLOURS),
         _panel("Packets lost", "", losses.with_columns(value="lost_packets"), colours, bars=True, height=60),
     ]
@@ -176,12 +156,11 @@ def _panel(
     largest = frame["value"].max()
     if not largest:
         return None
-    prefixes = PREFIXES.get(unit, ((1.0, ""),))
-    size, name = next((prefix for prefix in prefixes if largest >= prefix[0]), prefixes[-1])  # type: ignore[operator]
+    size = scale(unit, [float(largest)])  # type: ignore[arg-type]
     lines = frame["line"].unique(maintain_order=True).to_list()
     names = rows["name"].unique().to_list()
     title = f"{title} of {names[0]}" if len(names) == 1 else title
-    return Panel(title, name, frame.with_columns(values / size), lines, colours, bars, height)
+    return Panel(title, size.unit, frame.with_columns(values / size.size), lines, colours, bars, height)
 
 
 def specification(
@@ -225,6 +204,7 @@ def specification(
             {"name": "here", "select": near, "views": [f"values{number}" for number in range(len(found))]},
             *switches,
         ],
+        "usermeta": {"whole": [0.0, span_s[1]]},
     }
 
 
@@ -266,7 +246,7 @@ def _view(
         {"calculate": f"{json.dumps(panel.lines)}[toNumber(slice(datum.key, 1))]", "as": field or "line"},
         *([{"filter": {"param": f"alone_{field}"}}] if field else []),
     ]
-    title = f"{panel.title}{', ' if panel.unit else ''}{panel.unit}"
+    title = titled(panel.title, panel.unit)
     shown = [
         {"field": "t", "type": "quantitative", "title": "from, s", "format": ".5~g"},
         {"field": "until", "type": "quantitative", "title": "to, s", "format": ".5~g"},

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars
@@ -13,6 +15,7 @@ from roamsim.errors import UsageError
 from roamsim.estimates.against import Against
 from roamsim.estimates.curves import Curves
 from roamsim.estimates.distributions import Distribution
+from roamsim.pictures import timed
 from roamsim.pictures.timeseries import POINTS, Panel
 from roamsim.tables.words import titled
 
@@ -27,6 +30,9 @@ PREFIXED = {"bit/s": "b/s", "B": "B"}
 #: of text, two panels a page).
 FIGURE, PANEL = (6.0, 3.8), (3.4, 3.0)
 
+#: Width in inches of panels over time, whose heights are their own; pixels of an inch (chosen; CSS's).
+WIDE, DOTS = 9.0, 96
+
 #: Inches of a side that can be asked for (chosen: below there is no room for labels; above, a PNG takes gigabytes).
 SMALLEST, LARGEST = 1.0, 50.0
 
@@ -34,15 +40,41 @@ SMALLEST, LARGEST = 1.0, 50.0
 PANELS_A_ROW = 4
 
 
-def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
-    """Writes what `draw` makes, in the house's style and without a date."""
+def style() -> AbstractContextManager[None]:
+    """The house's style, for as long as a figure is drawn."""
     import matplotlib
 
-    # No date, no random identifiers.
-    style: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
+    # No random identifiers.
+    look: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
+    return matplotlib.rc_context(look)
+
+
+def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
+    """Writes what `draw` makes, in the house's style and without a date."""
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
-    with matplotlib.rc_context(style):
+    with style():
         draw().savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
+
+
+def write_panels(figure: timed.Figure, file: Path, ending: str, dress: Dress, title: str) -> None:
+    """Writes panels over time as pages have them, by the library of these; equal figures give equal files.
+
+    Raises:
+        UsageError: it is to be dressed as they cannot be.
+    """
+    import vl_convert
+
+    if dress.logarithmic is not None or dress.x_label is not None or dress.y_label is not None:
+        raise UsageError("a picture of a technology has axes of its own; it takes --title and --size alone")
+    width, height = dress.size or (WIDE, None)
+    spec = figure.printed(round(DOTS * width), None if height is None else round(DOTS * height))
+    spec |= {"title": dress.title or title, "config": {"background": "white", "axis": {"grid": True}}}
+    if ending == ".svg":
+        file.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    elif ending == ".pdf":
+        file.write_bytes(vl_convert.vegalite_to_pdf(spec))
+    else:
+        file.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
 
 
 def grid(title: str, panels: list[Panel], *, same_y: bool = True) -> tuple[Figure, list[Axes]]:

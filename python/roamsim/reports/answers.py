@@ -12,7 +12,7 @@ import polars
 from roamsim.estimates.optima import Optimum
 from roamsim.estimates.sensitivities import LEADING, MEANINGS, Sensitivity
 from roamsim.pages.page import Report
-from roamsim.scenarios.ranges import as_range
+from roamsim.scenarios.ranges import Choice, as_varied
 from roamsim.scenarios.vary import parse_number
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
@@ -132,11 +132,17 @@ def _search(page: Report, found: Optimum) -> None:
         "Points are means over replications; the line is the best one up to there.",
     )
     for path, text in searched.ranges.items():
-        numbers = [parse_number(str(value)) for value in told[path]]
-        over = told.with_columns(polars.Series("x", [float(n[0]) if n else None for n in numbers], polars.Float64))
+        varied = as_varied(path, text)
+        if isinstance(varied, Choice):
+            over = told.with_columns(x=polars.col(path).cast(polars.String))
+        else:
+            numbers = [parse_number(str(value)) for value in told[path]]
+            over = told.with_columns(
+                polars.Series("x", [float(n[0]) if n else None for n in numbers], polars.Float64)
+            )
         page.figure(
             f"search-{path}",
-            trials_chart(over, "x", titled(path, as_range(path, text).unit), title),
+            trials_chart(over, "x", titled(path, varied.unit), title),
             f"{searched.metric} over {path}, the other values as they were tried",
         )
     page.table(found.trials, "Trials", folded=True)
@@ -149,10 +155,12 @@ def trials_chart(
     import altair
 
     scale = altair.Scale(zero=False)
-    base = altair.Chart(trials.select(*dict.fromkeys(("trial", x)), "mean", "best")).encode(
-        x=altair.X(x, type="quantitative", title=x_title, scale=scale)
-    )
-    tooltip = [altair.Tooltip("trial"), *(altair.Tooltip(name, format=".5g") for name in (x, "mean"))]
+    if trials.schema[x] == polars.String:
+        place, shown = altair.X(x, type="nominal", title=x_title), altair.Tooltip(x)
+    else:
+        place, shown = altair.X(x, type="quantitative", title=x_title, scale=scale), altair.Tooltip(x, format=".5g")
+    base = altair.Chart(trials.select(*dict.fromkeys(("trial", x)), "mean", "best")).encode(x=place)
+    tooltip = [altair.Tooltip("trial"), shown, altair.Tooltip("mean", format=".5g")]
     # A rate or a size of many digits is read more easily as 10M.
     axis = altair.Axis(format="~s")
     y = altair.Y("mean", type="quantitative", title=y_title, scale=scale, axis=axis)

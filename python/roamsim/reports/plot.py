@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars
 
@@ -26,6 +26,7 @@ from roamsim.pictures.paper import (
     grid,
     same_span,
     write_figure,
+    write_panels,
 )
 from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TITLES, Panel, Part, segments, time_series
 from roamsim.storing.chosen import chosen
@@ -112,9 +113,14 @@ def _require_ending(target: Path) -> None:
         raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
 
 
-def save(results: Results, what: str, file: Any, ending: str, asked: Figured | None = None) -> None:
+def save(results: Results, what: str, file: Path, ending: str, asked: Figured | None = None) -> None:
     """Draws a figure into a file, in the format of an ending; equal results give equal files."""
     asked = asked or Figured()
+
+    own = pictures()
+    if what in own:
+        write_panels(own[what](results, asked.part), file, ending, asked.dress, results.manifest.scenario)
+        return
 
     def draw() -> Figure:
         figure = _figure(results, what, asked)
@@ -127,9 +133,6 @@ def save(results: Results, what: str, file: Any, ending: str, asked: Figured | N
 def _figure(results: Results, what: str, asked: Figured) -> Figure:
     notes: tuple[str, ...] = ()
     part = asked.part
-    own = pictures()
-    if what in own:
-        return own[what](results, part)
     if what == "segments":
         panels = segments(results, part)
         figure, axes = grid(results.manifest.scenario, panels, same_y=False)

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 from collections.abc import Iterable
 
-import polars
-
 from roamsim.errors import UsageError
 from roamsim.estimates.summaries import MEANS, TABLES, dropped, summary
 from roamsim.pages.page import Report
-from roamsim.pictures.timeseries import NOTES, POINTS, segments
+from roamsim.pictures import recorded as recordings
+from roamsim.pictures.timed import HELD
+from roamsim.pictures.timeseries import NOTES, segments
 from roamsim.pictures.timeseries import time_series as recorded
-from roamsim.reports.plot import save
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import quantities
-from roamsim.tables.words import count, titled
-
-#: Vega's expression for samples that are points.
-_POINTS = " || ".join(f"datum.quantity == '{quantity}'" for quantity in POINTS)
-
-#: Samples of one series that a figure holds (chosen: more make the page slow, and no screen shows them).
-SAMPLES = 3000
+from roamsim.tables.words import count
 
 
 def what_was_run(page: Report, results: Results) -> None:
@@ -52,38 +44,22 @@ def what_was_run(page: Report, results: Results) -> None:
 
 
 def time_series(page: Report, results: Results) -> None:
-    """What was recorded over time; of several points, which stand side by side, as a picture."""
-    import altair
-
+    """What was recorded over time, with a panel for each of several points."""
+    found = {}
     for kind in (*quantities(), "segments"):
         try:
-            panels = segments(results) if kind == "segments" else recorded(results, kind)
+            found[kind] = segments(results) if kind == "segments" else recorded(results, kind)
         except UsageError:
             continue
-        if kind == "segments" or len(panels) > 1:
-            drawn = io.BytesIO()
-            save(results, kind, drawn, ".svg")
-            page.picture(f"samples-{kind}", drawn.getvalue().decode(), f"{kind} over time, first replication")
-            continue
-        found = panels[0].frame
-        thinned = found.filter(
-            polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
+    for kind, panels in found.items():
+        most = HELD // len(found)
+        figure, notes = (
+            recordings.segments(panels, most) if kind == "segments" else recordings.samples(panels, kind, most)
         )
-        unit = ", ".join(found["unit"].drop_nulls().unique(maintain_order=True))
-        axis = altair.Axis(format="~s") if unit in ("bit/s", "B") else altair.Axis()
-        base = altair.Chart(thinned).encode(
-            x=altair.X("time_s", type="quantitative", title="time, s"),
-            y=altair.Y("value", type="quantitative", title=titled(kind, unit), axis=axis),
-            color=altair.Color("series", type="nominal", title=None, sort=None),
-        )
-        layers = [base.transform_filter(f"!({_POINTS})").mark_line(interpolate="step-after", strokeWidth=1)]
-        if kind in POINTS:
-            layers.insert(0, base.transform_filter(_POINTS).mark_circle(size=6))
-        chart = altair.layer(*layers) if len(layers) > 1 else layers[0]
-        left_out = found.height - thinned.height
-        notes = [f"{thinned.height} of {found.height} samples are drawn, evenly chosen."] if left_out else []
         notes += [NOTES[kind]] if kind in NOTES else []
-        page.figure(f"samples-{kind}", chart, f"{kind} over time, first replication", " ".join(notes) or None)
+        page.figure(
+            f"samples-{kind}", figure.specification(), f"{kind} over time, first replication", " ".join(notes) or None
+        )
 
 
 def tables(page: Report, results: Results) -> None:

@@ -26,7 +26,7 @@ from threading import Event
 from typing import Any, Protocol, runtime_checkable
 
 from roamsim import _roamsim
-from roamsim._roamsim import RunFailed, Scenario
+from roamsim._roamsim import RunFailed, Scenario, Table
 from roamsim.errors import UsageError
 
 #: Scenario, seed and replication.
@@ -71,12 +71,12 @@ class Outcome(Protocol):
         """Seconds that it took."""
 
     @property
-    def tables(self) -> Mapping[str, Mapping[str, Any]]:
-        """Columns by table and name."""
+    def tables(self) -> Mapping[str, Table]:
+        """Its tables by name."""
 
 
 #: Takes rows of a run, by its index, of a table by its name.
-Rows = Callable[[int, str, Mapping[str, Any]], None]
+Rows = Callable[[int, str, Table], None]
 
 #: Index of a run, and what it leaves or why it failed.
 Outcomes = Generator[tuple[int, Outcome | Exception]]
@@ -206,7 +206,7 @@ class Threads:
 
     def _rows(self, which: Sequence[int]) -> Rows | None:
         taker = self.rows
-        return None if taker is None else lambda place, table, columns: taker(which[place], table, columns)
+        return None if taker is None else lambda place, table, rows: taker(which[place], table, rows)
 
     def _within_limit(
         self,
@@ -419,7 +419,7 @@ class Made:
     events: int
     cpu_s: float
     wall_s: float
-    tables: Mapping[str, Mapping[str, Any]]
+    tables: Mapping[str, Table]
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars
 
 from roamsim import _roamsim
-from roamsim._roamsim import RunFailed, Scenario
+from roamsim._roamsim import RunFailed, Scenario, Table
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
@@ -21,7 +20,7 @@ from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
 from roamsim.storing.spool import Spool
-from roamsim.tables.result import Result, concatenate, frame, frames
+from roamsim.tables.result import Result, runs_of, stacked
 
 
 def run_loaded(
@@ -61,8 +60,8 @@ def run_loaded(
     )
     held: defaultdict[str, list[tuple[int, polars.DataFrame]]] = defaultdict(list)
 
-    def take(replication: int, table: str, columns: Mapping[str, Any]) -> None:
-        rows = frame(columns, scenario=scenario.name, replication=replication, seed=seed)
+    def take(replication: int, table: str, recorded: Table) -> None:
+        rows = stacked([recorded], runs_of(scenario.name, seed, [replication]))
         if spool is None:
             held[table].append((replication, rows))
         else:
@@ -82,10 +81,7 @@ def run_loaded(
                 raise RunFailed(f"replication {replication}, seed {seed}: {result}") from result
             runs[replication] = result
     ordered = sorted(runs.items())
-    tables = concatenate(
-        frames(result.tables, scenario=scenario.name, replication=replication, seed=seed)
-        for replication, result in ordered
-    )
+    tables = _below_each_other(scenario.name, seed, [(replication, result.tables) for replication, result in ordered])
     for table, parts in held.items():
         # Not copied into one piece, which would take the memory twice.
         in_order = [rows for _, rows in sorted(parts, key=lambda part: part[0])]
@@ -98,6 +94,21 @@ def run_loaded(
         events=sum(result.events for _, result in ordered),
         wall_s=sum(result.wall_s for _, result in ordered),
     )
+
+
+def _below_each_other(
+    scenario: str, seed: int, runs: Sequence[tuple[int, Mapping[str, Table]]]
+) -> dict[str, polars.DataFrame]:
+    """The tables of replications as frames."""
+    every = runs_of(scenario, seed, [replication for replication, _ in runs])
+    tables: dict[str, polars.DataFrame] = {}
+    for name in dict.fromkeys(name for _, of_run in runs for name in of_run):
+        having = [(replication, of_run[name]) for replication, of_run in runs if name in of_run]
+        own = (
+            every if len(having) == len(runs) else runs_of(scenario, seed, [replication for replication, _ in having])
+        )
+        tables[name] = stacked([table for _, table in having], own)
+    return tables
 
 
 @dataclass(frozen=True)

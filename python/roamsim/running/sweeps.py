@@ -7,19 +7,19 @@ import operator
 import os
 import re
 import tempfile
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 from warnings import warn
 
-import numpy as np
 import polars
 
 from roamsim import _roamsim, statistics
-from roamsim._roamsim import Scenario, ScenarioError
+from roamsim._roamsim import Scenario, ScenarioError, Table
 from roamsim.errors import Interrupted, Notice, UsageError
 from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
@@ -295,10 +295,11 @@ class _Sweep:
 
     def _case(self, fingerprint: str, traces: Sequence[str]) -> Case:
         scenario, seed = self.known[fingerprint], self.manifest.seed
+        own = Table({"scenario": [scenario.name], "seed": array("Q", [seed])})
 
-        def kept(tables: RunTables) -> RunTables:
+        def kept(tables: Mapping[str, Table]) -> RunTables:
             return {
-                name: _with_run(table, scenario.name, seed)
+                name: Table.stack([table], own)
                 for name, table in tables.items()
                 if (name in traced_tables()) == bool(traces)
             }
@@ -453,6 +454,7 @@ def campaign(
     color: bool = False,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
+    shard: Shard = ALL,
 ) -> Iterator[Campaign]:
     """A campaign over `paths`, which goes on in the folder of an earlier one, with the arguments of a sweep.
 
@@ -484,7 +486,7 @@ def campaign(
             _merge(folder, known, manifest)
         else:
             refuse_other_files(folder)
-        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), ALL)
+        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), shard)
         begun = Campaign(run, read, settings, color, entries)
         try:
             if run.parts.mended:
@@ -529,12 +531,6 @@ def _label(point: PointEntry) -> str:
 def _identity(values: Mapping[str, str]) -> str:
     """What tells a point from others."""
     return json.dumps(values, sort_keys=True)
-
-
-def _with_run(table: Mapping[str, Any], scenario: str, seed: int) -> dict[str, Any]:
-    """The columns of a table and those that say which run it is of; point and replication stand beside them."""
-    rows = len(next(iter(table.values()), ()))
-    return {"scenario": [scenario] * rows, "seed": np.full(rows, seed, np.uint64), **table}
 
 
 def check_number(what: str, value: int, least: int) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from roamsim._roamsim import RunFailed, Scenario
+from roamsim._roamsim import RunFailed, Scenario, Table
 from roamsim.running.engines import Engine, Outcomes, Run
 from roamsim.running.foresight import foresee
 from roamsim.storing.parts import FULL, WRITE_EVERY_S, Finished, Parts
 
-#: The tables of a run: columns by name.
-RunTables = Mapping[str, Mapping[str, Any]]
+#: What is kept of a run: its tables, or columns that were measured of it.
+RunTables = Mapping[str, Table | Mapping[str, Any]]
 
 
 class Progress(Protocol):
@@ -67,7 +67,7 @@ class Case:
 
     key: str
     scenario: Scenario
-    kept: Callable[[RunTables], RunTables]
+    kept: Callable[[Mapping[str, Table]], RunTables]
     where: str
 
 

@@ -1,17 +1,29 @@
-"""Ranges of quantities that an answer is looked for in: `10ms:50ms`, cut into steps that the scenario takes."""
+"""What an answer is looked for in.
+
+Ranges of quantities, `10ms:50ms`, cut into steps that the scenario takes; and choices without an order, `reno,sack`.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from roamsim._roamsim import ScenarioError
 from roamsim.errors import UsageError
 from roamsim.scenarios.reading import Overrides, Source, parse_source
-from roamsim.scenarios.vary import Value, decimal_value, parse_number, quantity, variation
+from roamsim.scenarios.vary import (
+    Value,
+    bare,
+    decimal_value,
+    inner,
+    parse_number,
+    path_steps,
+    quantity,
+    split_values,
+    variation,
+)
 
 #: Decimal places of a range's size to which it is cut where no step is given (chosen: a millionth of it is finer than
 #: any replication tells).
@@ -67,12 +79,7 @@ class Range:
         """
 
         def refusal(number: Decimal) -> str:
-            value = decimal_value(number, self.unit).toml
-            try:
-                parse_source(read, [*settings, (self.path, value)], color=color)
-            except ScenarioError as error:
-                return f"at {self.path}={value}:\n{error}"
-            return ""
+            return _refusal(read, settings, self.path, decimal_value(number, self.unit), color=color)
 
         for end in (self.low, self.high):
             if why := refusal(end):
@@ -88,18 +95,106 @@ class Range:
         raise ScenarioError(f"there is nothing between the ends of {self.path}; give a step, as in 0:8:4\n{why}")
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A path and values between which there is nothing, and of which none is more than another."""
+
+    path: str
+    values: tuple[Value, ...]
+
+    @property
+    def steps(self) -> int:
+        """Number of the last value, the first one being 0."""
+        return len(self.values) - 1
+
+    @property
+    def unit(self) -> str:
+        """None."""
+        return ""
+
+    def at(self, number: int) -> Value:
+        """The value of a number from 0 to `steps`."""
+        return self.values[number]
+
+    def text(self) -> str:
+        """As `parse_varied` reads what stands behind the path."""
+        return ",".join(value.toml for value in self.values)
+
+    def stepped(self, read: Source, settings: Overrides, *, color: bool = False) -> Choice:
+        """The same, with every value valid by itself.
+
+        Raises:
+            ScenarioError: there is no such path, or one is no value.
+        """
+        for value in self.values:
+            if why := _refusal(read, settings, self.path, value, color=color):
+                raise ScenarioError(why)
+        return self
+
+
+def _refusal(read: Source, settings: Overrides, path: str, value: Value, *, color: bool) -> str:
+    """Why a scenario does not take a value; empty where it does."""
+    try:
+        parse_source(read, [*settings, (path, value.toml)], color=color)
+    except ScenarioError as error:
+        return f"at {path}={value.toml}:\n{error}"
+    return ""
+
+
+#: A kind of what is varied.
+_Varied = TypeVar("_Varied", bound=Range | Choice)
+
+
 def parse_range(text: str) -> Range:
     """Reads `PATH=LOW:HIGH` or `PATH=LOW:HIGH:STEP` of the command line.
 
     Raises:
         UsageError: it is neither.
     """
+    return as_range(*_taken_apart(text))
+
+
+def parse_varied(text: str) -> Range | Choice:
+    """Reads the same, or `PATH=A,B,C`.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    return as_varied(*_taken_apart(text))
+
+
+def _taken_apart(text: str) -> tuple[str, str]:
     path, equals, spec = text.partition("=")
     if not equals or not path.strip() or not spec.strip():
         raise UsageError(
             f"--vary takes PATH=LOW:HIGH, as in --vary link.path.loss.probability=0:0.1; this is {text!r}"
         )
-    return as_range(path.strip(), spec)
+    return path.strip(), spec
+
+
+def as_varied(path: str, spec: str | Sequence[Any]) -> Range | Choice:
+    """The range of one path, or its choices: a text with commas, as in `reno,sack`, or a list of texts.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if isinstance(spec, str):
+        chosen = len(split_values(spec)) > 1
+    else:
+        chosen = isinstance(spec, Sequence) and any(parse_number(str(part)) is None for part in spec)
+    if not chosen:
+        return as_range(path, spec)
+    # A text stands in the tables under one name, whether a list has it or the command line.
+    written = (
+        Value(value.shown, value.shown) if bare(value.shown) else value for value in variation(path, spec).values
+    )
+    values = tuple(written)
+    if len(values) < 2:
+        raise UsageError(f"{path}: there is one value only, {values[0].shown}; a choice needs two or more")
+    if len({type(value.shown) for value in values}) > 1:
+        # A column of a table is of one type.
+        values = tuple(Value(value.toml, str(value.shown)) for value in values)
+    return Choice(path, values)
 
 
 def as_range(path: str, spec: str | Sequence[Any]) -> Range:
@@ -118,7 +213,9 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
     parts = spec.split(":") if isinstance(spec, str) else [str(part) for part in spec]
     where = f"{path}: {spec if isinstance(spec, str) else ':'.join(parts)!s}"
     if len(parts) not in (2, 3):
-        raise UsageError(f"{where} is no range; one is LOW:HIGH, as in 0:0.1 or 10ms:50ms, or LOW:HIGH:STEP")
+        of_choices = len(parts) == 1 and isinstance(spec, str) and len(split_values(spec)) > 1
+        but = "; single values are compared by `compare`, and chosen from by `optimise`" if of_choices else ""
+        raise UsageError(f"{where} is no range; one is LOW:HIGH, as in 0:0.1 or 10ms:50ms, or LOW:HIGH:STEP{but}")
     numbers = [parse_number(part) for part in parts]
     for part, number in zip(parts, numbers, strict=True):
         if number is None or abs(number[0].adjusted()) > MOST_DIGITS:
@@ -143,13 +240,24 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
 
 def ranges(vary: Mapping[str, str | Sequence[Any]]) -> list[Range]:
     """The API's `vary` argument as ranges."""
+    return [as_range(path, spec) for path, spec in _of_paths(vary)]
+
+
+def ranges_and_choices(vary: Mapping[str, str | Sequence[Any]]) -> list[Range | Choice]:
+    """The API's `vary` argument as ranges and choices."""
+    return [as_varied(path, spec) for path, spec in _of_paths(vary)]
+
+
+def _of_paths(vary: Mapping[str, str | Sequence[Any]]) -> Iterable[tuple[str, str | Sequence[Any]]]:
     if not isinstance(vary, Mapping):
         raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms'}}")
-    return [as_range(path, spec) for path, spec in vary.items()]
+    return vary.items()
 
 
-def stepped_ranges(varied: Sequence[Range], read: Source, settings: Overrides, *, color: bool = False) -> list[Range]:
-    """Ranges in steps that the scenario takes.
+def stepped_ranges(
+    varied: Sequence[_Varied], read: Source, settings: Overrides, *, color: bool = False
+) -> list[_Varied]:
+    """Ranges in steps that the scenario takes, and choices that it takes.
 
     Raises:
         UsageError: there is none, or a path stands twice.
@@ -160,23 +268,19 @@ def stepped_ranges(varied: Sequence[Range], read: Source, settings: Overrides, *
         raise UsageError("nothing is varied; give the range of a path, as in --vary link.path.delay=10ms:50ms")
     if len(set(paths)) < len(paths):
         raise UsageError(f"{next(path for path in paths if paths.count(path) > 1)} is varied twice")
-    return [one.stepped(read, settings, color=color) for one in varied]
+    return [one.stepped(read, settings, color=color) for one in varied]  # type: ignore[misc]
 
 
 def written_value(scenario: Mapping[str, Any], path: str) -> Value | None:
-    """What a scenario says at a path; `None` where it leaves that to a default."""
+    """What a scenario says at a path; `None` where it says nothing."""
     place: Any = scenario
-    for step in (match[1] or match[2] for match in re.finditer(r'"([^"]*)"|([^.]+)', path)):
-        if isinstance(place, list):
-            named = [entry for entry in place if isinstance(entry, Mapping) and entry.get("name") == step]
-            if not named and step.isdigit():
-                named = place[int(step) : int(step) + 1]
-            place = named[0] if named else None
-        else:
-            place = place.get(step) if isinstance(place, Mapping) else None
-    if place is None:
-        return None
-    # As a range writes it, so that a value stands in the tables under one name.
-    if isinstance(place, str) and quantity(place):
-        return Value(place, place)
-    return variation(path, [place]).values[0]
+    for step in path_steps(path):
+        place = inner(place, step)
+    return None if place is None else as_written(path, place)
+
+
+def as_written(path: str, value: Any) -> Value:
+    """A value of a scenario's tree as a range writes it, so that it stands in the tables under one name."""
+    if isinstance(value, str) and quantity(value):
+        return Value(value, value)
+    return variation(path, [value]).values[0]

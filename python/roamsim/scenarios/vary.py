@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
 
 from roamsim.errors import UsageError
 from roamsim.scenarios.notation import toml_value
@@ -87,7 +87,7 @@ def variation(path: str, spec: str | Sequence[Any]) -> Variation:
         UsageError: a malformed range, or a value twice.
     """
     if isinstance(spec, str):
-        values = tuple(value for item in _items(spec) for value in _parse_item(path, item))
+        values = tuple(value for item in split_values(spec) for value in _parse_item(path, item))
     else:
         values = tuple(Value(toml_value(value), _shown(value)) for value in map(plain, spec))
     if not values:
@@ -134,7 +134,22 @@ def parse_number(text: str) -> tuple[Decimal, str] | None:
     return (Decimal(match[1]), match[2] or "") if match else None
 
 
-def _items(spec: str) -> list[str]:
+def path_steps(path: str) -> list[str]:
+    """The keys and names of a dotted path; those with dots of their own stand in quotes."""
+    return [match[1] or match[2] for match in re.finditer(r'"([^"]*)"|([^.]+)', path)]
+
+
+def inner(place: Any, step: str) -> Any:
+    """What a tree has at one step of a path: under a key, or in a list by name or number; else `None`."""
+    if isinstance(place, list):
+        named = [entry for entry in place if isinstance(entry, Mapping) and entry.get("name") == step]
+        if not named and step.isdigit():
+            named = place[int(step) : int(step) + 1]
+        return named[0] if named else None
+    return place.get(step) if isinstance(place, Mapping) else None
+
+
+def split_values(spec: str) -> list[str]:
     """Splits at commas that are outside of quotes, brackets and braces."""
     items, depth, quote, current = [], 0, "", ""
     for letter in spec:
@@ -203,6 +218,11 @@ def _shown_text(text: str) -> int | float | bool | str:
         return _shown(tomllib.loads(f"value = {text}")["value"])
     except (tomllib.TOMLDecodeError, RecursionError):
         return text
+
+
+def bare(shown: int | float | bool | str) -> TypeGuard[str]:
+    """Whether a value is a text that is read back as itself where it stands without quotes."""
+    return isinstance(shown, str) and "," not in shown and _shown_text(shown) == shown
 
 
 def _words(path: str, value: Any) -> Iterator[str]:

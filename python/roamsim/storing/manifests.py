@@ -18,7 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from roamsim._roamsim import trace_kinds
 from roamsim.errors import UsageError
 from roamsim.files import read_whole, write_whole
-from roamsim.scenarios.ranges import as_range
+from roamsim.scenarios.ranges import Choice, as_range, as_varied
 
 MANIFEST = "manifest.json"
 
@@ -96,7 +96,7 @@ class Searched:
     Attributes:
         metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`.
         goal: `maximise` or `minimise`.
-        ranges: of each varied path, as `LOW:HIGH:STEP`.
+        ranges: of each varied path, as `LOW:HIGH:STEP`, or its choices as `A,B,C`.
         replications: of each trial.
         fresh: further replications that confirm the winner.
         trials: of each trial, in its order, the number of its point; `None` where the scenario was not valid.
@@ -221,7 +221,7 @@ class Manifest:
     def _faults_of_search(self, searched: Searched) -> Iterator[str]:
         if searched.goal not in ("maximise", "minimise"):
             yield f"searched.goal: there is no {searched.goal!r}"
-        yield from self._faults_of_ranges("searched.ranges", searched.ranges)
+        yield from self._faults_of_ranges("searched.ranges", searched.ranges, choices=True)
         if not (1 <= searched.replications <= 10**9 and 2 <= searched.fresh <= 10**9):
             yield "searched.replications: there are too few"
         numbers = [searched.as_written, searched.winner, searched.runner_up, *searched.trials]
@@ -230,12 +230,13 @@ class Manifest:
         if not {searched.winner, searched.runner_up} <= {None, *searched.trials}:
             yield "searched.winner: it is of no trial"
 
-    def _faults_of_ranges(self, where: str, ranges: dict[str, str]) -> Iterator[str]:
+    def _faults_of_ranges(self, where: str, ranges: dict[str, str], *, choices: bool = False) -> Iterator[str]:
         if set(ranges) != set(self.vary):
             yield f"{where}: they are not those of the varied paths"
         for path, text in ranges.items():
             try:
-                whole = as_range(path, text).step > 0
+                varied = as_varied(path, text) if choices else as_range(path, text)
+                whole = isinstance(varied, Choice) or varied.step > 0
             except UsageError:
                 whole = False
             if not whole:

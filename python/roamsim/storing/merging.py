@@ -110,6 +110,7 @@ _OF_SWEEPS: dict[str, Callable[[Manifest], object]] = {
     "other values": lambda manifest: [(list(point.values.items()), point.fingerprint) for point in manifest.points],
     "another seed": lambda manifest: manifest.seed,
     "other traces": lambda manifest: manifest.traces,
+    "samples of another sensitivity": lambda manifest: manifest.sampled,
 }
 _OF_STUDIES: dict[str, Callable[[StudyManifest], object]] = {
     "another study": lambda manifest: (manifest.study, manifest.own),

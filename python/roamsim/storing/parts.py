@@ -20,6 +20,7 @@ import hashlib
 import io
 import sys
 import zipfile
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -27,14 +28,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 from warnings import warn
 
-import numpy as np
 import polars
 
-from roamsim._roamsim import Scenario
+from roamsim._roamsim import Scenario, Table
 from roamsim.errors import Notice
 from roamsim.files import write_aside
 from roamsim.storing.manifests import Damaged
-from roamsim.tables.result import column, typed
+from roamsim.tables.result import column, stacked, typed
 
 #: Seconds between writes: what a kill costs at most (chosen).
 WRITE_EVERY_S = 2.0
@@ -60,8 +60,8 @@ _RUN_SCHEMA: dict[str, type[polars.DataType]] = {"key": polars.String, "replicat
 _Source = TypeVar("_Source", Path, io.BytesIO)
 _Found = TypeVar("_Found")
 
-#: A key, a replication, and the columns of each table of that run.
-Finished = tuple[str, int, Mapping[str, Mapping[str, Any]]]
+#: A key, a replication, and the tables of that run, or the columns of those that were measured.
+Finished = tuple[str, int, Mapping[str, Table | Mapping[str, Any]]]
 
 
 def run_key(scenario: Scenario | str, seed: int, recorded: Sequence[str] = (), measured: str = "") -> str:
@@ -377,14 +377,23 @@ def _tables(finished: Sequence[Finished]) -> dict[str, polars.DataFrame]:
     }
 
 
-def _frame(of_runs: Iterable[tuple[str, int, Mapping[str, Any]]]) -> polars.DataFrame:
+def _columns(table: Table | Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
+    """Whether a table was measured, and the names of its columns."""
+    return (False, tuple(table.columns)) if isinstance(table, Table) else (True, tuple(table))
+
+
+def _frame(of_runs: Iterable[tuple[str, int, Table | Mapping[str, Any]]]) -> polars.DataFrame:
     frames = []
-    for columns, alike in groupby(of_runs, key=lambda run: tuple(run[2])):
-        runs = list(alike)
-        heights = [len(next(iter(table.values()), ())) for _, _, table in runs]
-        key = polars.Series("key", [key for key, _, _ in runs], polars.String)
-        number = polars.Series("replication", [number for _, number, _ in runs], polars.Int64)
-        at = polars.Series(np.repeat(np.arange(len(runs)), heights))
-        own = [column(name, [table[name] for _, _, table in runs]) for name in columns if name != "replication"]
-        frames.append(polars.DataFrame([key.gather(at), number.gather(at), *own]))
+    for (measured, columns), alike in groupby(of_runs, key=lambda run: _columns(run[2])):
+        keys, numbers, tables = zip(*alike, strict=True)
+        runs = Table({"key": list(keys), "replication": array("q", numbers)})
+        if not measured:
+            frames.append(stacked(tables, runs))
+            continue
+        heights = [len(next(iter(table.values()), ())) for table in tables]
+        at = polars.Series(
+            [number for number, height in enumerate(heights) for _ in range(height)], dtype=polars.UInt32
+        )
+        own = [column(name, [table[name] for table in tables]) for name in columns if name != "replication"]
+        frames.append(polars.DataFrame([*(one.gather(at) for one in polars.DataFrame(runs)), *own]))
     return polars.concat(frames, how="diagonal_relaxed", rechunk=True)

@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import polars
+
+#: Seconds after which a spool that nobody holds was left by a process that was killed (chosen: one is held at once).
+LEFT_AFTER_S = 60.0
+
+#: The file of a spool that its process holds.
+HELD = ".held"
 
 #: Rows of a group in the table's file, and the groups that are in memory at once (chosen: a group has some MB).
 ROW_GROUP = 1 << 17
@@ -90,6 +98,26 @@ def spooling(folder: str | os.PathLike[str] | None = None) -> Iterator[Spool]:
     Args:
         folder: beside what its tables become; without one, in the system's folder for temporary files.
     """
-    prefix = ".tmp-" if folder is not None else "roamsim-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as temporary:
+    from filelock import FileLock
+
+    prefix = ".tmp-spool-" if folder is not None else "roamsim-spool-"
+    for left in Path(folder or tempfile.gettempdir()).glob(f"{prefix}*/{HELD}"):
+        _remove_left(left)
+    with (
+        tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as temporary,
+        FileLock(Path(temporary) / HELD),
+    ):
         yield Spool(Path(temporary))
+
+
+def _remove_left(held: Path) -> None:
+    """Removes a spool whose process was killed; one that somebody holds, or that is somebody else's, stays."""
+    from filelock import FileLock, Timeout
+
+    try:
+        if time.time() - held.stat().st_mtime < LEFT_AFTER_S:
+            return
+        with FileLock(held, timeout=0):
+            shutil.rmtree(held.parent, ignore_errors=True)
+    except (OSError, Timeout):
+        return

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from roamsim.pictures.charts import COLOURS
+from roamsim.pictures.charts import COLOURS, NAMED
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
 from roamsim.study.metric import estimate_of
@@ -103,6 +103,31 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     points = base.mark_point(filled=True, size=26, opacity=1).encode(y=mean, tooltip=_tooltip(figure, rows))
     layers.append(points.encode(detail="curve:N"))
     return alt.layer(*layers)
+
+
+def specification(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The chart as a Vega-Lite specification whose legend switches series, beside the data where there is room."""
+    spec: dict[str, Any] = chart(figure, rows).to_dict()
+    metrics = _colours_metrics(figure, rows)
+    names = (
+        [curve.label for curve in figure.y] if metrics else list(dict.fromkeys(str(row["series"]) for row in rows))
+    )
+    switched = 1 < len(names) <= NAMED
+    field = "curve" if metrics else "series"
+    for layer in spec["layer"]:
+        layer.pop("name", None)
+        for channel in ("color", "strokeDash"):
+            for of_place in ("orient", "columns", "labelLimit", "titleOrient"):
+                (layer["encoding"].get(channel, {}).get("legend") or {}).pop(of_place, None)
+        if switched:
+            layer["transform"] = [*layer.get("transform", []), {"filter": {"param": "alone"}}]
+    zoom = {"name": "zoom", "select": {"type": "interval", "encodings": ["x", "y"]}, "bind": "scales"}
+    switch = {"type": "point", "fields": [field], "toggle": "true"}
+    alone = [{"name": "alone", "select": switch, "bind": "legend"}] if switched else []
+    spec["layer"][-1]["params"] = [zoom, *alone]
+    # Curves that dashes tell apart have names in the legend too.
+    longest = [*names, *(curve.label for curve in figure.y if len(figure.y) > 1)]
+    return {**spec, "usermeta": {"legend": longest if switched or len(figure.y) > 1 else []}}
 
 
 def _colours_metrics(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -16,7 +16,7 @@ from roamsim.pages.page import Report
 from roamsim.study.checks import Check, failed, limit
 from roamsim.study.data import Data
 from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Study
-from roamsim.study.figures import chart
+from roamsim.study.figures import specification
 from roamsim.study.judging import number
 from roamsim.study.runs import Effort, Planned
 
@@ -45,7 +45,7 @@ class Outcome:
             the verdict rests on, and why it differs; `ours` is the value that decided with its interval, `values` are
             all measured numbers, and `interval` is that of `interval_of`.
         checks: comparisons with closed forms.
-        pictures: sequence charts and drawings as SVG by their id.
+        pictures: sequence charts and drawings by their id, as SVG; those that show data as Vega-Lite specifications.
         tables: rows of each table by its id.
         data: the rows of the runs.
         effort: runs and seconds that it took.
@@ -60,7 +60,7 @@ class Outcome:
     figures: Mapping[str, Sequence[Mapping[str, Any]]]
     statements: Sequence[Mapping[str, Any]]
     checks: Sequence[Check]
-    pictures: Mapping[str, str]
+    pictures: Mapping[str, str | dict[str, Any]]
     tables: Mapping[str, Sequence[Mapping[str, Any]]]
     data: Data
     effort: Effort
@@ -188,7 +188,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             with debug_mode(False):
                 report.figure(
                     figure.id,
-                    chart(figure, outcome.figures[figure.id]),
+                    specification(figure, outcome.figures[figure.id]),
                     figure.title,
                     figure.note or None,
                     statements=figure.clauses,
@@ -198,11 +198,12 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             if table.note:
                 report.text(table.note)
         for drawing in drawings:
-            report.picture(drawing.id, outcome.pictures[drawing.id], drawing.title, drawing.note or None)
+            made = outcome.pictures[drawing.id]
+            add: Any = report.picture if isinstance(made, str) else report.figure
+            add(drawing.id, made, drawing.title, drawing.note or None)
         for sequence in sequences:
-            report.picture(
-                sequence.id, outcome.pictures[sequence.id], sequence.title, _sentence(sequence.remark) or None
-            )
+            picture = str(outcome.pictures[sequence.id])
+            report.picture(sequence.id, picture, sequence.title, _sentence(sequence.remark) or None)
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(

@@ -8,11 +8,11 @@ level asked for it first; so a study that was killed goes on where it stopped.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roamsim._roamsim import Scenario, ScenarioError
+from roamsim._roamsim import Scenario, ScenarioError, Table
 from roamsim.errors import Interrupted
 from roamsim.running.engines import Engine
 from roamsim.running.shards import ALL, Shard
@@ -34,9 +34,30 @@ class Planned:
     replications: int
     measure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
-    def rows_of(self, tables: Mapping[str, Any], table: str) -> Mapping[str, Any]:
-        """The columns of one table of a finished run, or what the study measures of all its tables."""
-        return self.measure(tables) if self.measure and table == self.experiment.table else tables[table]
+    def rows_of(self, tables: Mapping[str, Table], table: str) -> Table | Mapping[str, Any]:
+        """One table of a finished run, or the columns that the study measures of all its tables."""
+        if self.measure and table == self.experiment.table:
+            return self.measure({name: Columns(one) for name, one in tables.items()})
+        return tables[table]
+
+
+class Columns(Mapping[str, list[Any]]):
+    """The columns of a table as lists, each made when it is first asked for. A missing number is NaN."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._lists: dict[str, list[Any]] = {}
+
+    def __getitem__(self, name: str) -> list[Any]:
+        if name not in self._lists:
+            self._lists[name] = self._table[name]
+        return self._lists[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table.columns)
+
+    def __len__(self) -> int:
+        return len(self._table.columns)
 
 
 def plan(study: Study, level: Level, seed: int) -> list[Planned]:
@@ -123,7 +144,7 @@ def execute(
 
 
 def _case(one: Planned, tables: Iterable[str]) -> Case:
-    def kept(found: RunTables) -> RunTables:
+    def kept(found: Mapping[str, Table]) -> RunTables:
         return {table: one.rows_of(found, table) for table in tables}
 
     where = f"experiment {one.experiment.id} at {json.dumps(dict(one.point.labels))}"

@@ -9,6 +9,7 @@ from roamsim._roamsim import ScenarioError
 from roamsim.pictures.sequence import draw, packets_of
 from roamsim.scenarios.reading import overrides, source
 from roamsim.study.definition import Sequencechart, Study
+from roamsim.study.runs import Columns
 
 
 def picture(study: Study, chart: Sequencechart, seed: int) -> str:
@@ -34,5 +35,7 @@ def picture(study: Study, chart: Sequencechart, seed: int) -> str:
         describe = partial(
             study.function(study.describe_packet), number=lambda key: numbers.setdefault(key, len(numbers) + 1)
         )
-    packets = packets_of(result.tables["packets"], since_s=chart.since_s, until_s=chart.until_s, describe=describe)
+    packets = packets_of(
+        Columns(result.tables["packets"]), since_s=chart.since_s, until_s=chart.until_s, describe=describe
+    )
     return draw(packets, nodes=chart.nodes, title=chart.title)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 import math
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
 import polars
 
 from roamsim import _roamsim, statistics
+from roamsim._roamsim import Table
 from roamsim.errors import UsageError
 from roamsim.tables import lots
 from roamsim.tables.metrics import table_keys, table_meanings, tables_of_events
@@ -227,51 +228,34 @@ class Result(Tables):
         }
 
 
-def frames(
-    tables: Mapping[str, Mapping[str, Any]], *, scenario: str, point: int = 0, replication: int, seed: int
-) -> dict[str, polars.DataFrame]:
-    """The tables of one run of the extension module, with the columns that say which run it was."""
-    return {
-        name: frame(columns, scenario=scenario, point=point, replication=replication, seed=seed)
-        for name, columns in tables.items()
-    }
+def runs_of(scenario: str, seed: int, replications: Sequence[int]) -> Table:
+    """The columns that say which run rows are of, for runs of one scenario by itself: a row for each."""
+    count = len(replications)
+    return Table(
+        {
+            "scenario": [scenario] * count,
+            "point": array("q", [0]) * count,
+            "replication": array("q", replications),
+            "seed": array("Q", [seed]) * count,
+        }
+    )
 
 
-def frame(
-    columns: Mapping[str, Any], *, scenario: str, point: int = 0, replication: int, seed: int
-) -> polars.DataFrame:
-    """Columns of one run of the extension module as a frame, with the columns that say which run it was."""
-    table = typed(polars.DataFrame([column(own, [values]) for own, values in columns.items()]))
-    return table.with_columns(
-        polars.lit(scenario).alias("scenario"),
-        polars.lit(point, polars.Int64).alias("point"),
-        polars.lit(replication, polars.Int64).alias("replication"),
-        polars.lit(seed, polars.UInt64).alias("seed"),
-    ).select(*RUN_COLUMNS, *table.columns)
+def stacked(tables: Sequence[Table], runs: Table) -> polars.DataFrame:
+    """The tables of several runs below each other, with the columns of `runs`, which has a row for each of them."""
+    return polars.DataFrame(Table.stack(tables, runs))
 
 
-def column(name: str, chunks: Sequence[Any]) -> polars.Series:
-    """A column from those of several runs: arrays of numbers, in which NaN is a missing one, or lists of values."""
-    if all(isinstance(chunk, np.ndarray) for chunk in chunks):
-        series = polars.Series(name, np.concatenate(chunks))
-    else:
-        values = [value for chunk in chunks for value in (chunk if isinstance(chunk, list) else chunk.tolist())]
-        series = polars.Series(name, values, strict=False)
+def column(name: str, chunks: Sequence[Iterable[Any]]) -> polars.Series:
+    """A column of what was measured of several runs: lists or arrays, in which NaN is a missing number."""
+    values = [value for chunk in chunks for value in (chunk.tolist() if hasattr(chunk, "tolist") else chunk)]
+    series = polars.Series(name, values, strict=False)
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
 def typed(frame: polars.DataFrame) -> polars.DataFrame:
     """A frame whose columns without any value are of text: nothing tells what they would have held."""
     return frame.with_columns(polars.col(polars.Null).cast(polars.String))
-
-
-def concatenate(parts: Iterable[Mapping[str, polars.DataFrame]]) -> dict[str, polars.DataFrame]:
-    """Puts the tables of several runs below each other, in the order given."""
-    collected: dict[str, list[polars.DataFrame]] = {}
-    for part in parts:
-        for name, frame in part.items():
-            collected.setdefault(name, []).append(frame)
-    return {name: polars.concat(frames, how="diagonal_relaxed", rechunk=True) for name, frames in collected.items()}
 
 
 def rows_json(frame: polars.DataFrame) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from roamsim.tables.cells import Cell
+from roamsim.tables.words import scale
 
 
 def shown_value(value: Any) -> str:
@@ -51,22 +52,14 @@ def percent(value: float) -> str:
     return f"{100 * value:.3g} %"
 
 
-def scaled(value: float, unit: str) -> str:
-    """A number of some unit, in three significant digits with a prefix."""
-    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
-            return f"{value / factor:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
-
-
 def bit_rate(value: float) -> str:
     """A rate in bit/s."""
-    return scaled(value, "b/s")
+    return scale("bit/s", [value]).words(value)
 
 
 def octets(value: float) -> str:
     """A number of octets."""
-    return scaled(value, "B")
+    return scale("B", [value]).words(value)
 
 
 def duration(value: float) -> str:

@@ -48,6 +48,7 @@ _PREFIXES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
     "bit/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
     "B": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+    "events/s": ((1e9, "Gevents/s"), (1e6, "Mevents/s"), (1e3, "kevents/s"), (1.0, "events/s")),
     "Hz": ((1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")),
     "m": ((1e3, "km"), (1.0, "m")),
 }

@@ -17,8 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from roamsim.pictures.timed import Figure
     from roamsim.pictures.timeseries import Part
     from roamsim.storing.store import Results
 

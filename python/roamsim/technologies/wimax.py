@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Mapping
+from typing import Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
 from roamsim.pages.page import Report
-from roamsim.pictures.bars import stacked_bars
-from roamsim.pictures.paper import write_figure
+from roamsim.pictures.bars import parts_of, specification
+from roamsim.pictures.charts import COLOURS
+from roamsim.pictures.timed import Figure, Marks, Panel
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["outcome", "report"]
 
@@ -83,19 +81,11 @@ def report(page: Report, results: Results) -> None:
         if has_classes(classes):
             own = by_flow(classes)
             note += _refused(first_run(results, "wimax_additions").filter(name=row["name"]))
-        drawn = io.BytesIO()
-        write_figure(partial(draw, polars.DataFrame([row]), own), drawn, ".svg")
-        page.picture(f"frames-{row['name']}", drawn.getvalue().decode(), f"{row['name']}: frames, {which}", note)
+        page.figure(f"frames-{row['name']}", draw(row, own), f"{row['name']}: frames, {which}", note)
     changes = first_run(results, "wimax_profiles")
     if changes.height:
-        drawn = io.BytesIO()
-        write_figure(partial(draw_profiles, changes), drawn, ".svg")
-        page.picture(
-            "wimax-profiles",
-            drawn.getvalue().decode(),
-            "Burst profiles over time, first run",
-            _profile_note(changes),
-        )
+        spec = profiles(changes).specification()
+        page.figure("wimax-profiles", spec, "Burst profiles over time, first run", _profile_note(changes))
     page.table(cells.rename(titles("wimax", cells.columns)), "wimax: means over replications")
     page.table(stations.rename(titles("wimax_stations", stations.columns)), "wimax_stations: means over replications")
     if has_classes(flows):
@@ -104,7 +94,7 @@ def report(page: Report, results: Results) -> None:
 
 def first_run(results: Results, table: str) -> polars.DataFrame:
     """The rows of a table, where results have it, of the first replication of the first point."""
-    if table not in results:
+    if not results.height(table):
         return polars.DataFrame()
     runs = results.columns(table, ["point", "replication"])
     first = (polars.col("point") == runs["point"].min()) & (polars.col("replication") == runs["replication"].min())
@@ -124,68 +114,41 @@ def by_flow(flows: polars.DataFrame) -> polars.DataFrame:
     return numbered.sort("place", maintain_order=True).drop("place").with_columns(node=named)
 
 
-def draw(cell: polars.DataFrame, stations: polars.DataFrame) -> Figure:
+def draw(cell: Mapping[str, Any], stations: polars.DataFrame) -> dict[str, Any]:
     """The shares of a cell's time above; below, of each station or service flow, the room of bursts, and requests."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter, MaxNLocator
-
     shown = _busiest(stations).with_columns(
         used_bytes=polars.col("burst_bytes") - polars.col("padding_bytes"),
         heard_requests=polars.col("requests") - polars.col("collided_requests"),
     )
     names = shown["node"].to_list()
-    total_s = sum(cell[column][0] for column in FRAME)
-    below_height = 0.24 * shown.height + 0.6
-    figure = Figure(figsize=(9.0, 2.1 + below_height), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=[1.2, below_height + 0.7])
-    above, below = parts
-    frame = above.subplots()
-    stacked_bars(frame, cell, ["frames"], FRAME, 100 / total_s)
-    frame.set_xlim(0, 100)
-    frame.set_xlabel("% of the frames' time")
-    bursts, requests = below.subplots(1, 2, sharey=True)
-    stacked_bars(bursts, shown, names, BURSTS, 1.0)
-    bursts.set_xlabel("octets of uplink bursts")
-    bursts.xaxis.set_major_formatter(EngFormatter(sep=""))
-    stacked_bars(requests, shown, names, REQUESTS, 1.0)
-    requests.set_xlabel("bandwidth requests")
-    for axes in (bursts, requests):
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-    for axes, columns in ((frame, 5), (bursts, 2), (requests, 4)):
-        axes.legend(ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    bursts.invert_yaxis()  # of both, which share it
-    return figure
+    percent = 100 / sum(cell[column] for column in FRAME)
+    return specification(
+        [
+            parts_of("% of the frames' time", polars.DataFrame([cell]), ["frames"], FRAME, percent, 100.0),
+            parts_of("octets of uplink bursts", shown, names, BURSTS),
+            parts_of("bandwidth requests", shown, names, REQUESTS),
+        ]
+    )
 
 
-def draw_profiles(changes: polars.DataFrame) -> Figure:
+def profiles(changes: polars.DataFrame) -> Figure:
     """The burst profiles of stations as steps over time, from and to them."""
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 3.2), layout="constrained")
-    axes = figure.subplots()
-    colours = colormaps["tab10"]
-    followed = changes["node"].unique(maintain_order=True).to_list()[:MAX_FOLLOWED]
-    for number, node in enumerate(followed):
-        for direction, style, shift in (("downlink", "-", 0.05), ("uplink", "--", -0.05)):
+    marks: list[Marks] = []
+    end_s = float(changes["time_s"].max() or 0.0)  # type: ignore[arg-type]
+    for node in changes["node"].unique(maintain_order=True).to_list()[:MAX_FOLLOWED]:
+        for direction, shift in (("downlink", 0.06), ("uplink", -0.06)):
             own = changes.filter(node=node, direction=direction).sort("time_s")
             levels = [PROFILES.index(profile) + shift for profile in own["profile"]]
-            axes.step(
-                own["time_s"].to_list(),
-                levels,
-                where="post",
-                color=colours(number),
-                linestyle=style,
-                marker="o",
-                markersize=3,
-                label=f"{node}, {direction}",
-            )
-    axes.set_yticks(range(len(PROFILES)), PROFILES)
-    axes.set_ylim(-0.5, len(PROFILES) - 0.5)
-    axes.set_xlabel("time, s")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    return figure
+            if not levels:
+                continue
+            steps = {"t": [*own["time_s"], end_s], "v": [*levels, levels[-1]]}
+            colour = COLOURS[len(marks) % len(COLOURS)]
+            marks.append(Marks(f"{node}, {direction}", colour, "step", polars.DataFrame(steps)))
+    labels = {
+        "values": list(range(len(PROFILES))),
+        "labelExpr": f"{json.dumps(PROFILES)}[datum.value]",
+    }
+    return Figure([Panel("burst profile", marks, 200, labels, {"domain": [-0.5, len(PROFILES) - 0.5]})], left=76)
 
 
 def _busiest(stations: polars.DataFrame) -> polars.DataFrame:

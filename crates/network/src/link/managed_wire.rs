@@ -7,7 +7,7 @@
 use super::delay::Delay;
 use super::outages::{Outage, Outages};
 use super::pace::Pace;
-use super::{Attachment, Link, LinkStats, Sender};
+use super::{Attachment, Carrier, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
@@ -179,7 +179,7 @@ impl Machine for ManagedWire {
     }
 }
 
-impl Link for ManagedWire {
+impl Carrier for ManagedWire {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         if packet.size_bytes > self.mtu_bytes {
@@ -216,7 +216,9 @@ impl Link for ManagedWire {
     fn may_have_dropped(&self) -> bool {
         !self.dropped.is_empty()
     }
+}
 
+impl Link for ManagedWire {
     fn next_indication(&self) -> Option<Time> {
         self.outages.next().map(|(at, _)| at)
     }
@@ -270,6 +272,8 @@ impl Link for ManagedWire {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AnyLink;
+    use super::super::flight::Flights;
     use super::super::pace::Opportunities;
     use super::super::series::Series;
     use super::super::wired::{Wire, WireConfig};
@@ -299,6 +303,10 @@ mod tests {
         Delay { series: Series::constant(Span::from_ms(ms)), jitter: None, reordering: false }
     }
 
+    fn managed_wire(config: ManagedWireConfig) -> AnyLink {
+        AnyLink::ManagedWire(Box::new(ManagedWire::new(config)))
+    }
+
     fn unlimited() -> Box<dyn Discipline> {
         Box::new(DropTail::new(None))
     }
@@ -311,8 +319,8 @@ mod tests {
     type Fate = (Vec<(u64, Time)>, Vec<(u64, Dropped)>, LinkStats);
 
     /// What becomes of packets of these lengths that come after these pauses, in microseconds.
-    fn fate(mut link: impl Link, packets: &[(u64, u32)]) -> Fate {
-        let mut random = stream("wire");
+    fn fate(mut link: AnyLink, packets: &[(u64, u32)]) -> Fate {
+        let (mut random, mut flights) = (stream("wire"), Flights::default());
         let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
         let mut comes = Time::ZERO;
         let mut packets = (0..).zip(packets).map(|(id, &(pause_us, bytes))| {
@@ -324,14 +332,15 @@ mod tests {
             let due = link.poll_timeout().unwrap_or(Time::MAX);
             if let Some((now, packet)) = next.take_if(|(now, _)| *now < due) {
                 let id = packet.id.0;
-                let taken = link.enqueue(&mut Context { now, random: &mut random }, SENDER, packet);
+                let cx = &mut Context { now, random: &mut random };
+                let taken = link.enqueue(&mut flights, cx, SENDER, packet);
                 dropped.extend(taken.err().map(|dropped| (id, dropped)));
                 next = packets.next();
             } else if due < Time::MAX {
                 link.handle_timeout(&mut Context { now: due, random: &mut random });
                 let told = std::iter::from_fn(|| link.poll_drop());
                 dropped.extend(told.map(|(_, packet, dropped)| (packet.id.0, dropped)));
-                let come = std::iter::from_fn(|| link.poll_delivery(due));
+                let come = std::iter::from_fn(|| link.take(&mut flights, due).ok());
                 arrived.extend(come.map(|(_, packet)| (packet.id.0, due)));
             } else {
                 break;
@@ -365,8 +374,8 @@ mod tests {
                 loss: Some(loss()),
                 ..config(Rule::DropTail.discipline(limit, stream("queue")))
             };
-            let managed = ManagedWire::new(managed);
-            prop_assert_eq!(fate(managed, &packets), fate(Wire::new(wire, Some(loss())), &packets));
+            let wire = AnyLink::Wire(Wire::new(wire, Some(loss())));
+            prop_assert_eq!(fate(managed_wire(managed), &packets), fate(wire, &packets));
         }
     }
 
@@ -380,7 +389,7 @@ mod tests {
         };
         let wire = || {
             let rule = Rule::Codel(settings);
-            ManagedWire::new(config(rule.discipline(QueueLimit::Packets(100), stream("queue"))))
+            managed_wire(config(rule.discipline(QueueLimit::Packets(100), stream("queue"))))
         };
         // Forty at once: number n is sent at n ms; from 5 on they wait too long, at 25 number 25 is dropped and 26 sent, at
         // 25 + 20 the next would be.
@@ -396,7 +405,7 @@ mod tests {
 
     /// When each packet arrived, in microseconds, in order of the packets.
     fn arrivals_us(config: ManagedWireConfig, packets: &[(u64, u32)]) -> Vec<u64> {
-        let (mut arrived, dropped, _) = fate(ManagedWire::new(config), packets);
+        let (mut arrived, dropped, _) = fate(managed_wire(config), packets);
         assert_eq!(dropped, []);
         arrived.sort_unstable_by_key(|(id, _)| *id);
         arrived.iter().map(|(_, at)| at.as_ns() / 1000).collect()
@@ -431,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_recorded_path_has_its_packets_wait_and_its_use_in_octets() {
-        let (arrived, _, stats) = fate(ManagedWire::new(at_opportunities(&[10])), &[(0, 1500); 3]);
+        let (arrived, _, stats) = fate(managed_wire(at_opportunities(&[10])), &[(0, 1500); 3]);
         assert_eq!(arrived.len(), 3);
         // 10, 20 and 30 ms of waiting.
         assert_eq!((stats.waiting, stats.max_waiting_packets), (Span::from_ms(60), 3));
@@ -444,7 +453,7 @@ mod tests {
         let two = Box::new(DropTail::new(Some(QueueLimit::Packets(2))));
         let config = ManagedWireConfig { queue: two, ..at_opportunities(&[10]) };
         // Nothing is in service before an opportunity: the third finds two that wait.
-        let (arrived, dropped, _) = fate(ManagedWire::new(config), &[(0, 1500); 3]);
+        let (arrived, dropped, _) = fate(managed_wire(config), &[(0, 1500); 3]);
         assert_eq!((arrived.len(), dropped.len()), (2, 1));
         assert_eq!(dropped[0], (2, Dropped { reason: DropReason::QueueFull, at: Time::ZERO }));
     }
@@ -521,12 +530,12 @@ mod tests {
             duplicate: Some((probability, stream("duplicate"))),
             ..config(unlimited())
         };
-        let (arrived, dropped, stats) = fate(ManagedWire::new(config(1.0)), &[(0, 1000); 2]);
+        let (arrived, dropped, stats) = fate(managed_wire(config(1.0)), &[(0, 1000); 2]);
         assert_eq!(arrived, [(0, at_us(6000)), (0, at_us(6000)), (1, at_us(7000)), (1, at_us(7000))]);
         assert_eq!((dropped.len(), stats.sent_packets, stats.delivered_packets), (0, 2, 4));
         assert_eq!(stats.busy, Span::from_ms(2));
         // A fifth of 1000, with a standard deviation of sqrt(1000 x 0.2 x 0.8) = 12.6.
-        let (arrived, ..) = fate(ManagedWire::new(config(0.2)), &[(1000, 1000); 1000]);
+        let (arrived, ..) = fate(managed_wire(config(0.2)), &[(1000, 1000); 1000]);
         assert!((1150..=1250).contains(&arrived.len()), "{}", arrived.len());
     }
 

@@ -1,11 +1,12 @@
 //! The links between nodes: a wire, or a cell that several attachments share.
 //!
 //! A link is a machine: packets come in through `enqueue`, go out through `poll_delivery`, and time comes in with
-//! the context. A node knows its place on a link as an [`Attachment`].
+//! the context; those on wires lie together, and wires keep their order (`flight`). A node knows its place on a link as an [`Attachment`].
 
 pub mod cell;
 pub mod dect;
 pub mod delay;
+pub(crate) mod flight;
 pub mod frames;
 pub mod indication;
 pub mod loss;
@@ -27,6 +28,7 @@ pub use crate::topology::Attachment;
 #[cfg(test)]
 pub(crate) use crate::testing;
 
+use self::flight::Flights;
 use self::frames::Frames;
 use self::indication::Indication;
 use self::phase::PhaseRow;
@@ -118,9 +120,9 @@ impl Sender {
 /// What a link has done at its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// Whether [`Link::poll_drop`] may have something.
+    /// Whether [`Carrier::poll_drop`] may have something.
     pub dropped: bool,
-    /// Whether [`Link::poll_delivery`] may have something.
+    /// Whether [`Carrier::poll_delivery`] may have something.
     pub arrived: bool,
     /// When it may next have a link event.
     pub indication: Option<Time>,
@@ -128,8 +130,9 @@ pub(crate) struct Work {
     pub timeout: Option<Time>,
 }
 
-/// What every link does.
-pub trait Link: Machine {
+/// A link that keeps the packets on it by itself: every one but a wire, whose packets lie with those of all wires
+/// (`flight`).
+pub trait Carrier: Link {
     /// Takes a packet from the node at `from`. A drop that is decided already is returned: the packet is gone.
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped>;
 
@@ -142,16 +145,19 @@ pub trait Link: Machine {
         None
     }
 
-    /// Whether [`Link::poll_drop`] may have something.
+    /// Whether [`Carrier::poll_drop`] may have something.
     fn may_have_dropped(&self) -> bool {
         true
     }
 
-    /// Whether [`Link::poll_delivery`] may have something.
+    /// Whether [`Carrier::poll_delivery`] may have something.
     fn may_have_arrived(&self, _now: Time) -> bool {
         true
     }
+}
 
+/// What every link does.
+pub trait Link: Machine {
     /// When it may next have a link event, beside its deadline as a machine; what lies in the past is due at once. Whoever
     /// handles that deadline asks again.
     fn next_indication(&self) -> Option<Time> {
@@ -223,10 +229,7 @@ pub trait Link: Machine {
 }
 
 /// Any link, dispatched by its kind.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly every link is a wire, and a box would cost each packet"
-)]
+#[allow(clippy::large_enum_variant, reason = "nearly every link is a wire, and a box would cost each packet")]
 pub enum AnyLink {
     /// One direction of a point-to-point link.
     Wire(wired::Wire),
@@ -266,15 +269,21 @@ fn apart<T>(call: impl FnOnce() -> T) -> T {
 }
 
 impl AnyLink {
+    /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does. What every packet on a wire does stands in line where
+    /// packets are sent and forwarded, and not here.
     #[inline(never)]
-    fn enqueue_apart(
+    pub(crate) fn enqueue(
         &mut self,
+        flights: &mut Flights,
         cx: &mut Context<'_>,
         from: Attachment,
         packet: Packet,
     ) -> Result<(), Dropped> {
         match self {
-            AnyLink::Wire(link) => link.enqueue(cx, from, packet),
+            AnyLink::Wire(link) => {
+                let place = flights.add(packet);
+                link.put(flights, cx.now, place).inspect_err(|_| flights.clear(place))
+            }
             AnyLink::Wifi(link) => link.enqueue(cx, from, packet),
             AnyLink::Dect(link) => link.enqueue(cx, from, packet),
             AnyLink::Cell(link) => link.enqueue(cx, from, packet),
@@ -282,14 +291,12 @@ impl AnyLink {
             AnyLink::ManagedWire(link) => link.enqueue(cx, from, packet),
         }
     }
-}
 
-impl AnyLink {
-    /// Has a link that is no wire do what is due, and asks it at once what has come of that: to look each time which link it is
-    /// costs as much as what most of them do.
+    /// Has a link do what is due, and asks it at once what has come of that: to look each time which link it is costs as much as
+    /// what most of them do.
     #[inline(never)]
     pub(crate) fn work(&mut self, cx: &mut Context<'_>) -> Work {
-        fn work(link: &mut impl Link, cx: &mut Context<'_>) -> Work {
+        fn work(link: &mut impl Carrier, cx: &mut Context<'_>) -> Work {
             link.handle_timeout(cx);
             Work {
                 dropped: link.may_have_dropped(),
@@ -299,7 +306,12 @@ impl AnyLink {
             }
         }
         match self {
-            AnyLink::Wire(link) => work(link, cx),
+            AnyLink::Wire(link) => Work {
+                dropped: false,
+                arrived: link.next_arrival() <= cx.now,
+                indication: link.next_indication(),
+                timeout: link.poll_timeout(),
+            },
             AnyLink::Wifi(link) => work(&mut **link, cx),
             AnyLink::Dect(link) => work(&mut **link, cx),
             AnyLink::Cell(link) => work(&mut **link, cx),
@@ -308,19 +320,38 @@ impl AnyLink {
         }
     }
 
-    /// The next packet that has come over a link that is no wire, and where; or its next deadline.
+    /// The next packet that has come over a link, and where; or its next deadline.
     #[inline(never)]
-    pub(crate) fn take(&mut self, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
-        fn take(link: &mut impl Link, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
+    pub(crate) fn take(
+        &mut self,
+        flights: &mut Flights,
+        now: Time,
+    ) -> Result<(Attachment, Packet), Option<Time>> {
+        fn take(link: &mut impl Carrier, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
             link.poll_delivery(now).ok_or_else(|| link.poll_timeout())
         }
         match self {
-            AnyLink::Wire(link) => take(link, now),
+            AnyLink::Wire(link) => {
+                let packet = link.take(flights, now).and_then(|place| flights.take(place));
+                packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| link.poll_timeout())
+            }
             AnyLink::Wifi(link) => take(&mut **link, now),
             AnyLink::Dect(link) => take(&mut **link, now),
             AnyLink::Cell(link) => take(&mut **link, now),
             AnyLink::Wimax(link) => take(&mut **link, now),
             AnyLink::ManagedWire(link) => take(&mut **link, now),
+        }
+    }
+
+    /// The next packet that the link dropped after it had taken it.
+    pub(crate) fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
+        match self {
+            AnyLink::Wire(_) => None,
+            AnyLink::Wifi(link) => link.poll_drop(),
+            AnyLink::Dect(link) => link.poll_drop(),
+            AnyLink::Cell(link) => link.poll_drop(),
+            AnyLink::Wimax(link) => link.poll_drop(),
+            AnyLink::ManagedWire(link) => link.poll_drop(),
         }
     }
 
@@ -345,25 +376,6 @@ impl Machine for AnyLink {
 }
 
 impl Link for AnyLink {
-    /// As [`each_link`], but a packet that a closure takes would be copied for it on every link.
-    #[inline(always)]
-    fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
-        match self {
-            AnyLink::Wire(wire) => wire.enqueue(cx, from, packet),
-            other => other.enqueue_apart(cx, from, packet),
-        }
-    }
-
-    #[inline]
-    fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
-        each_link!(self, link => link.poll_delivery(now))
-    }
-
-    #[inline]
-    fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
-        each_link!(self, link => link.poll_drop())
-    }
-
     fn next_indication(&self) -> Option<Time> {
         each_link!(self, link => link.next_indication())
     }

@@ -9,6 +9,7 @@
 //!
 //! Not modelled: bit errors that leave a packet in place, reordering, a rate that changes.
 
+use super::flight::{Flights, Line, Place};
 pub use super::outages::Outage;
 use super::outages::Outages;
 use super::{Attachment, Link, LinkStats, Sender};
@@ -37,74 +38,40 @@ pub struct WireConfig {
     pub outages: Vec<Outage>,
 }
 
-/// Packets on their way, in order, and when each arrives: a ring of a length that is a power of two. The two lie apart, so that a
-/// packet is moved into its place at once.
-#[derive(Clone, Debug)]
-struct Flying {
-    packets: Vec<Option<Packet>>,
-    arrivals: Vec<Time>,
-    first: usize,
-    count: usize,
-    /// When the first arrives; never, where there is none.
-    next: Time,
-}
-
-impl Default for Flying {
-    fn default() -> Flying {
-        Flying { packets: Vec::new(), arrivals: Vec::new(), first: 0, count: 0, next: Time::MAX }
-    }
-}
-
-impl Flying {
-    #[inline(always)]
-    fn push(&mut self, packet: Packet, arrival: Time) {
-        if self.count == self.packets.len() {
-            self.grow();
-        }
-        if self.count == 0 {
-            self.next = arrival;
-        }
-        let place = (self.first + self.count) & (self.packets.len() - 1);
-        self.packets[place] = Some(packet);
-        self.arrivals[place] = arrival;
-        self.count += 1;
-    }
-
-    /// Takes the first, if it has arrived by `now`.
-    #[inline(always)]
-    fn pop(&mut self, now: Time) -> Option<Packet> {
-        if self.next > now {
-            return None;
-        }
-        let packet = self.packets.get_mut(self.first)?.take();
-        self.first = (self.first + 1) & (self.packets.len() - 1);
-        self.count -= 1;
-        self.next = if self.count > 0 { self.arrivals[self.first] } else { Time::MAX };
-        packet
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        self.packets.rotate_left(self.first);
-        self.arrivals.rotate_left(self.first);
-        self.first = 0;
-        let places = (2 * self.count).max(4);
-        self.packets.resize(places, None);
-        self.arrivals.resize(places, Time::MAX);
-    }
-}
-
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
 #[derive(Clone, Debug)]
+#[repr(C)] // in the order of need: to take a packet, to send one where none waits, to have one wait, to drop one
 pub struct Wire {
-    delay: Span,
-    mtu_bytes: u32,
-    outages: Outages,
-    transmitter: Transmitter,
-    loss: Option<Box<Loss>>,
     /// A packet that will be lost is not here.
-    flying: Flying,
+    flying: Line,
+    delay: Span,
+    transmitter: Transmitter,
+    mtu_bytes: u32,
+    faults: Option<Box<Faults>>,
+    /// Deliveries are not counted in it.
     stats: LinkStats,
+    /// Packets that had their time on the transmitter and were dropped.
+    lost_packets: u64,
+}
+
+/// What drops packets that have had their time on the transmitter.
+#[derive(Clone, Debug)]
+struct Faults {
+    loss: Option<Loss>,
+    outages: Outages,
+}
+
+impl Faults {
+    /// Why a packet is lost whose last bit is sent at `departure`, if it is.
+    #[inline(always)]
+    fn take(&mut self, departure: Time, packet: &Packet) -> Option<DropReason> {
+        // The draw comes first, so that an outage does not shift the numbering of the packets.
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, packet));
+        if self.outages.cover(departure) {
+            return Some(DropReason::Outage);
+        }
+        lost.then_some(DropReason::Loss)
+    }
 }
 
 impl Wire {
@@ -115,13 +82,14 @@ impl Wire {
     pub fn new(config: WireConfig, loss: Option<Loss>) -> Wire {
         let WireConfig { rate_bps, delay, queue, mtu_bytes, outages } = config;
         Wire {
+            flying: Line::default(),
             delay,
-            mtu_bytes,
-            outages: Outages::new(outages),
             transmitter: Transmitter::new(rate_bps, queue),
-            loss: loss.map(Box::new),
-            flying: Flying::default(),
+            mtu_bytes,
+            faults: (loss.is_some() || !outages.is_empty())
+                .then(|| Box::new(Faults { loss, outages: Outages::new(outages) })),
             stats: LinkStats::default(),
+            lost_packets: 0,
         }
     }
 
@@ -133,7 +101,7 @@ impl Wire {
 
     /// Gives a packet its place in the queue and its time on the transmitter; returns when it will arrive.
     #[inline(always)]
-    pub(crate) fn admit(&mut self, now: Time, packet: &Packet) -> Result<Time, Dropped> {
+    fn admit(&mut self, now: Time, packet: &Packet) -> Result<Time, Dropped> {
         let bytes = packet.size_bytes;
         if bytes > self.mtu_bytes {
             return self.dropped(DropReason::TooLarge, now);
@@ -142,68 +110,60 @@ impl Wire {
             return self.dropped(DropReason::QueueFull, now);
         };
         self.stats.booked(now, service, bytes, || self.transmitter.waiting_packets());
-        let departure = service.end;
-        // The draw comes first, so that an outage does not shift the numbering of the packets.
-        let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, packet));
-        if self.outages.cover(departure) {
-            return self.dropped(DropReason::Outage, departure);
+        if let Some(faults) = &mut self.faults
+            && let Some(reason) = faults.take(service.end, packet)
+        {
+            self.lost_packets += 1;
+            return self.dropped(reason, service.end);
         }
-        if lost {
-            return self.dropped(DropReason::Loss, departure);
-        }
-        Ok(departure + self.delay)
+        Ok(service.end + self.delay)
     }
 
-    /// Takes a packet that it has admitted.
+    /// Takes a packet, which has its place already. One that is dropped stays in it.
     #[inline(always)]
-    pub(crate) fn carry(&mut self, packet: Packet, arrival: Time) {
-        self.flying.push(packet, arrival);
+    pub(crate) fn put(&mut self, flights: &mut Flights, now: Time, place: Place) -> Result<(), Dropped> {
+        let Some(packet) = flights.packet(place) else { return Ok(()) };
+        let arrival = self.admit(now, packet)?;
+        self.flying.push(flights, place, arrival);
+        Ok(())
+    }
+
+    /// What it did; of those that had their time on the transmitter, who is neither lost nor on the way has been delivered.
+    fn account(&self) -> LinkStats {
+        let gone = self.lost_packets + u64::from(self.flying.count());
+        LinkStats { delivered_packets: self.stats.sent_packets - gone, ..self.stats }
     }
 
     /// When the next packet arrives; never, where there is none.
     #[inline(always)]
     pub(crate) fn next_arrival(&self) -> Time {
-        self.flying.next
+        self.flying.next()
     }
 
-    /// The next packet that has arrived by `now`.
+    /// The place of the next packet that has arrived by `now`.
     #[inline(always)]
-    pub(crate) fn take(&mut self, now: Time) -> Option<Packet> {
-        let packet = self.flying.pop(now);
-        self.stats.delivered_packets += u64::from(packet.is_some());
-        packet
+    pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Place> {
+        self.flying.pop(flights, now)
     }
 }
 
 impl Machine for Wire {
     #[inline(always)]
     fn poll_timeout(&self) -> Option<Time> {
-        (self.flying.count > 0).then_some(self.flying.next)
+        (self.flying.count() > 0).then_some(self.flying.next())
     }
 
-    /// Nothing to do: arrivals are taken with `poll_delivery`.
+    /// Nothing to do: what has arrived is taken.
     fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
 }
 
 impl Link for Wire {
-    #[inline(always)]
-    fn enqueue(&mut self, cx: &mut Context<'_>, _from: Attachment, packet: Packet) -> Result<(), Dropped> {
-        let arrival = self.admit(cx.now, &packet)?;
-        self.carry(packet, arrival);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
-        self.take(now).map(|packet| (Wire::RECEIVER, packet))
-    }
-
     fn next_indication(&self) -> Option<Time> {
-        self.outages.next().map(|(at, _)| at)
+        self.faults.as_ref()?.outages.next().map(|(at, _)| at)
     }
 
     fn poll_indication(&mut self, now: Time) -> Option<Indication> {
-        self.outages.poll(now)
+        self.faults.as_mut()?.outages.poll(now)
     }
 
     fn link_type(&self) -> LinkType {
@@ -211,11 +171,11 @@ impl Link for Wire {
     }
 
     fn packets_inside(&self) -> u64 {
-        self.flying.count as u64
+        u64::from(self.flying.count())
     }
 
     fn stats(&self, _from: Attachment, now: Time) -> LinkStats {
-        self.stats.up_to_now(self.transmitter.ahead(now, |()| true))
+        self.account().up_to_now(self.transmitter.ahead(now, |()| true))
     }
 
     fn forget_longest(&mut self, now: Time) {
@@ -223,7 +183,7 @@ impl Link for Wire {
     }
 
     fn booked_stats(&self, _from: Attachment, _now: Time) -> LinkStats {
-        self.stats
+        self.account()
     }
 
     fn waiting_packets(&self, _from: Attachment, now: Time) -> usize {
@@ -242,9 +202,37 @@ mod tests {
     use crate::link::indication::{LinkDownReason, LinkEvent};
     use crate::link::loss::LossModel;
     use crate::testing::{datagram, stream};
+    use std::ops::{Deref, DerefMut};
+
+    /// A wire, and the packets on it.
+    struct Flown {
+        wire: Wire,
+        flights: Flights,
+    }
+
+    impl Deref for Flown {
+        type Target = Wire;
+
+        fn deref(&self) -> &Wire {
+            &self.wire
+        }
+    }
+
+    impl DerefMut for Flown {
+        fn deref_mut(&mut self) -> &mut Wire {
+            &mut self.wire
+        }
+    }
+
+    impl Flown {
+        fn take(&mut self, now: Time) -> Option<Packet> {
+            let place = self.wire.take(&self.flights, now)?;
+            self.flights.take(place)
+        }
+    }
 
     /// 1000 octets take 1 ms at 8 Mb/s; 5 ms of delay.
-    fn wire(packets: u32, loss: Option<f64>, outages: Vec<Outage>) -> Wire {
+    fn wire(packets: u32, loss: Option<f64>, outages: Vec<Outage>) -> Flown {
         let config = WireConfig {
             rate_bps: 8_000_000,
             delay: Span::from_ms(5),
@@ -254,21 +242,22 @@ mod tests {
         };
         let loss =
             loss.map(|probability| Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, stream));
-        Wire::new(config, loss)
+        Flown { wire: Wire::new(config, loss), flights: Flights::default() }
     }
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn enqueue(wire: &mut Wire, now: Time, bytes: u32) -> Result<(), Dropped> {
-        wire.enqueue(&mut Context { now, random: &mut stream("wire") }, Attachment(0), datagram(bytes))
+    fn enqueue(Flown { wire, flights }: &mut Flown, now: Time, bytes: u32) -> Result<(), Dropped> {
+        let place = flights.add(datagram(bytes));
+        wire.put(flights, now, place)
     }
 
-    fn arrivals_ms(wire: &mut Wire) -> Vec<u64> {
+    fn arrivals_ms(wire: &mut Flown) -> Vec<u64> {
         let mut times = Vec::new();
         while let Some(now) = wire.poll_timeout() {
-            while wire.poll_delivery(now).is_some() {
+            while wire.take(now).is_some() {
                 times.push(now.as_ns() / 1_000_000);
             }
         }
@@ -345,7 +334,13 @@ mod tests {
         let outcomes: Vec<_> = (0..4).map(|_| enqueue(&mut wire, at(0), 1000)).collect();
         let out = |ms| Err(Dropped { reason: DropReason::Outage, at: at(ms) });
         assert_eq!(outcomes, [Ok(()), out(2), out(3), Ok(())]);
+        let account = |wire: &Flown| {
+            let stats = wire.stats(Attachment(0), at(9));
+            (stats.sent_packets, stats.dropped_packets, stats.delivered_packets)
+        };
+        assert_eq!(account(&wire), (4, 2, 0));
         assert_eq!(arrivals_ms(&mut wire), [6, 9]);
+        assert_eq!(account(&wire), (4, 2, 2));
     }
 
     #[test]

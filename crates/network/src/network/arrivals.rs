@@ -3,6 +3,7 @@
 use super::Network;
 use crate::alarm::Moment;
 use crate::event::Event;
+use crate::link::flight::Place;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{Packet, Pdu};
@@ -19,6 +20,8 @@ pub enum Woken {
     Worked,
     /// Packets may have arrived, which are taken with [`Network::poll_arrival`].
     Arrived,
+    /// The same over a wire, where they are taken by their places.
+    Landed,
 }
 
 impl Network {
@@ -31,12 +34,12 @@ impl Network {
             return Woken::Superseded;
         }
         if matches!(slot.link, AnyLink::Wire(_)) {
-            return Woken::Arrived;
+            return Woken::Landed;
         }
         self.handle_other_link(moment, number)
     }
 
-    /// A wire has nothing to do but what is taken with [`Network::poll_arrival`]: it knows what it drops when it takes it, and
+    /// A wire has nothing to do but what is taken with `poll_landing`: it knows what it drops when it takes it, and
     /// indicates by itself. Other links work, and may have dropped something, or have link events.
     #[inline(never)]
     fn handle_other_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
@@ -63,42 +66,70 @@ impl Network {
         Woken::Worked
     }
 
-    /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
-    /// forwarded on the way. At the end the link's next wake-up is armed.
-    #[inline]
-    pub fn poll_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
+    /// The place of the next packet that has come over a wire for a socket of the node behind it; what is for other nodes is
+    /// forwarded on the way. At the end the wire's next wake-up is armed. The packet is looked at with [`Network::landed`], and
+    /// leaves its place with [`Network::unload`] or [`Network::clear`].
+    #[inline(always)]
+    pub(crate) fn poll_landing(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Place> {
         let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];
             let node = slot.leads_to;
-            let AnyLink::Wire(wire) = &mut slot.link else {
-                return self.poll_other_arrival(moment, number);
-            };
-            let Some(packet) = wire.take(now) else {
+            let AnyLink::Wire(wire) = &mut slot.link else { return None };
+            let Some(place) = wire.take(&self.flights, now) else {
                 slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
                 return None;
             };
+            let Some(packet) = self.flights.packet(place) else { continue };
             if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
-                match self.arrive(moment, (number, Wire::RECEIVER), packet) {
-                    Some(packet) => return Some(packet),
+                match self.arrive_otherwise(moment, number, place) {
+                    Some(place) => return Some(place),
                     None => continue,
                 }
             }
             if self.topology.owner(packet.destination) == node {
                 self.delivered += 1;
-                return Some(packet);
+                return Some(place);
             }
-            self.forward(moment, node, packet);
+            self.forward_flying(moment, node, place);
         }
     }
 
-    /// The same for what is no wire; apart, so that it is out of their way.
+    /// A packet has come over a wire that somebody watches, or that is no packet like others; returned is the place of what is
+    /// for a socket of the node behind it.
+    #[cold]
+    fn arrive_otherwise(&mut self, moment: &mut Moment<'_>, number: u32, place: Place) -> Option<Place> {
+        let packet = self.flights.take(place)?;
+        let packet = self.arrive(moment, (number, Wire::RECEIVER), packet)?;
+        Some(self.flights.add(packet))
+    }
+
+    /// The packet in a place.
+    #[inline(always)]
+    pub(crate) fn landed(&self, place: Place) -> Option<&Packet> {
+        self.flights.packet(place)
+    }
+
+    /// Takes a packet out of its place.
+    #[inline]
+    pub(crate) fn unload(&mut self, place: Place) -> Option<Packet> {
+        self.flights.take(place)
+    }
+
+    /// Frees the place of a packet that is at its end.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self, place: Place) {
+        self.flights.clear(place);
+    }
+
+    /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is for other nodes is
+    /// forwarded on the way. At the end the link's next wake-up is armed.
     #[inline(never)]
-    fn poll_other_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
+    pub fn poll_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
         let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];
-            let (attachment, packet) = match slot.link.take(now) {
+            let (attachment, packet) = match slot.link.take(&mut self.flights, now) {
                 Ok(arrival) => arrival,
                 Err(timeout) => {
                     slot.alarm.arm(timeout, Event::Link(number), moment);

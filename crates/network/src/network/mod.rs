@@ -19,6 +19,7 @@ use crate::alarm::{Alarm, Moment};
 use crate::drops::{DropReason, Dropped};
 use crate::ends::SocketId;
 use crate::event::Event;
+use crate::link::flight::{Flights, Place};
 use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::wired::Wire;
@@ -31,14 +32,16 @@ use roamsim_protocols::{Address, Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::AddAssign;
 
-/// A link in the network: what every packet touches.
+/// A link in the network: what every packet touches, in the order in which a wire needs it. What is needed to take a packet off a wire
+/// is in the first line of the cache.
+#[repr(C, align(64))]
 struct LinkSlot {
-    link: AnyLink,
     alarm: Alarm,
-    /// Where the addresses of its attachments begin in `Network::attachments`.
-    first_attachment: u32,
     /// The node that a wire leads to; on other links it is asked for by the attachment.
     leads_to: NodeId,
+    /// Where the addresses of its attachments begin in `Network::attachments`.
+    first_attachment: u32,
+    link: AnyLink,
 }
 
 /// The rest about a link, apart so that it stays out of the cache.
@@ -129,6 +132,8 @@ pub struct Network {
     /// The version of IP.
     pub ip: IpVersion,
     links: Vec<LinkSlot>,
+    /// The packets on wires.
+    flights: Flights,
     records: Vec<LinkRecord>,
     /// By node, those that take time over packets; empty where none does.
     processors: Vec<Option<Processor>>,
@@ -162,6 +167,7 @@ impl Network {
             topology,
             ip,
             links: Vec::new(),
+            flights: Flights::default(),
             records: Vec::new(),
             processors: Vec::new(),
             attachments: Vec::new(),
@@ -190,7 +196,7 @@ impl Network {
         self.attachments.extend(addresses);
         let receiver = addresses.get(Wire::RECEIVER.0 as usize).or(addresses.first());
         let leads_to = receiver.map_or(NodeId(0), |&address| self.topology.owner(address));
-        self.links.push(LinkSlot { link, alarm: Alarm::default(), first_attachment, leads_to });
+        self.links.push(LinkSlot { alarm: Alarm::default(), leads_to, first_attachment, link });
         self.records.push(LinkRecord {
             name: name.to_owned(),
             random,
@@ -312,7 +318,14 @@ impl Network {
     ) {
         match egress {
             Some(by) if self.goes_on_unseen(&packet) && self.processors.is_empty() => {
-                let _ = self.put_on_link(moment, by, packet);
+                // As `put_on_link`, but a packet that is handed on is copied on the way.
+                let (LinkId(number), attachment) = self.topology.attachment(by);
+                let _ = if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
+                    let place = self.flights.add(packet);
+                    self.put_on_wire(moment, (number, attachment), place)
+                } else {
+                    self.put_on_other_link(moment, (number, attachment), packet)
+                };
             }
             _ => self.put_out_otherwise(moment, node, egress, packet),
         }
@@ -341,31 +354,69 @@ impl Network {
     }
 
     /// Hands a packet to the link of an interface, and accounts for a drop there.
-    #[inline(always)]
     fn put_on_link(
         &mut self,
         moment: &mut Moment<'_>,
         address: Address,
         packet: Packet,
     ) -> Result<(), Dropped> {
-        let now = moment.now;
         let (LinkId(number), attachment) = self.topology.attachment(address);
+        if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
+            let place = self.flights.add(packet);
+            self.put_on_wire(moment, (number, attachment), place)
+        } else {
+            self.put_on_other_link(moment, (number, attachment), packet)
+        }
+    }
+
+    /// The same for a packet in its place, and a wire.
+    #[inline(always)]
+    fn put_on_wire(
+        &mut self,
+        moment: &mut Moment<'_>,
+        (number, attachment): (u32, Attachment),
+        place: Place,
+    ) -> Result<(), Dropped> {
         let slot = &mut self.links[number as usize];
-        let AnyLink::Wire(wire) = &mut slot.link else {
-            return self.put_on_other_link(moment, (number, attachment), packet);
-        };
-        let outcome = match wire.admit(now, &packet) {
-            Ok(arrival) => {
-                wire.carry(packet, arrival);
-                Ok(())
-            }
-            Err(dropped) => Err((dropped, packet)),
-        };
+        let AnyLink::Wire(wire) = &mut slot.link else { return Ok(()) };
+        let outcome = wire.put(&mut self.flights, moment.now, place);
         slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
-        outcome.map_err(|(dropped, packet)| {
-            self.count_drop(number, attachment, &packet, dropped);
-            dropped
-        })
+        if let Err(dropped) = outcome {
+            self.drop_flying((number, attachment), place, dropped);
+        }
+        outcome
+    }
+
+    /// Sends a packet that has come over a wire on toward its destination; from wire to wire it stays in its place.
+    #[inline(always)]
+    fn forward_flying(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
+        if !self.tunnels.has_reverse()
+            && self.processors.is_empty()
+            && let Some(packet) = self.flights.packet(place)
+            && let Some(by) = self.topology.route_to(node, packet.destination)
+        {
+            let (LinkId(number), attachment) = self.topology.attachment(by);
+            if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
+                let _ = self.put_on_wire(moment, (number, attachment), place);
+                return;
+            }
+        }
+        self.forward_landed(moment, node, place);
+    }
+
+    /// The same where more is to be done than to hand the packet from wire to wire.
+    #[inline(never)]
+    fn forward_landed(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
+        if let Some(packet) = self.flights.take(place) {
+            self.forward(moment, node, packet);
+        }
+    }
+
+    #[cold]
+    fn drop_flying(&mut self, (number, from): (u32, Attachment), place: Place, dropped: Dropped) {
+        if let Some(packet) = self.flights.take(place) {
+            self.count_drop(number, from, &packet, dropped);
+        }
     }
 
     /// The same for what is no wire; apart, so that it is out of their way.
@@ -383,7 +434,7 @@ impl Network {
         let tcp = matches!(packet.pdu, Pdu::Tcp(_));
         let data_for = data_for(&packet);
         let mut cx = Context { now, random: &mut record.random };
-        let outcome = slot.link.enqueue(&mut cx, attachment, packet);
+        let outcome = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         if let Err(dropped) = outcome {
             record.drops.entry((dropped.reason, attachment.0)).or_default().add(bytes);

@@ -160,9 +160,10 @@ mod tests {
             match woken.map(Wake::event) {
                 Some(Event::Link(number)) => {
                     let woken = network.handle_link(&mut Moment::new(now, &mut queue), number);
-                    while woken == Woken::Arrived
-                        && let Some(packet) = network.poll_arrival(&mut Moment::new(now, &mut queue), number)
+                    while woken == Woken::Landed
+                        && let Some(place) = network.poll_landing(&mut Moment::new(now, &mut queue), number)
                     {
+                        let packet = network.unload(place).expect("a packet in its place");
                         arrived.push((packet.id.0, now.as_ns() / 1000));
                     }
                 }

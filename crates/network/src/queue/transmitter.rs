@@ -40,29 +40,30 @@ pub struct Ahead {
 
 /// The transmitter. `Of` tells whose packets are whose, where several senders share it.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a packet needs that does not wait lies behind the first line of the cache of a wire, and together
 pub struct Transmitter<Of = ()> {
-    rate_bps: u64,
-    limit: QueueLimit,
-    /// The length of the last packet and its time on the transmitter: most packets are of one length.
-    last_transmission: (u32, Span),
-    busy_until: Time,
     /// Those that wait (and some that no longer do), in order.
     waiting: VecDeque<Booking<Of>>,
-    waiting_bytes: u64,
+    busy_until: Time,
+    /// The length of the last packet and its time on the transmitter: most packets are of one length.
+    last_transmission: (u32, Span),
     in_service: Of,
+    rate_bps: u64,
+    limit: QueueLimit,
+    waiting_bytes: u64,
 }
 
 impl<Of: Copy + Default> Transmitter<Of> {
     /// An idle transmitter.
     pub fn new(rate_bps: u64, limit: QueueLimit) -> Transmitter<Of> {
         Transmitter {
+            waiting: VecDeque::new(),
+            busy_until: Time::ZERO,
+            last_transmission: (0, Span::ZERO),
+            in_service: Of::default(),
             rate_bps,
             limit,
-            last_transmission: (0, Span::ZERO),
-            busy_until: Time::ZERO,
-            waiting: VecDeque::new(),
             waiting_bytes: 0,
-            in_service: Of::default(),
         }
     }
 

@@ -8,6 +8,7 @@ use super::{Counts, SocketEnd, SocketId};
 use crate::ends::Association;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp;
+use std::sync::Arc;
 
 /// How long a connection whose packets are not accounted for is kept: twice the maximum segment lifetime of RFC 9293 section 3.4.2.
 pub const QUIET: Span = Span::from_secs(240);
@@ -32,7 +33,7 @@ struct Pair {
 #[derive(Debug)]
 pub struct Connections {
     /// What they are made with.
-    pub config: tcp::Config,
+    pub config: Arc<tcp::Config>,
     /// Where they begin and end. The port of the source is that of the first; of each that follows it is the next.
     pub ends: [SocketEnd; 2],
     /// Random streams of the ends, by child streams of each connection.
@@ -67,7 +68,7 @@ impl Connections {
         first: Association,
     ) -> Connections {
         Connections {
-            config,
+            config: Arc::new(config),
             ends,
             random,
             limit: limit as usize,

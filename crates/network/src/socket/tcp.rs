@@ -22,11 +22,11 @@ use roamsim_engine::{Stream, Time};
 use roamsim_protocols::tcp::{self, Config, Connection, Flags, Segment, State};
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// One end of a TCP connection.
+#[repr(C)] // what every segment needs comes first, the connection's part of it as well
 pub struct TcpSocket {
-    /// The machine.
-    pub connection: Connection,
     /// Where it lives.
     pub node: NodeId,
     /// Its address.
@@ -39,14 +39,20 @@ pub struct TcpSocket {
     pub user: User,
     /// Of the packets that it sends.
     pub traffic_class: TrafficClass,
+    /// Whether messages sent are kept until they are acknowledged.
+    described: bool,
+    /// The user has closed before the handshake was complete.
+    close_when_established: bool,
+    alarm: Alarm,
     /// Its exchange with IP.
     pub traffic: Traffic,
-    alarm: Alarm,
+    /// Octets its user has got so far.
+    delivered_bytes: u64,
+    /// The machine.
+    pub connection: Connection,
     random: Stream,
     /// Octets written to it so far.
     written_bytes: u64,
-    /// Octets its user has got so far.
-    delivered_bytes: u64,
     /// The highest stream offset sent, to tell retransmissions in traces.
     highest_sent: u64,
     /// Messages on their way to this socket.
@@ -55,12 +61,8 @@ pub struct TcpSocket {
     written: Option<Coming>,
     /// Messages sent and not yet acknowledged; kept only for captures and packet stories.
     pub(super) unacknowledged: VecDeque<Coming>,
-    /// Whether they are.
-    described: bool,
     /// Of transfers that have a connection each, the number of the one that this is of; only where packets are described.
     pub(crate) transfer: Option<u64>,
-    /// The user has closed before the handshake was complete.
-    close_when_established: bool,
     /// How it went.
     life: Life,
 }
@@ -72,7 +74,7 @@ impl TcpSocket {
     /// where it is to be `described`.
     pub(crate) fn pair(
         first: u32,
-        config: &Config,
+        config: &Arc<Config>,
         ends: [SocketEnd; 2],
         addresses: [Address; 2],
         random: [Stream; 2],
@@ -111,10 +113,21 @@ impl TcpSocket {
         pair
     }
 
-    /// The next segment that the connection has to send; once, wherever it is asked for.
-    #[inline(never)]
+    /// The next segment that the connection has to send.
+    #[inline(always)]
     fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         self.connection.poll_transmit(&mut Context { now, random: &mut self.random })
+    }
+
+    /// Takes a packet and the segment that is in it.
+    #[inline(always)]
+    pub(crate) fn take_in(&mut self, now: Time, packet: &Packet, segment: &Segment) {
+        self.traffic.received(packet.size_bytes);
+        let cx = &mut Context { now, random: &mut self.random };
+        if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
+            self.connection.note_mark(segment);
+        }
+        self.connection.handle_segment(cx, segment);
     }
 
     fn id(&self) -> SocketId {
@@ -192,12 +205,7 @@ impl Socket for TcpSocket {
     #[inline(always)]
     fn handle(&mut self, now: Time, packet: Packet) {
         let Pdu::Tcp(segment) = &packet.pdu else { return };
-        self.traffic.received(packet.size_bytes);
-        let cx = &mut Context { now, random: &mut self.random };
-        if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
-            self.connection.note_mark(segment);
-        }
-        self.connection.handle_segment(cx, segment);
+        self.take_in(now, &packet, segment);
         // A segment without SACK blocks owns nothing; to ask that of every packet costs more than to say it.
         if segment.options.sack.is_empty() {
             std::mem::forget(packet);
@@ -237,7 +245,9 @@ impl Socket for TcpSocket {
             match self.connection.poll_event()? {
                 tcp::Event::Received { up_to } => return Some(SocketEvent::Stream { up_to }),
                 tcp::Event::Acknowledged { up_to } => {
-                    while self.unacknowledged.pop_front_if(|sent| sent.at <= up_to).is_some() {}
+                    if self.described {
+                        while self.unacknowledged.pop_front_if(|sent| sent.at <= up_to).is_some() {}
+                    }
                 }
                 change => {
                     if let Some(event) = self.on_change(now, change) {

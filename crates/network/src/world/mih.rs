@@ -47,14 +47,14 @@ impl World {
                 let socket = node.sessions[request.session.0 as usize];
                 self.outgoing.push((socket, request.pdu));
             }
-            for at in 0..self.outgoing.len() {
-                let (socket, pdu) = (self.outgoing[at].0, Arc::clone(&self.outgoing[at].1));
-                self.send_message(moment, socket.socket, Message::Mih(pdu));
-            }
             if self.outgoing.is_empty() {
                 break;
             }
-            self.outgoing.clear();
+            let mut outgoing = std::mem::take(&mut self.outgoing);
+            for (socket, pdu) in outgoing.drain(..) {
+                self.send_message(moment, socket.socket, Message::Mih(pdu));
+            }
+            self.outgoing = outgoing;
         }
         let node = &mut self.mih_nodes[number as usize];
         node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), moment);
@@ -130,14 +130,8 @@ impl World {
             signalling.set_up = true;
             self.set_up_session(now, number);
         }
-        let traffic = self.session_traffic(number);
+        self.note_traffic(now, number);
         let signalling = &mut self.signalling[number as usize];
-        if signalling.traffic_at_start.is_none() && signalling.config.start <= now {
-            signalling.traffic_at_start = Some(traffic);
-        }
-        if signalling.traffic_at_stop.is_none() && signalling.config.stop <= now {
-            signalling.traffic_at_stop = Some(traffic);
-        }
         if let Some(due) = signalling.next.filter(|&due| due <= now) {
             let interval = signalling.config.interval.as_ref();
             let next = interval.map(|interval| due + interval.sample_span(&mut signalling.origin_random));
@@ -147,6 +141,24 @@ impl World {
         self.answer(now, number);
         self.signalling[number as usize].arm(number, moment);
         worked
+    }
+
+    /// What the sockets have exchanged at the start and at the stop, when it has come to that.
+    fn note_traffic(&mut self, now: Time, number: u32) {
+        let signalling = &self.signalling[number as usize];
+        let starts = signalling.traffic_at_start.is_none() && signalling.config.start <= now;
+        let stops = signalling.traffic_at_stop.is_none() && signalling.config.stop <= now;
+        if !(starts || stops) {
+            return;
+        }
+        let traffic = self.session_traffic(number);
+        let signalling = &mut self.signalling[number as usize];
+        if starts {
+            signalling.traffic_at_start = Some(traffic);
+        }
+        if stops {
+            signalling.traffic_at_stop = Some(traffic);
+        }
     }
 
     /// Both sockets' exchange with IP so far: origin, responder.
@@ -196,16 +208,18 @@ impl World {
         let signalling = &mut self.signalling[number as usize];
         let bytes = signalling.message_bytes();
         let (origin, kind) = (signalling.origin, signalling.config.kind);
-        let content = signalling.content.clone();
-        let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
+        let content = match kind {
             // Links make their events by themselves.
+            Kind::Indication | Kind::LinkEvents => &signalling.content.indication,
+            Kind::Request => &signalling.content.request,
+        };
+        let content = Arc::clone(content);
+        let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
             Kind::Indication | Kind::LinkEvents => {
-                let mid = MessageId::LINK_GOING_DOWN_INDICATION;
-                mihf.indicate(cx, session, mid, content.indication, bytes)
+                mihf.indicate(cx, session, MessageId::LINK_GOING_DOWN_INDICATION, content, bytes)
             }
             Kind::Request => {
-                let mid = MessageId::LINK_GET_PARAMETERS_REQUEST;
-                mihf.request(cx, session, mid, content.request, bytes)
+                mihf.request(cx, session, MessageId::LINK_GET_PARAMETERS_REQUEST, content, bytes)
             }
         });
         self.signalling[number as usize].begin(now, transaction);

@@ -27,6 +27,7 @@ use crate::event::{Event, Wake};
 use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
+use crate::link::flight::Place;
 use crate::mih_handover::MihHandover;
 use crate::network::{Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
@@ -241,6 +242,37 @@ impl World {
         }
     }
 
+    /// Takes a packet that has come over a wire. Segments of TCP are read where they are.
+    #[inline(always)]
+    fn receive_landed(&mut self, moment: &mut Moment<'_>, place: Place) {
+        match self.network.landed(place) {
+            Some(packet @ Packet { pdu: Pdu::Tcp(segment), .. }) if !self.trace.segments => {
+                let id = packet.socket;
+                self.tcp[id as usize].take_in(moment.now, packet, segment);
+                self.network.clear(place);
+                self.serve_socket(moment, SocketId::Tcp(id));
+                self.serve_work(moment);
+            }
+            _ => self.receive_unloaded(moment, place),
+        }
+    }
+
+    /// The same for what is no TCP segment; apart, so that it is out of their way.
+    #[inline(never)]
+    fn receive_unloaded(&mut self, moment: &mut Moment<'_>, place: Place) {
+        if let Some(packet) = self.network.unload(place) {
+            self.receive(moment, packet);
+        }
+    }
+
+    /// Takes what has come over a link that is no wire.
+    #[inline(never)]
+    fn receive_arrived(&mut self, moment: &mut Moment<'_>, number: u32) {
+        while let Some(packet) = self.network.poll_arrival(moment, number) {
+            self.receive(moment, packet);
+        }
+    }
+
     /// Takes a packet from the network for a socket, or for Mobile IP.
     #[inline]
     fn receive(&mut self, moment: &mut Moment<'_>, packet: Packet) {
@@ -383,15 +415,19 @@ impl World {
     fn handle(&mut self, moment: &mut Moment<'_>, wake: Wake) -> bool {
         let now = moment.now;
         let worked = match wake.link() {
-            Some(number) => {
-                let woken = self.network.handle_link(moment, number);
-                while woken == Woken::Arrived
-                    && let Some(packet) = self.network.poll_arrival(moment, number)
-                {
-                    self.receive(moment, packet);
+            Some(number) => match self.network.handle_link(moment, number) {
+                Woken::Landed => {
+                    while let Some(place) = self.network.poll_landing(moment, number) {
+                        self.receive_landed(moment, place);
+                    }
+                    true
                 }
-                woken != Woken::Superseded
-            }
+                Woken::Arrived => {
+                    self.receive_arrived(moment, number);
+                    true
+                }
+                woken => woken == Woken::Worked,
+            },
             None => self.handle_other(moment, wake.event()),
         };
         if worked {

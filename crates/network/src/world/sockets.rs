@@ -16,6 +16,7 @@ use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::mih::SessionId;
 use roamsim_protocols::{Address, Machine, sctp, tcp};
+use std::sync::Arc;
 
 /// Has a socket do something, whatever its transport.
 macro_rules! with_socket {
@@ -58,8 +59,13 @@ impl World {
     ) -> Option<Association> {
         let addresses = self.addresses(&a, &b)?;
         let first = self.tcp.len() as u32;
+        // Mostly those of the connection added last, which it shares.
+        let config = match self.tcp.last().map(|last| last.connection.config()) {
+            Some(shared) if **shared == *config => Arc::clone(shared),
+            _ => Arc::new(*config),
+        };
         let random = [a_random, b_random];
-        self.tcp.extend(TcpSocket::pair(first, config, [a, b], addresses, random, self.details));
+        self.tcp.extend(TcpSocket::pair(first, &config, [a, b], addresses, random, self.details));
         Some(Association { source: SocketId::Tcp(first), sink: SocketId::Tcp(first + 1) })
     }
 
@@ -104,7 +110,7 @@ impl World {
     pub fn add_reader(&mut self, flow: u32, reader: Reader) {
         let sink = self.flows[flow as usize].association.sink;
         if self.socket_mut(sink).hold_for_reader() {
-            self.flows[flow as usize].reader = Some(reader);
+            self.flows[flow as usize].reader = Some(Box::new(reader));
         }
     }
 }
@@ -233,7 +239,7 @@ impl World {
     #[inline]
     fn reader(&mut self, id: SocketId) -> Option<(u32, &mut Reader)> {
         let flow = with_socket!(self, id, socket => socket.user).receives()?;
-        Some((flow, self.flows[flow as usize].reader.as_mut()?))
+        Some((flow, self.flows[flow as usize].reader.as_deref_mut()?))
     }
 
     /// The user of a socket takes the stream up to this offset.

@@ -236,9 +236,9 @@ impl Mihf {
 
     /// MIH_TP_Data.indication: a message of the session came.
     pub fn tp_data_indication(&mut self, cx: &mut Context<'_>, session: SessionId, pdu: &Arc<Message>) {
-        let own_id = self.id.clone();
+        let is_addressed = pdu.destination == self.id || pdu.destination.is_multicast();
         let (session, outbox) = self.at_work(cx, session);
-        if pdu.destination != own_id && !pdu.destination.is_multicast() {
+        if !is_addressed {
             session.stats.reject(Rejection::NotAddressed);
         } else if pdu.source != session.config.peer && !session.config.peer.is_multicast() {
             session.stats.reject(Rejection::UnknownPeer);

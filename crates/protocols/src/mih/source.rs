@@ -148,9 +148,12 @@ impl Session {
             unacknowledged: false,
         });
         self.sources.started = number.0;
-        self.sources.known.push_back(source);
-        self.close_reused(outbox);
-        self.rearm_source(outbox, number);
+        // One that leaves nothing to wait for needs no place behind none.
+        if source.is_some() || !self.sources.known.is_empty() {
+            self.sources.known.push_back(source);
+            self.close_reused(outbox);
+            self.rearm_source(outbox, number);
+        }
         self.send(now, outbox, pdu, number, Purpose::First);
         number
     }

@@ -11,14 +11,14 @@ use super::config::Config;
 /// The estimator of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttEstimator {
+    /// The timeout in force.
+    rto: Span,
     srtt: Option<Span>,
     rttvar: Span,
     /// The last measurement, until it is taken.
     latest: Option<Span>,
-    /// The timeout before backing off, within the bounds.
-    base: Span,
-    /// The timeout in force.
-    rto: Span,
+    /// The timeout before the first measurement.
+    initial: Span,
     min_rto: Span,
     max_rto: Span,
     granularity: Span,
@@ -36,7 +36,7 @@ impl RttEstimator {
             srtt: None,
             rttvar: Span::ZERO,
             latest: None,
-            base: initial,
+            initial,
             rto: initial,
             min_rto,
             max_rto,
@@ -87,8 +87,7 @@ impl RttEstimator {
         self.srtt = Some(Span::from_ns(srtt));
         self.rttvar = Span::from_ns(rttvar);
         let margin = self.granularity.max(self.rttvar.saturating_mul(4));
-        self.base = (Span::from_ns(srtt) + margin).max(self.min_rto).min(self.max_rto);
-        self.rto = self.base;
+        self.rto = (Span::from_ns(srtt) + margin).max(self.min_rto).min(self.max_rto);
     }
 
     /// The timer expired: the timeout doubles (RFC 6298 5.5).
@@ -99,8 +98,8 @@ impl RttEstimator {
     /// The SYN was lost, so data starts with 3 s unless a measurement is there (RFC 6298 5.7).
     pub(crate) fn restart_after_lost_syn(&mut self) {
         if self.srtt.is_none() {
-            self.base = self.base.max(Span::from_secs(3)).min(self.max_rto);
-            self.rto = self.base;
+            self.initial = self.initial.max(Span::from_secs(3)).min(self.max_rto);
+            self.rto = self.initial;
         }
     }
 

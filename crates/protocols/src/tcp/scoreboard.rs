@@ -28,6 +28,12 @@ impl Scoreboard {
         self.sacked_bytes
     }
 
+    /// Whether nothing is.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     /// Of them, those below HighRxt.
     pub(super) fn sacked_below_rxt(&self) -> u64 {
         self.sacked_below_rxt

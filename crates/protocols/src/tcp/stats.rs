@@ -2,24 +2,28 @@
 
 /// Counters of one end of a connection, from its creation on.
 ///
-/// Every segment sent is counted once in `segments_sent`, and in exactly one of `data_segments_sent`,
+/// Those that every segment moves come first. Every segment sent is counted once in `segments_sent`, and in exactly one of `data_segments_sent`,
 /// `pure_acks_sent` and `control_segments_sent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Segments handed to the network layer.
-    pub segments_sent: u64,
     /// Segments with payload, window probes and retransmissions among them.
     pub data_segments_sent: u64,
+    /// Octets of payload sent, repeated ones included.
+    pub bytes_sent: u64,
     /// Segments with neither payload nor SYN, FIN or RST: acknowledgements and window updates.
     pub pure_acks_sent: u64,
+    /// Segments that arrived.
+    pub segments_received: u64,
+    /// Segments with payload that arrived and were in the window, new or not.
+    pub data_segments_received: u64,
+    /// Segments handed to the network layer.
+    pub segments_sent: u64,
     /// SYN, FIN without payload, and RST.
     pub control_segments_sent: u64,
     /// Segments sent that hold at least one sequence number sent before (data, SYN or FIN).
     pub retransmissions: u64,
     /// Those of them with data: without repeated SYN and FIN.
     pub data_retransmissions: u64,
-    /// Octets of payload sent, repeated ones included.
-    pub bytes_sent: u64,
     /// Octets of payload sent that had been sent before.
     pub bytes_retransmitted: u64,
     /// Octets of payload the peer has acknowledged.
@@ -36,10 +40,6 @@ pub struct Stats {
     pub window_probes_sent: u64,
     /// Round-trip times measured.
     pub rtt_samples: u64,
-    /// Segments that arrived.
-    pub segments_received: u64,
-    /// Segments with payload that arrived and were in the window, new or not.
-    pub data_segments_received: u64,
     /// Segments with payload that arrived without any new octet.
     pub duplicate_segments_received: u64,
     /// Segments with payload that arrived beyond a gap.

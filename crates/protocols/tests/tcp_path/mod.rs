@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State, Variant};
@@ -61,7 +62,7 @@ impl Pair {
     /// End 0 opens, end 1 listens.
     pub fn new(configs: [Config; 2], iss: [u32; 2], path: Path, seed: u64) -> Pair {
         let end = |i: usize| End {
-            tcp: Connection::new(&configs[i], 1000 + i as u16, 1001 - i as u16, iss[i]),
+            tcp: Connection::new(&Arc::new(configs[i]), 1000 + i as u16, 1001 - i as u16, iss[i]),
             received: 0,
             acknowledged: 0,
             events: Vec::new(),

@@ -3,6 +3,8 @@
 mod notation;
 
 use notation::{Expected, Settings, Step, event_text, parse_segment, parse_step, print_segment, set};
+use std::sync::Arc;
+
 use roamsim_engine::Span;
 use roamsim_protocols::tcp::{Config, Connection, Flags, Options, SackBlocks, Segment, State};
 use roamsim_protocols::{Context, Machine};
@@ -39,7 +41,7 @@ impl Subject for Tcp {
 
     fn new(settings: Settings) -> Result<Tcp, String> {
         let Settings { config, iss, irs } = settings;
-        Ok(Tcp { connection: Connection::new(&config, 1000, 2000, iss), iss, irs })
+        Ok(Tcp { connection: Connection::new(&Arc::new(config), 1000, 2000, iss), iss, irs })
     }
 
     fn parse_step(text: &str) -> Result<Step, String> {

@@ -247,9 +247,10 @@ impl Builder<'_> {
             let peer = 1 - at;
             let known = world.network.topology.route(nodes[peer], nodes[at]);
             let remote = addresses[peer].or(known).unwrap_or(Address(0));
+            let name = world.mih_nodes[mihfs[peer] as usize].mihf.id().clone();
             let mih = &mut world.mih_nodes[mihfs[at] as usize];
             mih.mihf.add_session(SessionConfig {
-                peer: mihf_id(names[peer], nodes[peer]),
+                peer: name,
                 remote: PeerAddress { address: remote, port: ports[peer] },
                 reliable,
                 acknowledgement: acknowledgement.map(|settings| mih::Acknowledgement {

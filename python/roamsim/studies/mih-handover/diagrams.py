@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch
 from roamsim import Result
+from roamsim.pictures import bars
 from roamsim.study.data import Data
 
 from .study import RADIUS_M, SPEED_MPS, START_M, TCPS, UDP_TIMEOUTS_S
@@ -79,26 +81,26 @@ def topology(result: Result) -> Figure:
     return figure
 
 
-def steps(data: Data, case: Mapping[str, str]) -> Figure:
-    """What each step takes against loss, a panel for each transport; averages over successful handovers."""
-    names = (*UDP_TIMEOUTS_S, *TCPS)
-    figure = Figure(figsize=(11, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(names), sharey=True)
+def steps(data: Data, case: Mapping[str, str]) -> dict[str, Any]:
+    """What each step takes against loss, bars for each transport; averages over successful handovers."""
     losses = [float(percent) for percent in data.labels("handovers", "loss")]
     shown = [step for step in STEPS if step != "notice_s" or case["start"] == "network, remote"]
-    for axes, name in zip(panels, names, strict=True):
-        heights = [
-            [data.estimate("handovers", step, start=case["start"], transport=name, loss=at).mean for at in losses]
-            for step in shown
+
+    def mean(step: str, name: str, loss: float) -> float:
+        found = data.estimate("handovers", step, start=case["start"], transport=name, loss=loss).mean
+        return found if math.isfinite(found) else 0.0
+
+    times = {
+        name: {STEPS[step][0]: [mean(step, name, loss) for loss in losses] for step in shown}
+        for name in (*UDP_TIMEOUTS_S, *TCPS)
+    }
+    longest = max(sum(each) for parts in times.values() for each in zip(*parts.values(), strict=True))
+    colours = [STEPS[step][1] for step in shown]
+    return bars.specification(
+        [
+            bars.Bars(
+                f"{name}: mean time by loss, s", [f"{loss:g} %" for loss in losses], parts, colours, most=longest
+            )
+            for name, parts in times.items()
         ]
-        axes.stackplot(
-            losses, heights, labels=[STEPS[step][0] for step in shown], colors=[STEPS[step][1] for step in shown]
-        )
-        axes.set_title(name, fontsize=10)
-        axes.set_xlabel("loss [%]")
-        axes.margins(x=0)
-        axes.grid(alpha=0.25)
-    panels[0].set_ylabel("mean time [s]")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(shown), frameon=False)
-    return figure
+    )

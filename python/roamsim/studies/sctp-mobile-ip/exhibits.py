@@ -10,9 +10,9 @@ from statistics import fmean
 from typing import Any
 
 import polars
-from matplotlib.figure import Figure
 from roamsim import Result, statistics, timesequence
-from roamsim.pictures.charts import COLOURS
+from roamsim.pictures import recorded, timed
+from roamsim.pictures.charts import Look, curves
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.judging import with_interval
@@ -201,65 +201,46 @@ def drops(data: Data) -> list[dict[str, Any]]:
 # Drawings ---------------------------------------------------------------------------------------------------------
 
 
-def gain_curves(data: Data, over: Mapping[str, str], against: str) -> Figure:
+def gain_curves(data: Data, over: Mapping[str, str], against: str) -> dict[str, Any]:
     """SCTP's gain over a protocol against one bandwidth, a line for each of the other; measured and published."""
     along, lines = ("radio_kbps", "wireline_kbps") if against == "radio" else ("wireline_kbps", "radio_kbps")
     other = "wire" if against == "radio" else "radio"
     of_publication = published()
-    figure = Figure(figsize=(9, 3.8), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    places = [float(x) for x in data.labels("bandwidths", along)]
-    for number, line in enumerate(data.labels("bandwidths", lines)):
-        colour = COLOURS[number]
-        measured = [
-            gain(data, "bandwidths", over["name"], SCTP, **{lines: line, along: x})
-            for x in data.labels("bandwidths", along)
-        ]
-        mean = [100 * e.mean for e in measured]
-        half = [[100 * (e.mean - e.low) for e in measured], [100 * (e.high - e.mean) for e in measured]]
-        style = {"color": colour, "marker": "o", "markersize": 3.5, "linewidth": 1.2}
-        left.errorbar(places, mean, yerr=half, capsize=2, elinewidth=0.7, label=f"{other} {line} kb/s", **style)
-        there = []
-        for x in places:
-            wire, radio = (float(line), int(x)) if against == "radio" else (x, int(line))
-            there.append(100 * (of_publication[SCTP, wire, radio] / of_publication[over["name"], wire, radio] - 1))
-        right.plot(places, there, **style)
-    for axes, title in ((left, "measured, with 95 % intervals"), (right, "published (another scale)")):
-        axes.set_title(title, fontsize=10)
-        axes.set_xscale("log")
-        axes.set_xticks(places, [f"{x:g}" for x in places])
-        axes.minorticks_off()
-        axes.set_xlabel(f"bandwidth of the {against} [kb/s]")
-        axes.axhline(0, color="#808080", linewidth=0.8)
-        axes.grid(alpha=0.25)
-    left.set_ylabel(f"gain of SCTP over {over['name']} [%]")
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    return figure
+    rows: list[dict[str, Any]] = []
+    for line in data.labels("bandwidths", lines):
+        for x in data.labels("bandwidths", along):
+            at = {"series": f"{other} {line} kb/s", "x": float(x)}
+            found = gain(data, "bandwidths", over["name"], SCTP, **{lines: line, along: x})
+            ends = {"mean": 100 * found.mean, "low": 100 * found.low, "high": 100 * found.high}
+            rows.append({"panel": "measured, with 95 % intervals", **at, **ends})
+            wire, radio = (float(line), int(x)) if against == "radio" else (float(x), int(line))
+            there = 100 * (of_publication[SCTP, wire, radio] / of_publication[over["name"], wire, radio] - 1)
+            rows.append({"panel": "published (another scale)", **at, "mean": there, "low": None, "high": None})
+    places = sorted({row["x"] for row in rows})
+    look = Look(
+        f"bandwidth of the {against}, kb/s", f"gain of SCTP over {over['name']}, %", "", True, {"values": places}
+    )
+    return {**curves(rows, look), "resolve": {"scale": {"y": "independent"}}}
 
 
-def recovery(result: Result, protocol: Mapping[str, str]) -> Figure:
+def recovery(result: Result, protocol: Mapping[str, str]) -> timed.Figure:
     """What one protocol does about the six losses."""
-    figure = Figure(figsize=(9, 5), layout="constrained")
-    axes = figure.subplots()
-    axes.set_title(protocol["name"], fontsize=10)
-    events = result.tables["segments"].filter(polars.col("time_s").is_between(4, 14))
-    timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
-    axes.set_xlim(4.5, 14)
-    axes.set_ylim(45, 105)
-    timesequence.legend(figure, [axes])
-    return figure
+    events = result.tables["segments"].filter(polars.col("time_s").is_between(4.5, 14))
+    marks = recorded.sequence(events, segment_bytes=SEGMENT_BYTES)
+    return timed.Figure([_places(protocol["name"], marks)], whole_s=(4.5, 14.0))
 
 
-def walk(result: Result, protocol: Mapping[str, str]) -> Figure:
+def walk(result: Result, protocol: Mapping[str, str]) -> timed.Figure:
     """What one protocol does while the host is handed over for the first time, and the edge of the cell behind it."""
     first_s, last_s = 6.0, 22.0
-    figure = Figure(figsize=(9, 5), layout="constrained")
-    axes = figure.subplots()
-    axes.set_title(protocol["name"], fontsize=10)
     events = result.tables["segments"].filter(polars.col("time_s").is_between(first_s, last_s))
-    timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
+    marks = recorded.sequence(events, segment_bytes=SEGMENT_BYTES)
     (handover,) = result.tables["handovers"].head(1).iter_rows(named=True)
-    axes.axvspan(handover["detected_s"], handover["completed_s"], color="#808080", alpha=0.2, linewidth=0)
-    axes.set_xlim(first_s, last_s)
-    timesequence.legend(figure, [axes])
-    return figure
+    low, high = min(events["start_bytes"]) / SEGMENT_BYTES, max(events["end_bytes"]) / SEGMENT_BYTES
+    during = {"t": [handover["detected_s"]], "until": [handover["completed_s"]], "low": [low], "high": [high]}
+    shade = timed.Marks("handover", "#7a7a7a55", "span", polars.DataFrame(during))
+    return timed.Figure([_places(protocol["name"], [shade, *marks])], whole_s=(first_s, last_s))
+
+
+def _places(name: str, marks: list[timed.Marks]) -> timed.Panel:
+    return timed.Panel(f"{name}: segment", marks, 340, scale={"zero": False})

@@ -6,9 +6,10 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-from matplotlib.figure import Figure
+import polars
 from roamsim import statistics
-from roamsim.pictures.charts import COLOURS
+from roamsim.pictures import timed
+from roamsim.pictures.charts import COLOURS, Look, curves
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.judging import with_interval
@@ -33,74 +34,58 @@ OF = {"retransmissions": THREE, "ifq": FIFTY}
 ARRIVED_S = 10.0
 
 
-def over_time(data: Data, **values: Any) -> Figure:
+def over_time(data: Data, **values: Any) -> timed.Figure:
     """The throughput of each variant, second by second, in the mean of the replications."""
     speed = values["speed"]
     lines = [(NAMES[variant], {"variant": variant, **OF}) for variant in VARIANTS]
     return _over_time(data, "moving", speed, lines)
 
 
-def rates_over_time(data: Data) -> Figure:
+def rates_over_time(data: Data) -> timed.Figure:
     """The same of SACK by the way to choose the rate, at 4 km/h."""
     lines = [(rate, {"variant": "sack", "rate": rate}) for rate in (*FIXED_RATES, *ADAPTED_RATES)]
     return _over_time(data, "rates", 4, lines)
 
 
-def _over_time(data: Data, experiment: str, speed: int, lines: list[tuple[str, dict[str, Any]]]) -> Figure:
-    figure = Figure(figsize=(8.5, 3.2), layout="constrained")
-    axes = figure.add_subplot()
-    axes.axvspan(SETS_OUT_S, SETS_OUT_S + WALK_M / (speed / 3.6), color="#eef3f8", zorder=0)
+def _over_time(data: Data, experiment: str, speed: int, lines: list[tuple[str, dict[str, Any]]]) -> timed.Figure:
+    marks, top = [], 0.0
     for (name, at), colour in zip(lines, COLOURS, strict=False):
         seconds: dict[int, list[float]] = {}
         for row in data.rows(experiment, speed_kmh=speed, **at):
             seconds.setdefault(row["second"], []).append(row["throughput_bps"] / 1e6)
-        axes.plot(list(seconds), [fmean(one) for one in seconds.values()], color=colour, label=name)
-    axes.set_xlabel("time since the transfer began (s)")
-    axes.set_ylabel("throughput (Mb/s)")
-    axes.set_ylim(bottom=0)
-    axes.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
+        means = [fmean(one) for one in seconds.values()]
+        top = max(top, *means)
+        frame = polars.DataFrame({"t": [float(second) for second in seconds], "v": means})
+        marks.append(timed.Marks(name, colour, "step", frame.sort("t")))
+    walked = {"t": [SETS_OUT_S], "until": [SETS_OUT_S + WALK_M / (speed / 3.6)], "low": [0.0], "high": [top]}
+    walk = timed.Marks("on its way", "#7a7a7a2e", "span", polars.DataFrame(walked))
+    # The time since the transfer began.
+    whole = timed.span_of([timed.Panel("", marks)])
+    return timed.Figure([timed.Panel("throughput, Mb/s", [walk, *marks], 260)], whole_s=whole)
 
 
-def by_speed(data: Data) -> Figure:
+def by_speed(data: Data) -> dict[str, Any]:
     """The mean throughput of each variant against the interface queue, a picture for each speed."""
     ifqs = data.labels("moving", "ifq")
-    return _by_speed(Walks(data), "interface queue (packets)", [("ifq", ifq, {"ifq": ifq}) for ifq in ifqs])
+    return _by_speed(Walks(data), "interface queue, packets", [("ifq", ifq, {"ifq": ifq}) for ifq in ifqs])
 
 
-def by_retransmissions(data: Data) -> Figure:
+def by_retransmissions(data: Data) -> dict[str, Any]:
     """The same against retransmissions."""
     counts = data.labels("moving-retransmissions", "retransmissions")
     at = [("retransmissions", count, {"retransmissions": count}) for count in counts]
     return _by_speed(Walks(data, "moving-retransmissions"), "MAC retransmissions", at)
 
 
-def _by_speed(runs: Walks, title: str, points: list[tuple[str, Any, dict[str, Any]]]) -> Figure:
-    figure = Figure(figsize=(9.5, 3.4), layout="constrained")
-    for axes, speed in zip(figure.subplots(1, 3, sharey=True), SPEEDS_KMH, strict=True):
-        for variant, colour in zip(VARIANTS, COLOURS, strict=False):
-            found = [runs.throughput(speed, variant=variant, **{**OF, **at}) for _, _, at in points]
-            axes.errorbar(
-                [x for _, x, _ in points],
-                [one.mean for one in found],
-                yerr=[one.half_width for one in found],
-                color=colour,
-                marker="o",
-                markersize=3,
-                capsize=2,
-                linewidth=1,
-                label=NAMES[variant],
-            )
-        axes.set_title(f"{speed} km/h", fontsize=9)
-        axes.set_xlabel(title)
-        axes.set_xticks([x for _, x, _ in points])
-        axes.spines[["top", "right"]].set_visible(False)
-    first = figure.axes[0]
-    first.set_ylabel("throughput (Mb/s)")
-    first.set_ylim(bottom=0)
-    figure.legend(*first.get_legend_handles_labels(), ncols=5, loc="outside upper center", frameon=False, fontsize=8)
-    return figure
+def _by_speed(runs: Walks, title: str, points: list[tuple[str, Any, dict[str, Any]]]) -> dict[str, Any]:
+    rows = []
+    for speed in SPEEDS_KMH:
+        for variant in VARIANTS:
+            for _, x, at in points:
+                found = runs.throughput(speed, variant=variant, **{**OF, **at})
+                ends = {"mean": found.mean, "low": found.low, "high": found.high}
+                rows.append({"panel": f"{speed} km/h", "series": NAMES[variant], "x": x, **ends})
+    return curves(rows, Look(title, "throughput, Mb/s", x_axis={"values": sorted({x for _, x, _ in points})}))
 
 
 def ranking(data: Data) -> list[dict[str, Any]]:

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.pictures.timed import Figure, Kind, Marks, Panel
 from roamsim.pictures.timeseries import ALL, SUBJECT, Part, cut
 from roamsim.tables.labels import in_words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: The type of the access' own terminal.
 USER = "User"
@@ -50,8 +46,16 @@ NO_SAMPLES = {
     "unit": polars.String,
 }
 
-#: Kinds of events of the terminal's bearers with their marks.
-MARKS = {"bearer handover": "|", "connection handover": "^", "bearer set up": "+", "bearer released": "x"}
+#: Types of terminal in words.
+TYPES = {USER: "the terminal", "Data": "data terminals", "P32": "telephones (P32)"}
+
+#: Kinds of events of the terminal's bearers with their marks and colours (chosen).
+MARKS: Mapping[str, tuple[Kind, str]] = {
+    "bearer handover": ("tick", "#0072b2"),
+    "connection handover": ("triangle", "#009e73"),
+    "bearer set up": ("plus", "#4d9221"),
+    "bearer released": ("cross", "#7a7a7a"),
+}
 
 
 @dataclass(frozen=True)
@@ -170,34 +174,19 @@ def handovers(occupancy: polars.DataFrame) -> polars.DataFrame:
 
 
 def draw(recording: Recording) -> Figure:
-    """Draws a recording: a map for each radio fixed part, then what was recorded over time below each other."""
-    from matplotlib.figure import Figure
-
-    parts = sorted(recording.occupancy["radio_fixed_part"].unique())
-    lines = list(_lines(recording))
-    heights = [2.6] * len(parts) + [1.5] + [1.2] * len(lines)
-    figure = Figure(figsize=(9.0, sum(heights) + 0.9), layout="constrained")
-    places = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flatten().tolist()
-    for number, axes in zip(parts, places, strict=False):
-        _map(axes, recording, number)
-    _bearers(places[len(parts)], recording)
-    for (title, drawn), axes in zip(lines, places[len(parts) + 1 :], strict=True):
+    """A map for each radio fixed part, then what was recorded over time below each other."""
+    panels = [_map(recording, number) for number in sorted(recording.occupancy["radio_fixed_part"].unique())]
+    panels.append(_bearers(recording))
+    for title, drawn in _lines(recording):
         colours = dict(DIRECTIONS)
         others = iter(FLOWS)
+        lines = []
         for label, way, rows in drawn:
             # The first from the terminal and the first to it, as in the panel of the DLC.
-            colour = colours.pop(way, None) or next(others, None)
-            axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colour, label=label)
-        axes.set_ylabel(title)
-        # Room for the legend above what was recorded.
-        axes.set_ylim(0, 1.35 * max(float(rows["value"].max() or 1) for *_, rows in drawn))  # type: ignore[arg-type]
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False, loc="upper left", ncols=2)
-    places[-1].set_xlim(recording.start_s, recording.end_s)
-    places[-1].set_xlabel("time [s]")
-    figure.align_ylabels(places)
-    _legend(figure, recording)
-    return figure
+            colour = colours.pop(way, None) or next(others, FLOWS[-1])
+            lines.append(Marks(label, colour, "step", rows.select(t="time_s", v="value")))
+        panels.append(Panel(title, lines, 90))
+    return Figure(panels, whole_s=(recording.start_s, recording.end_s))
 
 
 def note(recording: Recording) -> str:
@@ -206,50 +195,47 @@ def note(recording: Recording) -> str:
     part = f"From {recording.start_s:g} to {recording.end_s:g} s of {last_s:g} s"
     more = "" if recording.end_s >= last_s else "; `roamsim plot --what occupancy` with --from and --to draws others"
     return (
-        f"{part}{more}. A row is a slot pair, groups of {SLOT_PAIRS} are carriers. In the frame of a handover one "
+        f"{part}{more}. A row is a slot pair, {SLOT_PAIRS} are a carrier. In the frame of a handover one "
         "channel of the terminal is released and another set up."
     )
 
 
-def _map(axes: Axes, recording: Recording, radio_fixed_part: int) -> None:
-    """Draws the channels of one radio fixed part; as pixels, for there may be many."""
-    from matplotlib.collections import PolyCollection
-
-    mine = recording.shown.filter(polars.col("radio_fixed_part") == radio_fixed_part)
-    for kind, colour in COLOURS.items():
-        bars = []
-        for row in mine.filter(polars.col("type") == kind).iter_rows(named=True):
-            low = row["carrier"] * SLOT_PAIRS + row["slot_pair"] + row["half"] / 2
-            high = low + row["slots"]
-            left, right = row["from_s"], row["until_s"]
-            bars.append([(left, low), (left, high), (right, high), (right, low)])
-        # The terminal's over the bounds of carriers.
-        over = 3 if kind == USER else 1
-        drawn = PolyCollection(bars, facecolors=colour, linewidths=0, rasterized=True, zorder=over)
-        axes.add_collection(drawn, autolim=False)
+def _map(recording: Recording, radio_fixed_part: int) -> Panel:
+    """The channels of one radio fixed part."""
+    mine = recording.shown.filter(polars.col("radio_fixed_part") == radio_fixed_part).sort("from_s")
+    low = polars.col("carrier") * SLOT_PAIRS + polars.col("slot_pair") + polars.col("half") / 2
+    spans = mine.select("type", t="from_s", until="until_s", low=low, high=low + polars.col("slots"))
+    marks = [
+        Marks(TYPES.get(kind, kind), colour, "span", rows.drop("type"))
+        for kind, colour in COLOURS.items()
+        if (rows := spans.filter(type=kind)).height
+    ]
     carriers = int(recording.occupancy["carrier"].max() or 0) + 1  # type: ignore[arg-type]
-    axes.set_ylim(0, carriers * SLOT_PAIRS)
-    axes.set_yticks([SLOT_PAIRS * (carrier + 0.5) for carrier in range(carriers)], [str(c) for c in range(carriers)])
-    axes.tick_params(axis="y", length=0)
-    for carrier in range(1, carriers):
-        axes.axhline(SLOT_PAIRS * carrier, color="black", linewidth=0.3)
-    axes.set_ylabel(f"RFP {radio_fixed_part}\ncarrier x slot pair")
+    # A line between carriers; the first row of each has its number.
+    axis = {
+        "values": [SLOT_PAIRS * carrier for carrier in range(carriers)],
+        "labelExpr": f"datum.value / {SLOT_PAIRS}",
+        "labelBaseline": "bottom",
+        "labelOverlap": False,
+    }
+    place = f"'carrier ' + floor(datum.low / {SLOT_PAIRS}) + ', slot pair ' + floor(datum.low % {SLOT_PAIRS})"
+    title = f"RFP {radio_fixed_part}: channels in use, by carrier and slot pair"
+    return Panel(title, marks, 20 * carriers, axis, {"domain": [0, carriers * SLOT_PAIRS], "nice": False}, place)
 
 
-def _bearers(axes: Axes, recording: Recording) -> None:
-    """Draws the number of the terminal's bearers and what happened to them."""
+def _bearers(recording: Recording) -> Panel:
+    """The number of the terminal's bearers and what happened to them."""
     times, counts = _count(recording.occupancy)
-    axes.step(times, counts, where="post", color=COLOURS[USER], linewidth=1)
-    axes.set_ylabel("bearers")
+    marks = [Marks("bearers", COLOURS[USER], "step", polars.DataFrame({"t": times, "v": counts}))]
     most = max(counts, default=1)
     events = handovers(recording.occupancy)
-    for place, (event, mark) in enumerate(MARKS.items()):
-        at = events.filter(polars.col("event") == event)["time_s"]
-        height = most + 1.5 + place * 1.2
-        axes.plot(at, [height] * len(at), mark, color="black", markersize=4, linestyle="none", label=event)
-    axes.set_ylim(0, most + 2.5 + 1.2 * len(MARKS))
-    axes.set_yticks(range(0, most + 1, 2 if most > 4 else 1))
-    axes.grid(alpha=0.3)
+    for place, (event, (kind, colour)) in enumerate(MARKS.items()):
+        at = events.filter(event=event).select(t="time_s", v=polars.lit(most + 1.0 + place * max(1.0, most / 6)))
+        if at.height:
+            marks.append(Marks(event, colour, kind, at))
+    axis = {"values": list(range(0, most + 1, 2 if most > 4 else 1))}
+    top = most + 1.0 + len(MARKS) * max(1.0, most / 6)
+    return Panel("bearers of the terminal; above, what happened to them", marks, 130, axis, {"domain": [0, top]})
 
 
 def _count(occupancy: polars.DataFrame) -> tuple[list[float], list[int]]:
@@ -280,7 +266,7 @@ def _lines(recording: Recording) -> Iterator[tuple[str, list[tuple[str, str, pol
     way = upward.when(polars.col("to") == terminal).then(polars.lit("down")).otherwise(polars.lit(""))
     samples = recording.samples.filter(polars.col("time_s") <= recording.end_s).with_columns(way.alias("way"))
     mine = (polars.col("kind") != "dect") | (polars.col("name") == recording.name)
-    for quantity, title in (("dlc_queue", "DLC queue\n[fragments]"), ("backlog", "TCP queue\n[B]")):
+    for quantity, title in (("dlc_queue", "DLC queue, fragments"), ("backlog", "TCP queue, B")):
         found = samples.filter(mine, quantity=quantity)
         columns = ["way"] if quantity == "dlc_queue" and recording.terminal else ["name", "kind", "from", "to"]
         found = found.with_columns(in_words(found, columns).alias("label"))
@@ -290,19 +276,3 @@ def _lines(recording: Recording) -> Iterator[tuple[str, list[tuple[str, str, pol
         ]
         if drawn:
             yield title, drawn
-
-
-def _legend(figure: Figure, recording: Recording) -> None:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    there = set(recording.shown["type"])
-    names = {USER: "the terminal", "Data": "data terminals", "P32": "telephones (P32)"}
-    handles: list[Patch | Line2D] = [
-        Patch(facecolor=colour, label=names.get(kind, kind)) for kind, colour in COLOURS.items() if kind in there
-    ]
-    handles += [
-        Line2D([], [], marker=mark, color="black", linestyle="none", markersize=5, label=event)
-        for event, mark in MARKS.items()
-    ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=5, frameon=False)

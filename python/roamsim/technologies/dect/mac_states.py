@@ -9,16 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars
 
+from roamsim.pictures.charts import COLOURS
 from roamsim.tables.values import shown_value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.patches import FancyBboxPatch
 
 #: Places of the states, in the middle of their boxes, and half the size of a box.
 PLACES = {
@@ -32,6 +28,12 @@ PLACES = {
     "Dropped": (7.0, 4.9),
 }
 HALF_WIDTH, HALF_HEIGHT = 0.85, 0.29
+
+#: What is seen of the plane of these places: its ends across and upward.
+ACROSS, UPWARD = (-1.0, 11.2), (0.3, 5.3)
+
+#: Half the size of a box where there is no room across and the diagram is turned by a right angle.
+TURNED_HALF_WIDTH, TURNED_HALF_HEIGHT = 0.78, 0.36
 
 #: How far each arrow bends to the right of its way, as a share of its length; those not named are straight.
 BENDS = {
@@ -49,7 +51,17 @@ BENDS = {
     ("Dropped", "Idle_Locked"): 0.42,
 }
 
-TAKEN, NEVER = "#22303c", "#929ca6"
+#: Pixels of a unit upward, in either form (chosen: two lines of text fit a box).
+UNIT, TURNED_UNIT = 68, 54
+
+#: Points that an arc is drawn of, and how far its count stands beside it, in units (chosen).
+POINTS, BESIDE = 32, 0.17
+
+#: An arrow's head that points upward.
+HEAD = "M0,0L-0.6,1.4L0.6,1.4Z"
+
+#: Colours of arrows that were taken and of those that never were, and how faint these are.
+TAKEN, NEVER, PALE = COLOURS[0], COLOURS[7], 0.5
 
 Row = Mapping[str, Any]
 
@@ -105,37 +117,120 @@ def of_types(tables: Mapping[str, polars.DataFrame]) -> Iterator[tuple[str, str,
             yield name, kind, counts
 
 
-def draw(counts: Counts) -> Figure:
-    """Draws the diagram."""
-    from matplotlib.figure import Figure
-    from matplotlib.patches import FancyBboxPatch
+def draw(counts: Counts) -> dict[str, Any]:
+    """The diagram as a Vega-Lite specification; turned where there is no room across."""
+    wide = _diagram(counts, PLACES, (HALF_WIDTH, HALF_HEIGHT), (ACROSS, UPWARD), UNIT, 11.5)
+    turned = {state: (y, -x) for state, (x, y) in PLACES.items()}
+    ends = ((UPWARD[0] + 0.4, UPWARD[1] + 0.4), (-ACROSS[1], -ACROSS[0]))
+    narrow = _diagram(counts, turned, (TURNED_HALF_WIDTH, TURNED_HALF_HEIGHT), ends, TURNED_UNIT, 10.5)
+    return {**wide, "usermeta": {"narrow": narrow}}
 
-    figure = Figure(figsize=(9.0, 4.0), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_xlim(-1.0, 11.2)
-    axes.set_ylim(0.25, 5.3)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    boxes: dict[str, FancyBboxPatch] = {}
-    for state, (x, y) in PLACES.items():
+
+def _diagram(
+    counts: Counts,
+    places: Mapping[str, tuple[float, float]],
+    half: tuple[float, float],
+    ends: tuple[tuple[float, float], tuple[float, float]],
+    unit: int,
+    font: float,
+) -> dict[str, Any]:
+    """The diagram with its states at these places."""
+    boxes, arcs, heads, labels = [], [], [], []
+    for state, (x, y) in places.items():
         there = counts.entries(state) > 0 or counts.time_s[state] > 0
-        boxes[state] = FancyBboxPatch(
-            (x - HALF_WIDTH, y - HALF_HEIGHT),
-            2 * HALF_WIDTH,
-            2 * HALF_HEIGHT,
-            "round,pad=0.03",
-            facecolor="#eef3f8" if there else "white",
-            edgecolor=TAKEN if there else NEVER,
-        )
-        axes.add_patch(boxes[state])
-        colour = "black" if there else NEVER
-        axes.text(x, y + 0.12, state, ha="center", va="center", weight="bold", fontsize=8.5, color=colour)
         share = counts.share(state)
         text = "any number" if math.isnan(share) else f"{100 * share:.3g} %"
-        axes.text(x, y - 0.13, text, ha="center", va="center", fontsize=8.5, color=colour)
+        corners = {"x": x - half[0], "x2": x + half[0], "y": y - half[1], "y2": y + half[1]}
+        middles = {"middle": x, "name_y": y + 0.38 * half[1], "share_y": y - 0.42 * half[1]}
+        boxes.append({"state": state, "share": text, **_looks(there), **corners, **middles})
     for (start, end), count in counts.transitions.items():
-        _arrow(axes, start, end, boxes, count)
-    return figure
+        about = {"arrow": f"{start} to {end}", "taken": shown_value(count), **_looks(count > 0)}
+        bend = BENDS.get((start, end), 0.0)
+        points = _arc(places[start], places[end], bend, half)
+        arcs += [{**about, "x": x, "y": y, "place": place} for place, (x, y) in enumerate(points)]
+        (x0, y0), (x1, y1) = points[-3], points[-1]
+        heads.append({**about, "x": x1, "y": y1, "dx": x1 - x0, "dy": y1 - y0})
+        labels.append({**about, **_beside(points, places[start], places[end], bend)})
+    across, upward = (high - low for low, high in ends)
+    # The sides of the figure are known where it is drawn.
+    angle = f"atan2(datum.dx * width / {across}, datum.dy * height / {upward}) * 180 / PI"
+    axes = {
+        name: {
+            "type": "quantitative",
+            "axis": None,
+            "scale": {"domain": list(ends[place]), "nice": False, "zero": False},
+        }
+        for place, name in enumerate("xy")
+    }
+    look = {
+        "color": {"field": "colour", "type": "nominal", "scale": None, "legend": None},
+        "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
+    }
+
+    def at(x: str = "x", y: str = "y") -> dict[str, Any]:
+        return {"x": {**axes["x"], "field": x}, "y": {**axes["y"], "field": y}, "opacity": look["opacity"]}
+
+    def layer(
+        rows: list[dict[str, Any]], mark: dict[str, Any], encoding: dict[str, Any], told: str
+    ) -> dict[str, Any]:
+        tooltip = [{"field": field, "type": "nominal"} for field in told.split()]
+        return {"data": {"values": rows}, "mark": mark, "encoding": {**encoding, "tooltip": tooltip}}
+
+    def words(
+        rows: list[dict[str, Any]], field: str, middle: dict[str, Any], told: str, **look: Any
+    ) -> dict[str, Any]:
+        return layer(rows, {"type": "text", "fontSize": font, **look}, {**middle, "text": {"field": field}}, told)
+
+    box = {"type": "rect", "filled": False, "cornerRadius": 4, "strokeWidth": 1.3}
+    line = {"detail": {"field": "arrow"}, "order": {"field": "place", "type": "quantitative"}}
+    turned_head = {"angle": {"field": "angle", "type": "quantitative", "scale": None}}
+    head = {"type": "point", "shape": HEAD, "filled": True, "size": 90}
+    return {
+        "height": round(unit * upward),
+        "view": {"stroke": None},
+        "layer": [
+            layer(arcs, {"type": "line", "strokeWidth": 1.4}, {**at(), **look, **line}, "arrow taken"),
+            layer(heads, head, {**at(), **look, **turned_head}, "arrow taken")
+            | {"transform": [{"calculate": angle, "as": "angle"}]},
+            layer(boxes, box, {**at(), **look, "x2": {"field": "x2"}, "y2": {"field": "y2"}}, "state share"),
+            words(boxes, "state", at("middle", "name_y"), "state share", fontWeight=600),
+            words(boxes, "share", at("middle", "share_y"), "state share"),
+            words(labels, "taken", at(), "arrow taken"),
+        ],
+    }
+
+
+def _looks(there: bool) -> dict[str, Any]:
+    return {"colour": TAKEN if there else NEVER, "opacity": 1.0 if there else PALE}
+
+
+def _arc(
+    start: tuple[float, float], end: tuple[float, float], bend: float, half: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """The points of a parabola from a box to another, without those in the boxes."""
+    (x0, y0), (x1, y1) = start, end
+    over = (x0 + x1) / 2 + bend * (y1 - y0), (y0 + y1) / 2 - bend * (x1 - x0)
+    points = []
+    for place in range(4 * POINTS + 1):
+        t = place / (4 * POINTS)
+        point = tuple(
+            (1 - t) ** 2 * a + 2 * t * (1 - t) * c + t**2 * b for a, c, b in zip(start, over, end, strict=True)
+        )
+        inside = any(abs(point[0] - x) < half[0] and abs(point[1] - y) < half[1] for x, y in (start, end))
+        if not inside:
+            points.append((point[0], point[1]))
+    return points[:: max(1, len(points) // POINTS)][:-1] + points[-1:]
+
+
+def _beside(
+    points: list[tuple[float, float]], start: tuple[float, float], end: tuple[float, float], bend: float
+) -> dict[str, float]:
+    """Where the count of an arrow stands: beside its middle, on the side to which it bends, or above it."""
+    x, y = points[len(points) // 2]
+    across, upward = end[1] - start[1], start[0] - end[0]
+    length = math.hypot(across, upward)
+    side = math.copysign(1.0, bend) if bend else math.copysign(1.0, upward or across)
+    return {"x": x + side * BESIDE * across / length, "y": y + side * BESIDE * upward / length}
 
 
 def note(counts: Counts) -> str:
@@ -145,39 +240,4 @@ def note(counts: Counts) -> str:
         f"In the boxes shares of {time}, at the arrows how often each was taken; pale ones never were. "
         "Only the access' own terminal modifies its connection (Connection_Mod), and only it goes from Blocked and "
         "Dropped to Call_Setup: its call has no end. Of the others any number is at rest."
-    )
-
-
-def _arrow(axes: Axes, start: str, end: str, boxes: Mapping[str, FancyBboxPatch], count: int) -> None:
-    from matplotlib.patches import FancyArrowPatch
-
-    (x0, y0), (x1, y1) = PLACES[start], PLACES[end]
-    bend = BENDS.get((start, end), 0.0)
-    colour = TAKEN if count else NEVER
-    arrow = FancyArrowPatch(
-        (x0, y0),
-        (x1, y1),
-        arrowstyle="-|>",
-        connectionstyle=f"arc3,rad={bend}",
-        patchA=boxes[start],
-        patchB=boxes[end],
-        shrinkA=1,
-        shrinkB=1,
-        mutation_scale=10,
-        linewidth=0.9,
-        color=colour,
-        zorder=2 if count else 1.5,
-    )
-    axes.add_patch(arrow)
-    # The middle of the arc, a parabola, lies half of its bend beside that of the line.
-    axes.text(
-        (x0 + x1) / 2 + bend / 2 * (y1 - y0),
-        (y0 + y1) / 2 - bend / 2 * (x1 - x0),
-        shown_value(count),
-        fontsize=8,
-        ha="center",
-        va="center",
-        color=colour,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
-        zorder=3,
     )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-
 import polars
 
 from roamsim.errors import UsageError
 from roamsim.estimates.summaries import means
 from roamsim.pages.page import Report
-from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent, plain
 from roamsim.technologies.dect import channel_map, mac_states
@@ -44,24 +40,20 @@ def report(page: Report, results: Results) -> None:
     page.heading("DECT")
     try:
         for recording in channel_map.recordings(results):
-            drawn = io.BytesIO()
-            write_figure(partial(channel_map.draw, recording), drawn, ".svg")
-            page.picture(
+            page.figure(
                 f"occupancy-{recording.name}",
-                drawn.getvalue().decode(),
+                channel_map.draw(recording).specification(),
                 f"{recording.name}: channels in use, bearers, queues and handovers, first replication",
                 channel_map.note(recording),
             )
     except UsageError as error:
         page.text(f"The map of channels over time is left out: {error}.")
     for name, kind, counts in mac_states.of_types(results):
-        drawn = io.BytesIO()
-        write_figure(partial(mac_states.draw, counts), drawn, ".svg")
         own = kind == "User"
         whose = "its terminal" if own else f"terminals of type {kind}"
-        page.picture(
+        page.figure(
             f"states-{name}-{kind}",
-            drawn.getvalue().decode(),
+            mac_states.draw(counts),
             f"{name}: MAC states and transitions of {whose}, {_which_runs(results)}",
             mac_states.note(counts),
             folded=not own,

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-
 import polars
 
 from roamsim.pages.page import Report
-from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent
 from roamsim.technologies.wifi import airtime, categories, rates, signals
@@ -46,11 +42,9 @@ def report(page: Report, results: Results) -> None:
     rates.report(page, results)
     events = signals.recorded(results)
     if events is not None:
-        drawn = io.BytesIO()
-        write_figure(partial(signals.draw, events), drawn, ".svg")
-        page.picture(
+        page.figure(
             "wifi-signals",
-            drawn.getvalue().decode(),
+            signals.draw(events).specification(),
             "Signals of access points and associations over time, first run",
             signals.note(events),
         )

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
 from roamsim.pages.page import Report
-from roamsim.pictures.bars import stacked_bars
-from roamsim.pictures.paper import write_figure
+from roamsim.pictures.bars import parts_of, specification
 from roamsim.storing.store import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The parts of a cell's time, their names and colours; they add up to the run.
 MEDIUM = {
@@ -56,46 +51,28 @@ def report(page: Report, results: Results) -> None:
     for row in shown.to_dicts():
         own = radios.filter(name=row["name"])
         own = own.filter(point=0) if several else own
-        drawn = io.BytesIO()
-        write_figure(partial(draw, polars.DataFrame([row]), own), drawn, ".svg")
         which = "means over the runs" + (" of the first point" if several else "")
-        page.picture(
-            f"airtime-{row['name']}", drawn.getvalue().decode(), f"{row['name']}: airtime, {which}", _note(own)
-        )
+        page.figure(f"airtime-{row['name']}", draw(row, own), f"{row['name']}: airtime, {which}", _note(own))
     page.table(cells.rename(titles("wifi", cells.columns)), "wifi: means over replications")
     page.table(radios.rename(titles("wifi_stations", radios.columns)), "wifi_stations: means over replications")
 
 
-def draw(cell: polars.DataFrame, radios: polars.DataFrame) -> Figure:
+def draw(cell: Mapping[str, Any], radios: polars.DataFrame) -> dict[str, Any]:
     """The shares of a cell's time above; below, for each radio, its airtime, its contention and its attempts."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
     shown = _busiest(radios)
     names = shown["node"].to_list()
-    total_s = sum(cell[column][0] for column in MEDIUM)
-    radios_height = 0.24 * shown.height + 0.6
-    figure = Figure(figsize=(9.0, 1.9 + radios_height), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, radios_height + 0.7])
-    above, below = parts
-    medium = above.subplots()
-    stacked_bars(medium, cell, ["medium"], MEDIUM, 100 / total_s)
-    medium.set_xlim(0, 100)
-    medium.set_xlabel("% of the run")
-    airtime, contention, attempts = below.subplots(1, 3, sharey=True, width_ratios=[3, 2, 2])
-    stacked_bars(airtime, shown, names, RADIO, 100 / total_s)
-    airtime.set_xlabel("airtime, % of the run")
-    stacked_bars(contention, shown, names, CONTENTION, 100 / total_s)
-    contention.set_xlabel("contending, % of the run")
-    contention.set_xlim(0, 100)
+    percent = 100 / sum(cell[column] for column in MEDIUM)
     counts = shown.with_columns(answered_attempts=polars.col("attempts") - polars.col("failed_attempts"))
-    stacked_bars(attempts, counts, names, ATTEMPTS, 1.0)
-    attempts.set_xlabel("attempts")
-    attempts.xaxis.set_major_locator(MaxNLocator(4))
-    for axes in (medium, airtime, attempts):
-        axes.legend(ncols=len(MEDIUM), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    airtime.invert_yaxis()  # of all three, which share it
-    return figure
+    return specification(
+        [
+            parts_of(
+                "time of the medium, % of the run", polars.DataFrame([cell]), ["medium"], MEDIUM, percent, 100.0
+            ),
+            parts_of("airtime, % of the run", shown, names, RADIO, percent),
+            parts_of("contending, % of the run", shown, names, CONTENTION, percent, 100.0),
+            parts_of("attempts", counts, names, ATTEMPTS),
+        ]
+    )
 
 
 def _busiest(radios: polars.DataFrame) -> polars.DataFrame:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
 from roamsim.pages.page import Report
-from roamsim.pictures.bars import stacked_bars
-from roamsim.pictures.paper import write_figure
+from roamsim.pictures.bars import parts_of, specification
 from roamsim.storing.store import Results
 from roamsim.technologies.wifi.airtime import ATTEMPTS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: More categories of nodes than that are not drawn (chosen: they fill a page); the table has all.
 MAX_BARS = 40
@@ -37,41 +31,30 @@ def report(page: Report, results: Results) -> None:
         used = own.filter(polars.col("attempts") > 0)
         if not used.height:
             continue
-        drawn = io.BytesIO()
-        write_figure(partial(draw, used), drawn, ".svg")
         which = "means over the runs" + (" of the first point" if several else "")
-        picture = drawn.getvalue().decode()
-        page.picture(f"categories-{name}", picture, f"{name}: access categories, {which}", _note(used))
+        page.figure(f"categories-{name}", draw(used), f"{name}: access categories, {which}", _note(used))
     page.table(
         categories.rename(titles("wifi_categories", categories.columns)), "wifi_categories: means over replications"
     )
 
 
-def draw(categories: polars.DataFrame) -> Figure:
+def draw(categories: polars.DataFrame) -> dict[str, Any]:
     """For each node and category that sent: attempts, internal collisions, and how long its frames contended."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
     shown = _busiest(categories).with_columns(
         answered_attempts=polars.col("attempts") - polars.col("failed_attempts"),
         contention_ms=1e3 * polars.col("contention_s") / polars.col("attempts"),
     )
     names = [f"{row['node']}, {row['category']}" for row in shown.to_dicts()]
-    figure = Figure(figsize=(9.0, 0.24 * shown.height + 1.3), layout="constrained")
-    attempts, collisions, delay = figure.subplots(1, 3, sharey=True, width_ratios=[3, 2, 2])
-    stacked_bars(attempts, shown, names, ATTEMPTS, 1.0)
-    attempts.set_xlabel("attempts")
-    attempts.legend(ncols=len(ATTEMPTS), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    stacked_bars(collisions, shown, names, COLLISIONS, 1.0)
-    collisions.set_xlabel("internal collisions")
-    stacked_bars(delay, shown, names, DELAY, 1.0)
-    delay.set_xlabel("contending, ms an attempt")
-    for axes in (attempts, collisions, delay):
-        axes.xaxis.set_major_locator(MaxNLocator(4, integer=axes is not delay))
-    if not shown["internal_collisions"].sum():
-        collisions.set_xlim(0, 1)
-    attempts.invert_yaxis()  # of all three, which share it
-    return figure
+    collided = (
+        [parts_of("internal collisions", shown, names, COLLISIONS)] if shown["internal_collisions"].sum() else []
+    )
+    return specification(
+        [
+            parts_of("attempts", shown, names, ATTEMPTS),
+            *collided,
+            parts_of("contending, ms an attempt", shown, names, DELAY),
+        ]
+    )
 
 
 def _busiest(categories: polars.DataFrame) -> polars.DataFrame:

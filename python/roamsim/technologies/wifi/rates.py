@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
 from roamsim.pages.page import Report
-from roamsim.pictures.paper import write_figure
+from roamsim.pictures.bars import Bars, specification
 from roamsim.storing.store import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: More pairs of transmitter and receiver than that are not drawn (chosen: they fill a page); the table has all.
 MAX_PAIRS = 40
@@ -30,10 +25,8 @@ def report(page: Report, results: Results) -> None:
     for (name,), own in shown.group_by("name", maintain_order=True):
         if not own["attempts"].sum():
             continue
-        drawn = io.BytesIO()
-        write_figure(partial(draw, own), drawn, ".svg")
         which = "means over the runs" + (" of the first point" if several else "")
-        page.picture(f"rates-{name}", drawn.getvalue().decode(), f"{name}: attempts by rate, {which}", _note(own))
+        page.figure(f"rates-{name}", draw(own), f"{name}: attempts by rate, {which}", _note(own))
     page.table(rates.rename(titles("wifi_rates", rates.columns)), "wifi_rates: means over replications")
 
 
@@ -46,39 +39,25 @@ def _pairs(rates: polars.DataFrame) -> polars.DataFrame:
     return pairs.filter(polars.col("attempts") > 0)
 
 
-def draw(rates: polars.DataFrame) -> Figure:
+def draw(rates: polars.DataFrame) -> dict[str, Any]:
     """For each transmitter and receiver a bar, by rates; of each rate in pale what was not answered."""
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
-
     pairs = _pairs(rates).head(MAX_PAIRS)
-    steps = sorted(set(rates["rate_bps"].to_list()))
-    figure = Figure(figsize=(9.0, 0.28 * pairs.height + 1.2), layout="constrained")
-    axes = figure.subplots()
-    colours = colormaps["viridis"]
-    places = list(range(pairs.height))
-    left = [0.0] * pairs.height
-    for number, rate_bps in enumerate(steps):
-        of_rate = pairs.select("from", "to").join(
+    answered: dict[str, list[float]] = {}
+    failed: dict[str, list[float]] = {}
+    for rate_bps in sorted(set(rates["rate_bps"].to_list())):
+        of_rate = pairs.select("from", "to", total="attempts").join(
             rates.filter(polars.col("rate_bps") == rate_bps), on=["from", "to"], how="left", maintain_order="left"
         )
-        colour = colours(0.05 + 0.9 * number / max(1, len(steps) - 1))
-        for column, alpha in (("answered", 1.0), ("failed_attempts", 0.35)):
-            counted = of_rate.with_columns(answered=polars.col("attempts") - polars.col("failed_attempts"))
-            widths = [
-                100 * value / total
-                for value, total in zip(counted[column].fill_null(0), pairs["attempts"], strict=True)
-            ]
-            label = f"{rate_bps / 1e6:g} Mb/s" if column == "answered" else None
-            axes.barh(places, widths, left=left, height=0.7, color=colour, alpha=alpha, label=label)
-            left = [begin + width for begin, width in zip(left, widths, strict=True)]
-    axes.set_yticks(places, [f"{row['from']} to {row['to']}" for row in pairs.to_dicts()])
-    axes.invert_yaxis()
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("% of the attempts; pale: without an answer")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(ncols=len(steps), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    return figure
+        share = 100 / polars.col("total")
+        counted = of_rate.with_columns(polars.col("attempts", "failed_attempts").fill_null(0))
+        part = f"{rate_bps / 1e6:g} Mb/s"
+        answered[part] = (
+            counted.select(share * (polars.col("attempts") - polars.col("failed_attempts"))).to_series().to_list()
+        )
+        failed[part] = counted.select(share * polars.col("failed_attempts")).to_series().to_list()
+    names = [f"{row['from']} to {row['to']}" for row in pairs.to_dicts()]
+    title = "attempts, %; pale: without an answer"
+    return specification([Bars(title, names, answered, pale=failed, pale_words="without an answer", most=100.0)])
 
 
 def _note(rates: polars.DataFrame) -> str:

@@ -7,19 +7,13 @@ power of a beacon, Link_Up and Link_Down the association.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.pictures.charts import COLOURS
+from roamsim.pictures.timed import Figure, Marks, Panel
 from roamsim.pictures.timeseries import ALL, Part
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-#: Colours of access points, in the order of their names (chosen: told apart by who sees few colours, too).
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 #: More stations than that are not drawn (chosen: they fill a page).
 MAX_STATIONS = 8
@@ -84,10 +78,7 @@ def associations(events: polars.DataFrame, node: str, end_s: float) -> list[tupl
 
 
 def draw(events: polars.DataFrame, part: Part = ALL) -> Figure:
-    """A panel for each station: the power of each access point's beacons, and below it a bar for each association."""
-    from matplotlib.figure import Figure
-
-    nodes = stations(events)
+    """Of each station a panel with the power of beacons by access point, and below it a bar for each association."""
     links = sorted(events["link"].unique().to_list())
     colours = {link: COLOURS[i % len(COLOURS)] for i, link in enumerate(links)}
     last_s = float(events["time_s"].max() or 0.0)  # type: ignore[arg-type]
@@ -95,24 +86,28 @@ def draw(events: polars.DataFrame, part: Part = ALL) -> Figure:
     end_s = last_s if part.end_s is None else min(part.end_s, last_s)
     if start_s >= end_s:
         raise UsageError(f"no signal was recorded after {start_s:g} s; the last one came at {last_s:g} s")
-    figure = Figure(figsize=(9.0, 0.6 + 1.9 * len(nodes)), layout="constrained")
-    places = figure.subplots(2 * len(nodes), 1, sharex=True, squeeze=False, height_ratios=[1.6, 0.3] * len(nodes))
-    for node, above, below in zip(nodes, places[::2, 0], places[1::2, 0], strict=True):
-        _signals(above, events.filter(polars.col("node") == node), colours)
-        above.set_title(node, loc="left", fontsize=9)
-        for link, begin_s, until_s in associations(events, node, last_s):
-            below.barh(0, until_s - begin_s, left=begin_s, height=1.0, color=colours[link])
-        below.set_yticks([0], ["associated"])
-        for axes in (above, below):
-            axes.spines[["top", "right"]].set_visible(False)
-    places[-1, 0].set_xlim(start_s, end_s)
-    places[-1, 0].set_xlabel("time (s)")
-    handles = {link: places[0, 0].plot([], [], "o", color=colour)[0] for link, colour in colours.items()}
-    figure.legend(handles.values(), handles.keys(), ncols=6, loc="outside upper center", frameon=False, fontsize=8)
-    return figure
-
-
-def _signals(axes: Axes, mine: polars.DataFrame, colours: Mapping[str, str]) -> None:
-    for (link,), heard in mine.filter(polars.col("signal_dbm").is_not_null()).group_by("link", maintain_order=True):
-        axes.plot(heard["time_s"], heard["signal_dbm"], ".", markersize=3, color=colours[str(link)])
-    axes.set_ylabel("dBm")
+    panels = []
+    for node in stations(events):
+        mine = events.filter(polars.col("node") == node, polars.col("signal_dbm").is_not_null())
+        heard = [
+            Marks(str(link), colours[str(link)], "dot", rows.select(t="time_s", v="signal_dbm"))
+            for (link,), rows in mine.group_by("link", maintain_order=True)
+        ]
+        panels.append(Panel(f"{node}: signal, dBm", heard, 110, scale={"zero": False}))
+        held = associations(events, node, last_s)
+        bars = [
+            Marks(
+                link,
+                colours[link],
+                "span",
+                polars.DataFrame(
+                    [(begin_s, until_s, 0.0, 1.0) for of, begin_s, until_s in held if of == link],
+                    schema=["t", "until", "low", "high"],
+                    orient="row",
+                ),
+            )
+            for link in dict.fromkeys(link for link, *_ in held)
+        ]
+        if bars:
+            panels.append(Panel(f"{node}: associated", bars, 16, {"labels": False, "ticks": False, "grid": False}))
+    return Figure(panels, whole_s=(start_s, end_s))

@@ -11,7 +11,7 @@
 //! Draws: the n-th packet of a direction (to one station, from one station, broadcasts to one station, beacons to one
 //! station) meets the n-th draw of that direction's stream, wherever the station is then.
 //!
-//! Broadcasts do not come through [`Link::enqueue`] but through [`Stations::broadcast`], because their copies have to
+//! Broadcasts do not come through [`Carrier::enqueue`] but through [`Stations::broadcast`], because their copies have to
 //! enter the network's account: use `Network::broadcast`. Only stations in reach get a copy.
 //!
 //! Beacons and the link events that come of them: [`beacons`].
@@ -30,7 +30,7 @@ use super::indication::{Indication, LinkEvent};
 use super::stations::account::{Lost, Path, Toward};
 use super::stations::confidence::Confidence;
 use super::stations::{BroadcastCopy, Stations};
-use super::{Attachment, Link, LinkStats, Sender};
+use super::{Attachment, Carrier, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
@@ -485,7 +485,7 @@ impl Machine for Cell {
     }
 }
 
-impl Link for Cell {
+impl Carrier for Cell {
     /// Takes a packet from a station or from a sub-interface of the base station.
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         if let Sending::Managed(_) = self.sending(from) {
@@ -522,7 +522,9 @@ impl Link for Cell {
         }
         Some((to, packet))
     }
+}
 
+impl Link for Cell {
     fn link_type(&self) -> LinkType {
         LinkType::WIRELESS_OTHER
     }

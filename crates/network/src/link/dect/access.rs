@@ -16,14 +16,12 @@ use super::FRAME;
 use super::direction::{Direction, DirectionStats, IpConfig, Run, Service};
 use super::errors::{A_FIELD_BITS, ErrorConfig, ErrorProcess};
 use super::ip_channel::AFields;
-use super::lu2::Ended;
 use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
-use crate::link::{Attachment, Link, LinkStats, Sender};
+use crate::link::{Attachment, Carrier, Link, LinkStats, Sender};
 use crate::packet::Packet;
-use crate::queue::drop_tail::DropTail;
-use crate::queue::{Discipline, Queue, QueueLimit, Rule};
+use crate::queue::{Queue, QueueLimit, Rule};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -107,9 +105,6 @@ pub struct Access {
     a_field_errors: Option<AFieldErrors>,
     /// The first frame that has not been worked out or left out.
     frame: u64,
-    /// The frame `frame` has something to do, whatever comes.
-    busy: bool,
-    delivered: VecDeque<(Attachment, Packet)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// Link events of the terminal.
     indications: VecDeque<LinkEvent>,
@@ -126,10 +121,8 @@ impl Access {
     /// An access before its first frame; `stream(purpose)` gives the random streams.
     pub fn new(config: AccessConfig, stream: impl Fn(&str) -> Stream) -> Access {
         let direction = |end: &str| {
-            let queue: Box<dyn Discipline> = match config.queue {
-                None => Box::new(DropTail::new(None)),
-                Some((rule, limit)) => rule.discipline(limit, stream(&format!("queue of {end}"))),
-            };
+            let queue =
+                config.queue.map(|(rule, limit)| rule.discipline(limit, stream(&format!("queue of {end}"))));
             let draws = stream(&format!("errors from {end}"));
             Direction::new(&config.service, queue, config.ip, &config.errors, draws)
         };
@@ -146,8 +139,6 @@ impl Access {
             bearers: Vec::new(),
             runs: Vec::new(),
             frame: 0,
-            busy: false,
-            delivered: VecDeque::new(),
             dropped: VecDeque::new(),
             indications: VecDeque::new(),
             log: AccessLog::default(),
@@ -179,45 +170,58 @@ impl Access {
     /// The first frame at or after `self.frame` with something to do.
     #[inline]
     fn next_frame(&self) -> u64 {
-        if self.busy {
+        let [up, down] = &self.directions;
+        if up.is_busy() || down.is_busy() {
             return self.frame;
         }
-        let arrival = self.directions[0].next_arrival_frame().min(self.directions[1].next_arrival_frame());
+        let arrival = up.next_arrival_frame().min(down.next_arrival_frame());
         self.mac.next_frame().min(arrival).max(self.frame)
     }
 
     /// Works out a frame.
     fn run_frame(&mut self, frame: u64) {
-        let start = start_of(frame);
         if self.warm_up_frames > 0 && frame >= self.warm_up_frames {
             self.restart_measurement();
         }
-        let mut at_rest = !self.busy;
-        for (from, direction) in self.directions.iter_mut().enumerate() {
-            at_rest &= direction.next_arrival_frame() > frame;
-            let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
-            direction.begin_frame(frame, start, |ended| sort(from, start, ended, delivered, dropped));
-        }
+        let has_work = |direction: &Direction| direction.is_busy() || direction.next_arrival_frame() <= frame;
+        let mut work = [has_work(&self.directions[0]), has_work(&self.directions[1])];
+        self.directions.iter_mut().for_each(|direction| direction.advance(frame));
         if self.mac.next_frame() <= frame {
             self.mac.run_frame(frame);
-            at_rest &= !self.take_user_events(frame);
+            // With other bearers either direction may be able to go on.
+            if self.take_user_events(frame) {
+                work = [true; 2];
+            }
         }
         self.frame = frame + 1;
-        if !at_rest {
-            self.run_user_plane(frame, start);
+        if work != [false; 2] {
+            self.run_user_plane(frame, work);
         }
     }
 
-    /// The part of a frame after the MAC's.
+    /// The part of a frame after the MAC's: one frame of every bearer, in the directions with work.
     #[inline]
-    fn run_user_plane(&mut self, frame: u64, start: Time) {
-        self.carry(frame, start);
-        let bearers = !self.bearers.is_empty();
-        for (from, direction) in self.directions.iter_mut().enumerate() {
-            let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
-            direction.end_frame(frame, bearers, |ended| sort(from, start, ended, delivered, dropped));
+    fn run_user_plane(&mut self, frame: u64, work: [bool; 2]) {
+        let start = start_of(frame);
+        if let Some(a_field_errors) = &mut self.a_field_errors {
+            a_field_errors.draw(frame, &self.bearers);
         }
-        self.busy = self.directions.iter().any(|direction| direction.has_work(bearers));
+        let bearers = self.bearers.len().max(1) as u64;
+        let mut lost = false;
+        for (from, direction) in self.directions.iter_mut().enumerate() {
+            if !work[from] {
+                continue;
+            }
+            let a_fields = self.a_field_errors.as_ref().map_or(&[][..], |errors| &errors.present[from]);
+            let used = direction.run_frame(frame, start, &self.runs, a_fields);
+            if used > 0 {
+                direction.link.busy += Span::from_ns(FRAME.as_ns() * used / bearers);
+            }
+            lost |= !direction.lost.is_empty();
+        }
+        if lost {
+            self.take_lost(start);
+        }
         if let Some(log) = &mut self.log.dlc_queue {
             for (log, direction) in log.iter_mut().zip(&self.directions) {
                 let fragments = direction.backlog_fragments();
@@ -228,30 +232,27 @@ impl Access {
         }
     }
 
-    /// One frame of every bearer, both directions.
-    #[inline]
-    fn carry(&mut self, frame: u64, start: Time) {
-        if let Some(a_field_errors) = &mut self.a_field_errors {
-            a_field_errors.draw(frame, &self.bearers);
+    /// Packets were dropped in the frame that begins at `start`: of both directions first those of the same stage.
+    #[cold]
+    fn take_lost(&mut self, start: Time) {
+        let at = start + FRAME;
+        let mut lost = Vec::new();
+        for (direction, from) in self.directions.iter_mut().zip(0..) {
+            lost.extend(direction.lost.drain(..).map(|(stage, lost)| (stage, Attachment(from), lost)));
         }
-        let bearers = self.bearers.len().max(1) as u64;
-        for (from, direction) in self.directions.iter_mut().enumerate() {
-            let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
-            let a_fields = self.a_field_errors.as_ref().map_or(&[][..], |errors| &errors.present[from]);
-            let ended = |ended| sort(from, start, ended, delivered, dropped);
-            let used = direction.use_bearers(&self.runs, start, a_fields, ended);
-            if used > 0 {
-                direction.link.busy += Span::from_ns(FRAME.as_ns() * used / bearers);
-            }
-        }
+        lost.sort_by_key(|&(stage, ..)| stage);
+        let gone = lost.into_iter();
+        self.dropped.extend(gone.map(|(_, from, (packet, reason))| (from, packet, Dropped { reason, at })));
     }
 
     /// Learns which bearers came, went and changed: whether any did.
     fn take_user_events(&mut self, frame: u64) -> bool {
         let before = self.bearers.len();
-        let mut any = false;
-        while let Some(event) = self.mac.poll_user_event() {
-            any = true;
+        let mut next = self.mac.poll_user_event();
+        if next.is_none() {
+            return false;
+        }
+        while let Some(event) = next {
             match event {
                 UserEvent::Established(id) => {
                     let quality = self.mac.user_bearers().iter().find(|bearer| bearer.id == id);
@@ -270,9 +271,7 @@ impl Access {
                     }
                 }
             }
-        }
-        if !any {
-            return false;
+            next = self.mac.poll_user_event();
         }
         self.runs.clear();
         for (place, bearer) in self.bearers.iter().enumerate() {
@@ -304,24 +303,6 @@ impl Access {
     }
 }
 
-/// Puts a packet that has come to its end in the frame from `start` where it is taken from.
-#[inline]
-fn sort(
-    from: usize,
-    start: Time,
-    ended: Ended,
-    delivered: &mut VecDeque<(Attachment, Packet)>,
-    dropped: &mut VecDeque<(Attachment, Packet, Dropped)>,
-) {
-    match ended {
-        Ok(packet) => delivered.push_back((Attachment(1 - from as u32), packet)),
-        Err((packet, reason)) => {
-            let dropped_at_end = Dropped { reason, at: start + FRAME };
-            dropped.push_back((Attachment(from as u32), packet, dropped_at_end));
-        }
-    }
-}
-
 impl Machine for Access {
     #[inline]
     fn poll_timeout(&self) -> Option<Time> {
@@ -341,7 +322,7 @@ impl Machine for Access {
     }
 }
 
-impl Link for Access {
+impl Carrier for Access {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let direction = &mut self.directions[from.0 as usize];
         if packet.size_bytes > self.mtu_bytes {
@@ -354,9 +335,11 @@ impl Link for Access {
 
     #[inline]
     fn poll_delivery(&mut self, _now: Time) -> Option<(Attachment, Packet)> {
-        let (to, packet) = self.delivered.pop_front()?;
-        self.directions[1 - to.0 as usize].link.delivered_packets += 1;
-        Some((to, packet))
+        let [up, down] = &mut self.directions;
+        match up.take() {
+            Some(packet) => Some((Attachment(1), packet)),
+            None => down.take().map(|packet| (Attachment(0), packet)),
+        }
     }
 
     #[inline]
@@ -371,9 +354,11 @@ impl Link for Access {
     }
 
     fn may_have_arrived(&self, _now: Time) -> bool {
-        !self.delivered.is_empty()
+        self.directions.iter().any(Direction::has_arrived)
     }
+}
 
+impl Link for Access {
     fn next_indication(&self) -> Option<Time> {
         (!self.indications.is_empty()).then_some(Time::ZERO)
     }
@@ -391,12 +376,7 @@ impl Link for Access {
     }
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
-        let direction = &self.directions[from.0 as usize];
-        LinkStats {
-            waiting: direction.waited(now),
-            marked_packets: direction.marked_packets(),
-            ..direction.link
-        }
+        self.directions[from.0 as usize].link_stats(now)
     }
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
@@ -408,7 +388,7 @@ impl Link for Access {
     }
 
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
-        vec![self.directions[from.0 as usize].queue()]
+        self.directions[from.0 as usize].queue().into_iter().collect()
     }
 
     fn senders(&self) -> Vec<Sender> {

@@ -5,13 +5,13 @@ use super::errors::{B_FIELD_BITS, ErrorConfig, ErrorProcess, SUBFIELD_BITS, SUBF
 use super::frames::FrameQueue;
 use super::ip_channel::{AFields, Attempt, IpPacket, IpStats};
 use super::lu1::{Lu1, Lu1Stats};
-use super::lu2::{Ended, Lu2, Lu2Config, Lu2Stats};
+use super::lu2::{Lost, Lu2, Lu2Config, Lu2Stats};
 use super::mac::Quality;
 use crate::link::LinkStats;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Queue, Waiting};
 use crate::topology::Attachment;
-use roamsim_engine::{Span, Stream, Time};
+use roamsim_engine::{Stream, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -76,15 +76,37 @@ pub(super) struct Run {
 /// Whose packets a direction's queue holds: one end's alone, whichever that is.
 const SENDER: Attachment = Attachment(0);
 
-/// One direction.
+/// A queue before the DLC that has been asked for, with a rule or a limit: its packets come to the DLC when they begin to be
+/// sent. Without one they wait in the DLC itself.
 #[derive(Debug)]
-pub(super) struct Direction {
+struct Before {
     /// What has come and waits for the beginning of a frame, when it joins the queue: a frame is worked out at its end,
     /// and what comes in it meets the queue as the frame leaves it.
     arrivals: VecDeque<(Time, Packet)>,
     queue: Queue,
     /// The fragments that the packets in the queue will make.
-    queued_fragments: u64,
+    fragments: u64,
+}
+
+/// When in a frame a packet is dropped: of both directions, those that are earlier come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// Packets join the queue.
+    Joining,
+    /// Packets leave the queue.
+    Beginning,
+    /// The DLC's timers.
+    Ending,
+}
+
+/// One direction.
+#[derive(Debug)]
+pub(super) struct Direction {
+    before: Option<Box<Before>>,
+    /// The first frame that begins when the oldest packet is there that has not joined the others yet.
+    next_arrival_frame: u64,
+    /// The next frame has something to do, arrivals apart.
+    busy: bool,
     dlc: Dlc,
     ip_config: IpConfig,
     /// Of the subfields, or over LU1 of the B fields.
@@ -95,14 +117,23 @@ pub(super) struct Direction {
     to_repeat: Vec<(usize, IpPacket)>,
     /// Unfinished packets that look for a bearer.
     orphans: VecDeque<IpPacket>,
+    /// Packets dropped in the present frame.
+    pub lost: Vec<(Stage, Lost)>,
     ip: IpStats,
     pub link: LinkStats,
 }
 
+/// The first frame that begins at or after an instant.
+#[inline]
+fn frame_from(at: Time) -> u64 {
+    at.as_ns().div_ceil(FRAME.as_ns())
+}
+
 impl Direction {
+    /// Over a service; `queue` before it, or whatever comes waits, first come, first served.
     pub fn new(
         service: &Service,
-        queue: Box<dyn Discipline>,
+        queue: Option<Box<dyn Discipline>>,
         ip_config: IpConfig,
         errors: &ErrorConfig,
         random: Stream,
@@ -111,16 +142,21 @@ impl Direction {
             Service::Lu2(config) => (Dlc::Lu2(Lu2::new(*config)), SUBFIELD_BITS),
             Service::Lu1 => (Dlc::Lu1(Lu1::new()), B_FIELD_BITS),
         };
+        let before = queue.map(|queue| {
+            let queue = Queue::under(queue, SENDER.0..SENDER.0 + 1);
+            Box::new(Before { arrivals: VecDeque::new(), queue, fragments: 0 })
+        });
         Direction {
-            arrivals: VecDeque::new(),
-            queue: Queue::under(queue, SENDER.0..SENDER.0 + 1),
-            queued_fragments: 0,
+            before,
+            next_arrival_frame: u64::MAX,
+            busy: false,
             dlc,
             ip_config,
             errors: ErrorProcess::new(errors, unit_bits, random),
             unfinished: Vec::new(),
             to_repeat: Vec::new(),
             orphans: VecDeque::new(),
+            lost: Vec::new(),
             ip: IpStats::default(),
             link: LinkStats::default(),
         }
@@ -129,34 +165,78 @@ impl Direction {
     /// A packet has come from the node.
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: Packet) {
-        self.arrivals.push_back((now, packet));
+        match &mut self.before {
+            None => self.frames_mut().arrive(now, packet),
+            Some(before) => before.arrivals.push_back((now, packet)),
+        }
+        if self.next_arrival_frame == u64::MAX {
+            self.next_arrival_frame = frame_from(now);
+        }
         self.link.max_waiting_packets = self.link.max_waiting_packets.max(self.waiting_packets() as u64);
     }
 
     /// The first frame that begins when the oldest arrival is there.
     #[inline]
     pub fn next_arrival_frame(&self) -> u64 {
-        self.arrivals.front().map_or(u64::MAX, |(at, _)| at.as_ns().div_ceil(FRAME.as_ns()))
+        self.next_arrival_frame
     }
 
-    /// A frame begins at `start`: arrivals join the queue, and the sender learns what has become known.
+    /// Whether the next frame has anything to do, arrivals apart.
     #[inline]
-    pub fn begin_frame(&mut self, frame: u64, start: Time, mut ended: impl FnMut(Ended)) {
+    pub fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Goes to a frame, whether it has anything to do in it or not.
+    #[inline]
+    pub fn advance(&mut self, frame: u64) {
         self.errors.advance(frame);
-        while let Some((at, packet)) = self.arrivals.pop_front_if(|(at, _)| *at <= start) {
-            let fragments = self.frames().fragments_of(packet.size_bytes);
-            match self.queue.enqueue(at, SENDER, packet, false) {
-                Ok(()) => self.queued_fragments += fragments,
-                Err(dropped) => ended(Err(dropped)),
-            }
-            self.take_drops(at, &mut ended);
+    }
+
+    /// A frame that begins at `start` and has anything to do: how many bearers were used. `a_fields` has an entry a bearer, or
+    /// none if all A fields arrive.
+    #[inline]
+    pub fn run_frame(&mut self, frame: u64, start: Time, runs: &[Run], a_fields: &[AFields]) -> u64 {
+        if self.next_arrival_frame <= frame {
+            let next = match &mut self.before {
+                None => self.frames_mut().join(start),
+                Some(_) => self.join_queue(start),
+            };
+            self.next_arrival_frame = next.map_or(u64::MAX, frame_from);
         }
         if let Dlc::Lu2(lu2) = &mut self.dlc {
             lu2.begin_frame(frame);
         }
+        let used = self.use_bearers(runs, start, a_fields);
+        let bearers = !runs.is_empty();
+        if let Dlc::Lu2(lu2) = &mut self.dlc {
+            lu2.end_frame(frame, bearers, |lost| self.lost.push((Stage::Ending, lost)));
+        }
+        self.busy = self.has_work(bearers);
+        used
     }
 
-    /// The packets that have begun to be sent.
+    /// What has come by `start` joins the queue before the DLC; when the first came that does not.
+    #[inline(never)]
+    fn join_queue(&mut self, start: Time) -> Option<Time> {
+        let before = self.before.as_mut()?;
+        let frames = match &self.dlc {
+            Dlc::Lu2(lu2) => &lu2.queue,
+            Dlc::Lu1(lu1) => &lu1.queue,
+        };
+        let mut lost = |lost| self.lost.push((Stage::Joining, lost));
+        while let Some((at, packet)) = before.arrivals.pop_front_if(|(at, _)| *at <= start) {
+            let fragments = frames.fragments_of(packet.size_bytes);
+            match before.queue.enqueue(at, SENDER, packet, false) {
+                Ok(()) => before.fragments += fragments,
+                Err(dropped) => lost(dropped),
+            }
+            before.take_drops(at, frames, &mut lost);
+        }
+        before.arrivals.front().map(|(at, _)| *at)
+    }
+
+    /// The packets that have begun to be sent, and without a queue before the DLC those that wait.
     #[inline]
     fn frames(&self) -> &FrameQueue {
         match &self.dlc {
@@ -165,35 +245,42 @@ impl Direction {
         }
     }
 
-    /// Takes what the queue has dropped of those that it had taken.
     #[inline]
-    fn take_drops(&mut self, now: Time, ended: &mut impl FnMut(Ended)) {
-        while let Some((Waiting { packet, .. }, reason)) = self.queue.poll_drop(now) {
-            self.queued_fragments -= self.frames().fragments_of(packet.size_bytes);
-            ended(Err((packet, reason)));
+    fn frames_mut(&mut self) -> &mut FrameQueue {
+        match &mut self.dlc {
+            Dlc::Lu2(lu2) => &mut lu2.queue,
+            Dlc::Lu1(lu1) => &mut lu1.queue,
         }
     }
 
-    /// One frame of all bearers, in the frame that begins at `start`: how many were used. `a_fields` has an entry a
-    /// bearer, or none if all A fields arrive.
+    /// One frame of all bearers, in the frame that begins at `start`: how many were used.
     #[inline]
-    pub fn use_bearers(
-        &mut self,
-        runs: &[Run],
-        start: Time,
-        a_fields: &[AFields],
-        mut ended: impl FnMut(Ended),
-    ) -> u64 {
+    fn use_bearers(&mut self, runs: &[Run], start: Time, a_fields: &[AFields]) -> u64 {
         let bearers = runs.last().map_or(0, |run| run.end);
         let idle = bearers - self.unfinished.len();
         let resumed = self.orphans.len().min(idle);
-        let new = self.begin((idle - resumed) as u64, start, &mut ended);
-        let used = (self.unfinished.len() + resumed) as u64 + (new.end - new.start);
-        if used > 0 {
-            match &mut self.dlc {
-                Dlc::Lu1(lu1) => carry_unprotected(lu1, &mut self.errors, new, runs, a_fields, ended),
-                Dlc::Lu2(_) => {
-                    self.ip.attempts += used;
+        let new = match self.before {
+            None => self.dlc.next_fragments((idle - resumed) as u64, start, || None),
+            Some(_) => self.begin((idle - resumed) as u64, start),
+        };
+        let count = new.end - new.start;
+        let used = (self.unfinished.len() + resumed) as u64 + count;
+        if used == 0 {
+            return 0;
+        }
+        match &mut self.dlc {
+            Dlc::Lu1(lu1) => {
+                let lost = |lost| self.lost.push((Stage::Beginning, lost));
+                carry_unprotected(lu1, &mut self.errors, new, runs, a_fields, lost);
+            }
+            Dlc::Lu2(lu2) => {
+                self.ip.packets += count;
+                self.ip.attempts += used;
+                let all_new = used == count && a_fields.is_empty();
+                if all_new && self.errors.leave_intact(subfields(runs, count)) {
+                    self.ip.received += count;
+                    lu2.receive_all(new.start, count);
+                } else {
                     self.attempt_all(new, runs, a_fields);
                 }
             }
@@ -201,31 +288,38 @@ impl Direction {
         used
     }
 
-    /// Takes fragments for so many idle bearers, as far as there are any.
-    #[inline]
-    fn begin(&mut self, idle: u64, start: Time, ended: &mut impl FnMut(Ended)) -> Range<u64> {
-        let waiting = self.queued_fragments > 0;
+    /// Takes fragments for so many idle bearers, as far as there are any, of packets that leave the queue before the DLC.
+    #[inline(never)]
+    fn begin(&mut self, idle: u64, start: Time) -> Range<u64> {
         let written = self.frames().written();
-        let (queue, link) = (&mut self.queue, &mut self.link);
-        let packet = || {
-            let Waiting { packet, .. } = if waiting { queue.dequeue(start)? } else { return None };
-            link.sent_packets += 1;
-            link.sent_bytes += u64::from(packet.size_bytes);
-            Some(packet)
-        };
-        let fragments = match &mut self.dlc {
-            Dlc::Lu2(lu2) => {
-                let fragments = lu2.next_fragments(idle, packet);
-                self.ip.packets += fragments.end - fragments.start;
-                fragments
-            }
-            Dlc::Lu1(lu1) => lu1.next_fragments(idle, packet),
-        };
+        let Some(before) = &mut self.before else { return written..written };
+        let waiting = before.fragments > 0;
+        let queue = &mut before.queue;
+        let packet = || if waiting { queue.dequeue(start).map(|waiting| waiting.packet) } else { None };
+        let fragments = self.dlc.next_fragments(idle, start, packet);
         if waiting {
-            self.queued_fragments -= self.frames().written() - written;
-            self.take_drops(start, ended);
+            let frames = match &self.dlc {
+                Dlc::Lu2(lu2) => &lu2.queue,
+                Dlc::Lu1(lu1) => &lu1.queue,
+            };
+            before.fragments -= frames.written() - written;
+            before.take_drops(start, frames, &mut |lost| self.lost.push((Stage::Beginning, lost)));
         }
         fragments
+    }
+
+    /// The next packet that has arrived.
+    #[inline]
+    pub fn take(&mut self) -> Option<Packet> {
+        let packet = self.frames_mut().take()?;
+        self.link.delivered_packets += 1;
+        Some(packet)
+    }
+
+    /// Whether one has.
+    #[inline]
+    pub fn has_arrived(&self) -> bool {
+        self.frames().has_complete()
     }
 
     /// One frame of all Ip channels: unfinished packets are repeated, and idle bearers take orphans and then `new`.
@@ -234,26 +328,18 @@ impl Direction {
         std::mem::swap(&mut self.unfinished, &mut self.to_repeat);
         self.unfinished.clear();
         let (mut place, mut repeated) = (0, 0);
+        let next_to_repeat = |to_repeat: &[(usize, IpPacket)], repeated: usize| {
+            to_repeat.get(repeated).map_or(usize::MAX, |&(place, _)| place)
+        };
+        let mut repeats_at = next_to_repeat(&self.to_repeat, repeated);
         let (first, count) = (new.start, new.end - new.start);
         // Bit i: not all of fragment first + i has arrived. The window is narrower than 128.
         let mut missing = 0u128;
         for &Run { quality, end } in runs {
-            while place < end {
-                let next_to_repeat = self.to_repeat.get(repeated).copied();
-                if let Some((at, packet)) = next_to_repeat
-                    && at == place
-                {
-                    self.attempt_again(place, quality, packet, a_fields);
-                    repeated += 1;
-                    place += 1;
-                    continue;
-                }
-                let idle_end = next_to_repeat.map_or(end, |(at, _)| at.min(end));
-                while place < idle_end
-                    && let Some(orphan) = self.orphans.pop_front()
-                {
-                    self.attempt_again(place, quality, orphan, a_fields);
-                    place += 1;
+            loop {
+                let idle_end = end.min(repeats_at);
+                if !self.orphans.is_empty() {
+                    place = self.resume(place..idle_end, quality, a_fields);
                 }
                 while place < idle_end && !new.is_empty() {
                     if a_fields.is_empty() {
@@ -274,31 +360,70 @@ impl Direction {
                     place += 1;
                 }
                 place = idle_end;
+                if repeats_at >= end {
+                    break;
+                }
+                let packet = self.to_repeat[repeated].1;
+                self.attempt_again(place, quality, packet, a_fields);
+                place += 1;
+                repeated += 1;
+                repeats_at = next_to_repeat(&self.to_repeat, repeated);
             }
         }
-        if let Dlc::Lu2(lu2) = &mut self.dlc {
-            lu2.receive(first, !(u128::MAX << count) & !missing);
+        if count > 0
+            && let Dlc::Lu2(lu2) = &mut self.dlc
+        {
+            match missing {
+                0 => lu2.receive_all(first, count),
+                _ => lu2.receive(first, !(u128::MAX << count) & !missing),
+            }
         }
     }
 
+    /// Idle bearers take orphans: the first that is left, or their end.
+    #[cold]
+    fn resume(&mut self, mut idle: Range<usize>, quality: Quality, a_fields: &[AFields]) -> usize {
+        while !idle.is_empty()
+            && let Some(orphan) = self.orphans.pop_front()
+        {
+            self.attempt_again(idle.start, quality, orphan, a_fields);
+            idle.start += 1;
+        }
+        idle.start
+    }
+
     /// A further attempt for a packet of the Ip channel.
+    #[inline]
     fn attempt_again(&mut self, place: usize, quality: Quality, packet: IpPacket, a_fields: &[AFields]) {
         if self.attempt(place, quality, packet, a_fields)
             && let Dlc::Lu2(lu2) = &mut self.dlc
         {
-            lu2.receive(packet.fragment, 1);
+            lu2.receive_one(packet.fragment);
         }
     }
 
     /// An attempt for a packet of the Ip channel: whether it is received with it.
-    fn attempt(
+    #[inline]
+    fn attempt(&mut self, place: usize, quality: Quality, packet: IpPacket, a_fields: &[AFields]) -> bool {
+        match a_fields.get(place) {
+            None => self.attempt_with(place, quality, packet, AFields::CORRECT),
+            Some(&a_fields) => self.attempt_apart(place, quality, packet, a_fields),
+        }
+    }
+
+    #[inline(never)]
+    fn attempt_apart(&mut self, place: usize, quality: Quality, packet: IpPacket, a_fields: AFields) -> bool {
+        self.attempt_with(place, quality, packet, a_fields)
+    }
+
+    #[inline(always)]
+    fn attempt_with(
         &mut self,
         place: usize,
         quality: Quality,
         mut packet: IpPacket,
-        a_fields: &[AFields],
+        a_fields: AFields,
     ) -> bool {
-        let a_fields = a_fields.get(place).copied().unwrap_or(AFields::CORRECT);
         let attempt = packet.attempt(&mut self.errors, quality, a_fields, self.ip_config.max_attempts);
         match attempt {
             Attempt::Incomplete | Attempt::Received { acknowledged: false } => {
@@ -325,18 +450,9 @@ impl Direction {
         }
     }
 
-    /// The frame ends; `bearers` tells whether there is any.
     #[inline]
-    pub fn end_frame(&mut self, frame: u64, bearers: bool, ended: impl FnMut(Ended)) {
-        if let Dlc::Lu2(lu2) = &mut self.dlc {
-            lu2.end_frame(frame, bearers, ended);
-        }
-    }
-
-    /// Whether the next frame has anything to do, arrivals apart.
-    #[inline]
-    pub fn has_work(&self, bearers: bool) -> bool {
-        let waiting = self.queued_fragments > 0;
+    fn has_work(&self, bearers: bool) -> bool {
+        let waiting = self.before.as_ref().is_some_and(|before| before.fragments > 0);
         let to_send = match &self.dlc {
             Dlc::Lu2(lu2) if lu2.has_pending(bearers) => return true,
             Dlc::Lu2(lu2) => lu2.has_fragment(waiting),
@@ -348,42 +464,52 @@ impl Direction {
     /// Packets that have not begun to be sent.
     #[inline]
     pub fn waiting_packets(&self) -> usize {
-        self.queue.length().packets + self.arrivals.len()
+        match &self.before {
+            None => self.frames().waiting_packets(),
+            Some(before) => before.queue.length().packets + before.arrivals.len(),
+        }
     }
 
     /// Packets inside.
     pub fn packets_inside(&self) -> u64 {
-        (self.frames().count() + self.waiting_packets()) as u64
+        let before = self.before.as_ref();
+        let before = before.map_or(0, |before| before.queue.length().packets + before.arrivals.len());
+        (self.frames().count() + before) as u64
     }
 
-    /// Sum of all waiting times up to `now`.
-    pub fn waited(&self, now: Time) -> Span {
-        self.arrivals.iter().fold(self.queue.waited(SENDER, now), |sum, (at, _)| sum + now.since(*at))
-    }
-
-    /// Packets that the DLC has not begun to send.
-    pub fn queue(&self) -> &Queue {
-        &self.queue
+    /// The queue before the DLC, if it has one.
+    pub fn queue(&self) -> Option<&Queue> {
+        self.before.as_ref().map(|before| &before.queue)
     }
 
     /// The most that ever waited, and how long packets waited, are kept anew from now on.
     pub fn forget_longest(&mut self) {
         self.link.max_waiting_packets = self.waiting_packets() as u64;
-        self.queue.forget_longest();
+        self.before.iter_mut().for_each(|before| before.queue.forget_longest());
     }
 
-    /// Packets that left the queue with a mark of its own.
-    pub fn marked_packets(&self) -> u64 {
-        self.queue.marked_packets(SENDER)
+    /// What was sent so far; waits count up to `now`.
+    pub fn link_stats(&self, now: Time) -> LinkStats {
+        let frames = self.frames();
+        let (waiting, marked_packets) = match &self.before {
+            None => (frames.waited(now), 0),
+            Some(before) => {
+                let waited = before.queue.waited(SENDER, now);
+                let waited = before.arrivals.iter().fold(waited, |sum, (at, _)| sum + now.since(*at));
+                (waited, before.queue.marked_packets(SENDER))
+            }
+        };
+        let (sent_packets, sent_bytes) = (frames.sent_packets, frames.sent_bytes);
+        LinkStats { sent_packets, sent_bytes, waiting, marked_packets, ..self.link }
     }
 
     /// Fragments in the DLC's queue and on the air: those not yet received in order, and over LU1 those not sent.
     pub fn backlog_fragments(&self) -> u64 {
-        let begun = match &self.dlc {
+        let in_dlc = match &self.dlc {
             Dlc::Lu2(lu2) => lu2.backlog_fragments(),
             Dlc::Lu1(lu1) => lu1.backlog_fragments(),
         };
-        begun + self.queued_fragments
+        in_dlc + self.before.as_ref().map_or(0, |before| before.fragments)
     }
 
     /// The counts since the measurement began.
@@ -405,6 +531,40 @@ impl Direction {
     }
 }
 
+impl Before {
+    /// Takes what the queue has dropped of those that it had taken.
+    #[inline]
+    fn take_drops(&mut self, now: Time, frames: &FrameQueue, lost: &mut impl FnMut(Lost)) {
+        while let Some((Waiting { packet, .. }, reason)) = self.queue.poll_drop(now) {
+            self.fragments -= frames.fragments_of(packet.size_bytes);
+            lost((packet, reason));
+        }
+    }
+}
+
+impl Dlc {
+    /// The next fragments for so many idle bearers at `now`; `packet` gives the packets that wait before the DLC.
+    #[inline]
+    fn next_fragments(&mut self, idle: u64, now: Time, packet: impl FnMut() -> Option<Packet>) -> Range<u64> {
+        match self {
+            Dlc::Lu2(lu2) => lu2.next_fragments(idle, now, packet),
+            Dlc::Lu1(lu1) => lu1.next_fragments(idle, now, packet),
+        }
+    }
+}
+
+/// The subfields that so many bearers send, the oldest first, by their state.
+#[inline]
+fn subfields(runs: &[Run], bearers: u64) -> [u64; 2] {
+    let (mut place, mut units) = (0, [0; 2]);
+    for &Run { quality, end } in runs {
+        let end = bearers.min(end as u64);
+        units[quality as usize] += (end - place) * u64::from(SUBFIELDS);
+        place = end;
+    }
+    units
+}
+
 /// LU1 sends fragments, one on each bearer.
 fn carry_unprotected(
     lu1: &mut Lu1,
@@ -412,14 +572,14 @@ fn carry_unprotected(
     mut fragments: Range<u64>,
     runs: &[Run],
     a_fields: &[AFields],
-    mut ended: impl FnMut(Ended),
+    mut lost: impl FnMut(Lost),
 ) {
     let mut place = 0;
     for &Run { quality, end } in runs {
         for fragment in fragments.by_ref().take(end - place) {
             let a_field_arrives = a_fields.get(place).is_none_or(|a_fields| a_fields.forward);
             let correct = a_field_arrives && b_fields.failed(quality, 1) == 0;
-            lu1.arrive(fragment, correct, &mut ended);
+            lu1.arrive(fragment, correct, &mut lost);
             place += 1;
         }
     }
@@ -433,12 +593,13 @@ mod tests {
     use crate::queue::drop_tail::DropTail;
     use crate::queue::{Length, QueueLimit};
     use crate::testing::datagram;
+    use roamsim_engine::Span;
 
     /// One frame over so many good bearers, none of whose bits arrives: bearers used, and who carries what.
     fn frame(direction: &mut Direction, bearers: usize) -> (u64, Vec<(usize, u64)>) {
         let runs = [Run { quality: Quality::Good, end: bearers }];
-        direction.begin_frame(0, Time::ZERO, |_| unreachable!("nothing is dropped"));
-        let used = direction.use_bearers(&runs, Time::ZERO, &[], |_| unreachable!("nothing arrives"));
+        let used = direction.run_frame(0, Time::ZERO, &runs, &[]);
+        assert!(direction.lost.is_empty() && !direction.has_arrived());
         (used, direction.unfinished.iter().map(|(place, packet)| (*place, packet.fragment)).collect())
     }
 
@@ -448,8 +609,7 @@ mod tests {
             let errors = ErrorConfig { ber_good: 1.0, ..ErrorConfig::default() };
             let config = IpConfig { max_attempts: 10, unfinished };
             let service = Service::Lu2(Lu2Config::default());
-            let (queue, draws) = (Box::new(DropTail::new(None)), Stream::new(1, 0, "errors"));
-            let mut direction = Direction::new(&service, queue, config, &errors, draws);
+            let mut direction = Direction::new(&service, None, config, &errors, Stream::new(1, 0, "errors"));
             // Two fragments each.
             (0..2).for_each(|_| direction.arrive(Time::ZERO, datagram(40)));
             assert_eq!(frame(&mut direction, 3), (3, vec![(0, 0), (1, 1), (2, 2)]));
@@ -509,7 +669,8 @@ mod tests {
         let queue = Box::new(Impatient { waiting, dropped: VecDeque::new() });
         let (errors, service) = (ErrorConfig { ber_good: 0.0, ..ErrorConfig::default() }, Service::Lu1);
         let config = IpConfig { max_attempts: 10, unfinished: UnfinishedPackets::Lost };
-        let mut direction = Direction::new(&service, queue, config, &errors, Stream::new(1, 0, "errors"));
+        let mut direction =
+            Direction::new(&service, Some(queue), config, &errors, Stream::new(1, 0, "errors"));
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         // Fragments of 40 octets: 14 of the first, 2 each of the others.
         for (id, ms, bytes) in [(0, 1, 552), (1, 2, 40), (2, 3, 40), (3, 4, 40), (4, 12, 40)] {
@@ -519,16 +680,13 @@ mod tests {
         let mut ends = Vec::new();
         let mut left = Vec::new();
         for frame in 1..=3 {
-            let mut ended = |ended: Ended| {
-                ends.push(match ended {
-                    Ok(packet) => (frame, packet.id.0, None),
-                    Err((packet, reason)) => (frame, packet.id.0, Some(reason)),
-                });
-            };
-            let start = at(10 * frame);
-            direction.begin_frame(frame, start, &mut ended);
             let runs = [Run { quality: Quality::Good, end: 7 }];
-            direction.use_bearers(&runs, start, &[], &mut ended);
+            direction.run_frame(frame, at(10 * frame), &runs, &[]);
+            let arrived = std::iter::from_fn(|| direction.take()).map(|packet| (frame, packet.id.0, None));
+            ends.extend(arrived);
+            let lost =
+                direction.lost.drain(..).map(|(_, (packet, reason))| (frame, packet.id.0, Some(reason)));
+            ends.extend(lost);
             left.push((direction.waiting_packets(), direction.backlog_fragments(), direction.has_work(true)));
         }
         // Frame 1: the fourth finds the queue full, though the first is about to leave it; the first begins. Frame 2: the
@@ -538,6 +696,6 @@ mod tests {
         assert_eq!(left, [(3, 7 + 4, true), (3, 6, true), (0, 0, false)]);
         assert_eq!(direction.packets_inside(), 0);
         // 9 ms of the first, 28 + 27 + 18 of those that were dropped at the head.
-        assert_eq!(direction.waited(at(99)), Span::from_ms(9 + 28 + 27 + 18));
+        assert_eq!(direction.link_stats(at(99)).waiting, Span::from_ms(9 + 28 + 27 + 18));
     }
 }

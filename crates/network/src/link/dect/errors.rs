@@ -150,6 +150,21 @@ impl ErrorProcess {
         self.trials[quality as usize].failures(u64::from(units), &mut self.random) as u32
     }
 
+    /// Sends so many units in the good state and in the bad one, if none of them fails: whether that is so. If not, nothing is known of
+    /// any.
+    #[inline]
+    pub fn leave_intact(&mut self, units: [u64; 2]) -> bool {
+        let intact =
+            |trials: &Trials, units| trials.failure_is_rarer && units <= trials.before_rarer || units == 0;
+        let [good, bad] = &mut self.trials;
+        let all = intact(good, units[0]) && intact(bad, units[1]);
+        if all {
+            good.before_rarer -= units[0];
+            bad.before_rarer -= units[1];
+        }
+        all
+    }
+
     /// Sends blocks of so many units in a state, one after another, while none of their units fails, and `blocks` at
     /// most: how many. When it is fewer, nothing is known of the next.
     #[inline]

@@ -8,9 +8,10 @@
 //! Not modelled: how the receiver finds where a packet begins and ends.
 
 use super::frames::FrameQueue;
-use super::lu2::Ended;
+use super::lu2::Lost;
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use roamsim_engine::Time;
 use std::ops::Range;
 
 /// Octets in a B field of 320 bits.
@@ -45,40 +46,48 @@ impl Lu1 {
         Lu1 { queue: FrameQueue::new(FRAGMENT_BYTES), next: 0, damaged: false, stats: Lu1Stats::default() }
     }
 
-    /// Whether there is a fragment of a packet that has begun.
+    /// Whether there is a fragment of a packet that has begun, or may.
     #[inline]
     pub fn has_fragment(&self) -> bool {
-        self.next < self.queue.written()
+        self.next < self.queue.available()
     }
 
-    /// The next fragments for so many bearers; `packet` gives the packets that wait.
+    /// The next fragments for so many bearers at `now`; `packet` gives the packets that wait elsewhere.
     #[inline]
-    pub fn next_fragments(&mut self, bearers: u64, packet: impl FnMut() -> Option<Packet>) -> Range<u64> {
+    pub fn next_fragments(
+        &mut self,
+        bearers: u64,
+        now: Time,
+        packet: impl FnMut() -> Option<Packet>,
+    ) -> Range<u64> {
         let first = self.next;
-        self.next = self.queue.fill(first + bearers, packet);
+        self.next = self.queue.fill(first + bearers, now, packet);
         self.stats.fragments += self.next - first;
         first..self.next
     }
 
     /// What became of the next of the fragments that were sent.
     #[inline]
-    pub fn arrive(&mut self, fragment: u64, correct: bool, mut ended: impl FnMut(Ended)) {
+    pub fn arrive(&mut self, fragment: u64, correct: bool, mut lost: impl FnMut(Lost)) {
         self.damaged |= !correct;
         self.stats.fragments_lost += u64::from(!correct);
-        if self.queue.front().is_none_or(|frame| fragment + 1 < frame.end) {
+        if fragment + 1 < self.queue.oldest_end() {
             return;
         }
-        let damaged = std::mem::take(&mut self.damaged);
-        if let Some(frame) = self.queue.pop() {
-            self.stats.frames_dropped += u64::from(damaged);
-            self.stats.frames_delivered += u64::from(!damaged);
-            ended(if damaged { Err((frame.packet, DropReason::Incomplete)) } else { Ok(frame.packet) });
+        if std::mem::take(&mut self.damaged) {
+            self.stats.frames_dropped += 1;
+            if let Some(packet) = self.queue.give_up() {
+                lost((packet, DropReason::Incomplete));
+            }
+        } else {
+            self.stats.frames_delivered += 1;
+            self.queue.complete();
         }
     }
 
-    /// Fragments of packets that have begun, and not sent.
+    /// Fragments of packets that have begun, or may, and not sent.
     pub fn backlog_fragments(&self) -> u64 {
-        self.queue.written() - self.next
+        self.queue.available() - self.next
     }
 }
 
@@ -96,14 +105,16 @@ mod tests {
     #[test]
     fn one_fragment_with_an_error_costs_its_packet_alone() {
         let mut lu1 = Lu1::new();
-        let mut waiting = [552, 40, 40].map(datagram).into_iter();
-        let mut ended = Vec::new();
+        let mut waiting = [552, 40, 41].map(datagram).into_iter();
+        let mut lost = Vec::new();
         // Fragments 0 to 13, 14 and 15, 16 and 17.
-        assert_eq!(lu1.next_fragments(20, || waiting.next()), 0..18);
+        assert_eq!(lu1.next_fragments(20, Time::ZERO, || waiting.next()), 0..18);
         for fragment in 0..18 {
-            lu1.arrive(fragment, fragment != 15, |end| ended.push(end.is_ok()));
+            lu1.arrive(fragment, fragment != 15, |(packet, _)| lost.push(packet.size_bytes));
         }
-        assert_eq!(ended, [true, false, true]);
+        let delivered: Vec<u32> =
+            std::iter::from_fn(|| lu1.queue.take()).map(|packet| packet.size_bytes).collect();
+        assert_eq!((delivered, lost), (vec![552, 41], vec![40]));
         assert_eq!(lu1.stats.fragments, 18);
         assert_eq!(lu1.backlog_fragments(), 0);
     }

@@ -12,6 +12,7 @@
 use super::frames::FrameQueue;
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use roamsim_engine::Time;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -99,28 +100,34 @@ enum Timer {
 struct Report {
     known_in_frame: u64,
     acknowledged: u64,
-    go_back_to: Option<u64>,
+    /// From which fragment on retransmission is requested, or [`NO_REQUEST`].
+    go_back_to: u64,
 }
 
-/// A packet's end: delivered, or dropped.
-pub type Ended = Result<Packet, (Packet, DropReason)>;
+const NO_REQUEST: u64 = u64::MAX;
+/// Stands where no report is on its way: it never becomes known.
+const NO_REPORT: Report = Report { known_in_frame: u64::MAX, acknowledged: 0, go_back_to: NO_REQUEST };
+
+/// A packet that was dropped, and why.
+pub type Lost = (Packet, DropReason);
 
 /// One direction of LU2.
 #[derive(Clone, Debug)]
 pub struct Lu2 {
     config: Lu2Config,
     pub(super) queue: FrameQueue,
-    /// The sender's: acknowledged, next to send, and one above the highest ever sent.
-    acknowledged: u64,
+    /// The sender's: next to send, and one above the highest ever sent.
     next: u64,
     highest: u64,
-    /// The window's end in the present frame.
+    /// The window's end in the present frame: so many fragments above what is acknowledged.
     window_end: u64,
     /// The receiver's: next expected; bit i tells that fragment `expected + i` is held.
     expected: u64,
     held: u128,
     advanced: bool,
     timer: Timer,
+    /// What is on its way to the sender: mostly one, so the oldest has a place of its own.
+    oldest_report: Report,
     reports: VecDeque<Report>,
     /// The last acknowledgement reported.
     reported: u64,
@@ -133,14 +140,14 @@ impl Lu2 {
         Lu2 {
             config,
             queue: FrameQueue::new(FRAGMENT_BYTES),
-            acknowledged: 0,
             next: 0,
             highest: 0,
-            window_end: 0,
+            window_end: u64::from(config.window_fragments),
             expected: 0,
             held: 0,
             advanced: false,
             timer: Timer::Off,
+            oldest_report: NO_REPORT,
             reports: VecDeque::new(),
             reported: 0,
             stats: Lu2Stats::default(),
@@ -150,38 +157,77 @@ impl Lu2 {
     /// A frame begins: the sender learns what has become known. What it may send stays the same throughout the frame.
     #[inline]
     pub fn begin_frame(&mut self, frame: u64) {
-        while let Some(report) = self.reports.pop_front_if(|report| report.known_in_frame <= frame) {
-            self.acknowledged = report.acknowledged;
-            if let Some(request) = report.go_back_to {
-                self.next = request;
+        while self.oldest_report.known_in_frame <= frame {
+            let report = self.oldest_report;
+            self.oldest_report = if self.reports.is_empty() { NO_REPORT } else { self.next_report() };
+            if report.go_back_to != NO_REQUEST {
+                self.next = report.go_back_to;
             }
             // What is acknowledged is not sent again.
-            self.next = self.next.max(self.acknowledged);
+            self.next = self.next.max(report.acknowledged);
+            self.window_end = report.acknowledged + u64::from(self.config.window_fragments);
         }
-        self.window_end = self.acknowledged + u64::from(self.config.window_fragments);
     }
 
-    /// Whether the window lets a fragment go; `waiting` tells whether packets wait to begin.
+    #[cold]
+    fn next_report(&mut self) -> Report {
+        self.reports.pop_front().unwrap_or(NO_REPORT)
+    }
+
+    /// Whether the window lets a fragment go; `waiting` tells whether packets wait elsewhere to begin.
     #[inline]
     pub fn has_fragment(&self, waiting: bool) -> bool {
-        self.next < self.window_end && (waiting || self.next < self.queue.written())
+        self.next < self.window_end && (waiting || self.next < self.queue.available())
     }
 
-    /// The next fragments for so many idle bearers, as far as the window lets them go; `packet` gives the packets that
-    /// wait.
+    /// The next fragments for so many idle bearers at `now`, as far as the window lets them go; `packet` gives the packets
+    /// that wait elsewhere.
     #[inline]
-    pub fn next_fragments(&mut self, idle: u64, packet: impl FnMut() -> Option<Packet>) -> Range<u64> {
+    pub fn next_fragments(
+        &mut self,
+        idle: u64,
+        now: Time,
+        packet: impl FnMut() -> Option<Packet>,
+    ) -> Range<u64> {
         let first = self.next;
-        let end = self.queue.fill((first + idle).min(self.window_end), packet);
+        let end = self.queue.fill((first + idle).min(self.window_end), now, packet);
         if end <= first {
             return first..first;
         }
         self.next = end;
-        let new = end.saturating_sub(first.max(self.highest));
-        self.stats.fragments += new;
-        self.stats.fragments_repeated += end - first - new;
-        self.highest = self.highest.max(end);
+        if first >= self.highest {
+            self.stats.fragments += end - first;
+            self.highest = end;
+        } else {
+            let new = end.saturating_sub(self.highest);
+            self.stats.fragments += new;
+            self.stats.fragments_repeated += end - first - new;
+            self.highest = self.highest.max(end);
+        }
         first..end
+    }
+
+    /// So many fragments from `first` on have arrived, all of them.
+    #[inline]
+    pub fn receive_all(&mut self, first: u64, count: u64) {
+        if first == self.expected && self.held == 0 {
+            self.expected += count;
+            self.advanced = true;
+        } else {
+            self.receive(first, !(u128::MAX << count));
+        }
+    }
+
+    /// One fragment has arrived.
+    #[inline]
+    pub fn receive_one(&mut self, fragment: u64) {
+        if fragment == self.expected {
+            self.held |= 1;
+            self.advanced = true;
+            self.take_held();
+        } else {
+            self.receive(fragment, 1);
+        }
     }
 
     /// Fragments have arrived: `first + i` where bit i of `arrived` is set.
@@ -214,53 +260,56 @@ impl Lu2 {
     /// Something was received beyond the expected fragment, or the current DLC frame is partly received.
     #[inline]
     fn incomplete(&self) -> bool {
-        self.held != 0 || self.queue.front().is_some_and(|frame| frame.first < self.expected)
+        self.held != 0 || self.queue.passed() < self.expected
     }
 
     /// A frame ends: DLC frames that are complete are delivered, timers move, the receiver reports. `bearers` tells
     /// whether there is any.
     #[inline]
-    pub fn end_frame(&mut self, frame: u64, bearers: bool, mut ended: impl FnMut(Ended)) {
+    pub fn end_frame(&mut self, frame: u64, bearers: bool, mut lost: impl FnMut(Lost)) {
         let advanced = std::mem::take(&mut self.advanced);
         if advanced {
-            self.deliver(&mut ended);
+            self.deliver();
         }
-        let request = self.run_timer(advanced, bearers, &mut ended);
+        let request = self.run_timer(advanced, bearers, &mut lost);
         let acknowledged = match self.config.acknowledgement {
             Acknowledgement::Fragments => self.expected,
-            Acknowledgement::Frames => self.queue.front().map_or(self.expected, |oldest| oldest.first),
+            Acknowledgement::Frames => self.queue.passed(),
         };
-        if acknowledged != self.reported || request.is_some() {
+        if acknowledged != self.reported || request != NO_REQUEST {
             self.reported = acknowledged;
             let known_in_frame = frame + u64::from(self.config.acknowledgement_delay_frames);
-            self.reports.push_back(Report { known_in_frame, acknowledged, go_back_to: request });
-        }
-    }
-
-    #[inline]
-    fn deliver(&mut self, ended: &mut impl FnMut(Ended)) {
-        while self.queue.front().is_some_and(|oldest| oldest.end <= self.expected) {
-            if let Some(frame) = self.queue.pop() {
-                self.stats.frames_delivered += 1;
-                ended(Ok(frame.packet));
+            let report = Report { known_in_frame, acknowledged, go_back_to: request };
+            if self.oldest_report.known_in_frame == u64::MAX {
+                self.oldest_report = report;
+            } else {
+                self.reports.push_back(report);
             }
         }
     }
 
-    /// Moves the timer by a frame; returns the fragment from which retransmission is requested.
     #[inline]
-    fn run_timer(&mut self, advanced: bool, bearers: bool, ended: &mut impl FnMut(Ended)) -> Option<u64> {
+    fn deliver(&mut self) {
+        while self.queue.oldest_end() <= self.expected {
+            self.stats.frames_delivered += 1;
+            self.queue.complete();
+        }
+    }
+
+    /// Moves the timer by a frame; returns the fragment from which retransmission is requested, or [`NO_REQUEST`].
+    #[inline]
+    fn run_timer(&mut self, advanced: bool, bearers: bool, lost: &mut impl FnMut(Lost)) -> u64 {
         if !self.incomplete() {
             self.timer = Timer::Off;
-            return None;
+            return NO_REQUEST;
         }
         let started = Timer::Retransmission(self.config.retransmission_timer_frames);
         if advanced || self.timer == Timer::Off {
             self.timer = started;
-            return None;
+            return NO_REQUEST;
         }
         if !bearers && self.config.timers_without_bearers == TimersWithoutBearers::Stopped {
-            return None;
+            return NO_REQUEST;
         }
         match self.timer {
             Timer::Retransmission(left) if left > 1 => self.timer = Timer::Retransmission(left - 1),
@@ -268,39 +317,40 @@ impl Lu2 {
             Timer::Retransmission(_) => {
                 self.timer = Timer::Discard(self.config.discard_timer_frames);
                 self.stats.retransmission_requests += 1;
-                return Some(self.expected);
+                return self.expected;
             }
             Timer::Discard(_) => {
-                self.drop_oldest(ended);
+                self.drop_oldest(lost);
                 self.timer = if self.incomplete() { started } else { Timer::Off };
             }
             Timer::Off => {}
         }
-        None
+        NO_REQUEST
     }
 
     #[cold]
-    fn drop_oldest(&mut self, ended: &mut impl FnMut(Ended)) {
-        let Some(frame) = self.queue.pop() else { return };
-        let passed = (frame.end - self.expected) as u32;
-        self.expected = frame.end;
+    fn drop_oldest(&mut self, lost: &mut impl FnMut(Lost)) {
+        let Some(packet) = self.queue.give_up() else { return };
+        let end = self.queue.passed();
+        let passed = (end - self.expected) as u32;
+        self.expected = end;
         self.held = self.held.checked_shr(passed).unwrap_or(0);
         self.stats.frames_dropped += 1;
-        ended(Err((frame.packet, DropReason::Incomplete)));
+        lost((packet, DropReason::Incomplete));
         self.take_held();
-        self.deliver(ended);
+        self.deliver();
     }
 
     /// Whether something happens with time alone: news on its way to the sender, or a timer that runs.
     #[inline]
     pub fn has_pending(&self, bearers: bool) -> bool {
         let runs = bearers || self.config.timers_without_bearers == TimersWithoutBearers::Running;
-        !self.reports.is_empty() || (self.timer != Timer::Off && runs)
+        self.oldest_report.known_in_frame != u64::MAX || (self.timer != Timer::Off && runs)
     }
 
-    /// Fragments of packets that have begun, and not received in order.
+    /// Fragments of packets that have begun, or may, and not received in order.
     pub fn backlog_fragments(&self) -> u64 {
-        self.queue.written() - self.expected
+        self.queue.available() - self.expected
     }
 }
 
@@ -337,17 +387,20 @@ mod tests {
             for _ in 0..frames {
                 let frame = self.frame;
                 self.lu2.begin_frame(frame);
-                for fragment in self.lu2.next_fragments(u64::from(bearers), || self.waiting.pop_front()) {
+                for fragment in
+                    self.lu2.next_fragments(u64::from(bearers), Time::ZERO, || self.waiting.pop_front())
+                {
                     self.sent.push((frame, fragment));
                     if !lost(frame, fragment) {
                         self.lu2.receive(fragment, 1);
                     }
                 }
-                let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
-                self.lu2.end_frame(frame, bearers > 0, |ended| match ended {
-                    Ok(packet) => delivered.push((frame, packet.size_bytes)),
-                    Err((packet, _)) => dropped.push((frame, packet.size_bytes)),
-                });
+                let dropped = &mut self.dropped;
+                self.lu2
+                    .end_frame(frame, bearers > 0, |(packet, _)| dropped.push((frame, packet.size_bytes)));
+                while let Some(packet) = self.lu2.queue.take() {
+                    self.delivered.push((frame, packet.size_bytes));
+                }
                 self.frame += 1;
             }
         }
@@ -449,7 +502,7 @@ mod tests {
                 let first = (at_once.expected + place).saturating_sub(10);
                 let arrived = u128::from(some | most);
                 at_once.receive(first, arrived);
-                (0..64).filter(|i| arrived >> i & 1 == 1).for_each(|i| singly.receive(first + i, 1));
+                (0..64).filter(|i| arrived >> i & 1 == 1).for_each(|i| singly.receive_one(first + i));
                 prop_assert_eq!((at_once.expected, at_once.held), (singly.expected, singly.held));
                 prop_assert_eq!((at_once.stats, at_once.advanced), (singly.stats, singly.advanced));
             }

@@ -7,7 +7,8 @@ use super::lu2::Lu2Config;
 use super::mac::MacConfig;
 use super::mac::config::{QualityChain, UserAllocation};
 use crate::drops::DropReason;
-use crate::link::{Attachment, Link};
+use crate::link::{Attachment, Carrier, Link};
+use crate::queue::{QueueLimit, Rule};
 use crate::testing::datagram;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
@@ -265,4 +266,17 @@ fn the_terminal_of_the_study_gets_bearers_and_loses_packets_in_handovers() {
     let (lost, requests) = run(UnfinishedPackets::Lost);
     assert!(lost > 0 && requests > 0, "{lost} {requests}");
     assert_eq!(run(UnfinishedPackets::Kept), (0, 0));
+}
+
+#[test]
+fn of_packets_dropped_in_one_frame_those_that_never_joined_a_queue_come_first() {
+    let errors = ErrorConfig { ber_good: 1.0, ..ErrorConfig::default() };
+    let queue = Some((Rule::DropTail, QueueLimit::Packets(1)));
+    let config = AccessConfig { service: Service::Lu1, errors, queue, ..always_good(fixed(2)) };
+    let mut rig = Rig::new(config, 1);
+    // 38 octets and 2 of checksum: one fragment each, and every fragment has an error. The gateway's queue takes one.
+    [TERMINAL, GATEWAY, GATEWAY].into_iter().for_each(|from| rig.send(1, from, 38));
+    rig.run(100);
+    let (full, incomplete) = (DropReason::QueueFull, DropReason::Incomplete);
+    assert_eq!(rig.dropped, [(20, GATEWAY, full), (20, TERMINAL, incomplete), (20, GATEWAY, incomplete)]);
 }

@@ -56,9 +56,9 @@ pub trait Stations {
 
     /// Takes a packet from a broadcast interface for every station in reach, each of which gets a copy. The first copy keeps
     /// the packet's number, the others have numbers from `next_id` on. What reaches nobody is dropped. A copy that is taken may
-    /// still be lost ([`Link::poll_drop`](super::Link::poll_drop)).
+    /// still be lost ([`Carrier::poll_drop`](super::Carrier::poll_drop)).
     ///
-    /// Broadcasts do not come through [`Link::enqueue`](super::Link::enqueue), because their copies have to enter the
+    /// Broadcasts do not come through [`Carrier::enqueue`](super::Carrier::enqueue), because their copies have to enter the
     /// network's account: use `Network::broadcast`.
     fn broadcast(
         &mut self,

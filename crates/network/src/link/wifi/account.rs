@@ -35,6 +35,7 @@ pub(super) enum Use {
 
 impl MediumTime {
     /// The time since the last change went into this.
+    #[inline(always)]
     pub(super) fn pass(&mut self, now: Time, used: Use) {
         let part = match used {
             Use::Frame(Kind::Data) => &mut self.data,

@@ -275,6 +275,7 @@ impl Cell {
     }
 
     /// The receiver has a radio's packet, unless it had it before.
+    #[inline(always)]
     pub(super) fn deliver(&mut self, now: Time, sender: usize) {
         let Some(Head { job: Job::Packet { from, packet }, rest_bytes, .. }) =
             &mut self.radios[sender].own.head
@@ -467,13 +468,14 @@ impl Cell {
     }
 
     /// A radio contends from now on.
-    fn back_off(&mut self, now: Time, number: usize) {
+    pub(super) fn back_off(&mut self, now: Time, number: usize) {
         let radio = &mut self.radios[number];
         radio.own.contends_since = now;
         radio.draw_backoff();
     }
 
     /// A radio turns to what it sends next, if there is anything.
+    #[inline]
     pub(super) fn next_head(&mut self, now: Time, number: usize) {
         if self.has_paths {
             return self.next_of_station(now, number);
@@ -529,6 +531,7 @@ impl Cell {
         }
     }
 
+    #[inline(always)]
     pub(super) fn take(&mut self, now: Time, step: Step) {
         match step {
             Step::End(frame) => self.end(now, frame),

@@ -11,7 +11,7 @@
 //! scanning, authentication and association, as frames on the medium.
 //!
 //! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
-//! next, `countdowns` those that count together, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what
+//! next, `countdowns` those that count together, `undisturbed` who has the medium for himself, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what
 //! captures tell of them, `radio` the queue and the countdown of each,
 //! `management` the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access points,
 //! `joining` how it becomes associated, `association` what handovers ask.
@@ -49,6 +49,7 @@ mod scan;
 pub mod shadowing;
 mod sinr;
 mod station;
+mod undisturbed;
 
 pub use self::account::{CategoryTime, MediumTime, RadioTime};
 use self::agenda::Agenda;
@@ -69,11 +70,12 @@ pub use self::rate_control::{RateAttempts, RateChange};
 use self::record::AirLog;
 pub use self::sinr::SinrConfig;
 use self::station::Station;
+use self::undisturbed::Undisturbed;
 use super::frames::Frames;
 use super::indication::Indication;
 use super::phase::{PhaseRow, Phases};
 use super::stations::Stations;
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
+use super::{Attachment, Carrier, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
 use crate::queue::Queue;
@@ -129,6 +131,9 @@ pub struct Cell {
     winners: Vec<usize>,
     /// The shortest space before contention.
     least_ifs: Span,
+    /// The radio that nobody disturbs, where that may be and there is one: it has nothing on the air then, nor on the agenda.
+    undisturbed: Option<Undisturbed>,
+    may_be_undisturbed: bool,
     /// Categories of radios whose countdowns were over together with that of a higher one.
     collided: Vec<(usize, usize)>,
     arrived: VecDeque<(Attachment, Packet)>,
@@ -269,6 +274,8 @@ impl Cell {
             winners: Vec::new(),
             next_access: None,
             least_ifs,
+            undisturbed: None,
+            may_be_undisturbed: false,
             collided: Vec::new(),
             arrived: VecDeque::new(),
             dropped: VecDeque::new(),
@@ -295,6 +302,7 @@ impl Cell {
             channels,
             config,
         };
+        cell.may_be_undisturbed = cell.has_undisturbed();
         cell.start_stations();
         cell
     }
@@ -318,11 +326,23 @@ impl Cell {
     }
 
     /// Takes a packet into the queue before a radio: that of its category.
+    #[inline(always)]
     fn take_packet(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let number = self.ways[from.0 as usize].from;
         if self.config.edca.is_none() {
             return self.take_into_own_queue(now, number, from, packet);
         }
+        self.take_by_category(now, number, from, packet)
+    }
+
+    #[inline(never)]
+    fn take_by_category(
+        &mut self,
+        now: Time,
+        number: usize,
+        from: Attachment,
+        packet: Packet,
+    ) -> Result<(), Dropped> {
         let place = self.radios[number].place_of(edca::category(packet.traffic_class));
         self.radios[number].turn_to(place);
         let taken = self.take_into_own_queue(now, number, from, packet);
@@ -333,7 +353,7 @@ impl Cell {
         taken
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_into_own_queue(
         &mut self,
         now: Time,
@@ -377,7 +397,7 @@ impl Cell {
         self.collide_inside();
     }
 
-    #[inline]
+    #[inline(never)]
     fn take_due(&mut self, now: Time) {
         while let Some(step) = self.agenda.take_due(now) {
             self.take(now, step);
@@ -387,14 +407,21 @@ impl Cell {
 
 impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
+        if let Some(undisturbed) = &self.undisturbed {
+            return Some(undisturbed.until);
+        }
         match (self.agenda.next(), self.next_access) {
             (Some(step), Some(access)) => Some(step.min(access)),
             (step, access) => step.or(access),
         }
     }
 
+    #[inline(always)]
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         let now = cx.now;
+        if self.undisturbed.is_some() {
+            return self.go_on_undisturbed(now);
+        }
         if self.next_access.is_some_and(|time| time <= now) {
             self.handle_access(now);
         } else {
@@ -404,13 +431,19 @@ impl Machine for Cell {
             self.let_depart(now);
         }
         self.plan();
+        if self.may_be_undisturbed && self.listed.len() == 1 {
+            self.find_undisturbed(now);
+        }
     }
 }
 
-impl Link for Cell {
+impl Carrier for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         if !self.has_paths {
+            if self.undisturbed.is_some() {
+                self.disturb_from(from);
+            }
             return self.take_packet(now, from, packet);
         }
         self.enqueue_of_station(now, from, packet)
@@ -431,8 +464,11 @@ impl Link for Cell {
     fn may_have_arrived(&self, _now: Time) -> bool {
         !self.arrived.is_empty()
     }
+}
 
+impl Link for Cell {
     fn finish(&mut self, end: Time) {
+        self.disturb();
         for cell in 0..self.cells.len() {
             self.cells[cell].medium.take_back(end);
             self.medium_passes(end, cell);

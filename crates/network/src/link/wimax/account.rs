@@ -1,20 +1,20 @@
 //! What the symbols of a cell were used for, and what its stations did.
 
-/// Symbols of all frames that have begun.
+/// Units of all frames that have begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellTime {
     /// Frames.
     pub frames: u64,
     /// Those that were worked out, because the base station had something to send or to grant.
     pub busy_frames: u64,
-    /// Symbols of bursts with maps.
-    pub map_symbols: u64,
-    /// Symbols of downlink bursts with data.
-    pub downlink_symbols: u64,
-    /// Symbols of opportunities for initial ranging.
-    pub ranging_symbols: u64,
-    /// Symbols granted on the uplink, preambles of bursts included.
-    pub uplink_symbols: u64,
+    /// Units of bursts with maps.
+    pub map_units: u64,
+    /// Units of downlink bursts with data.
+    pub downlink_units: u64,
+    /// Units of opportunities for initial ranging.
+    pub ranging_units: u64,
+    /// Units granted on the uplink, preambles of bursts included.
+    pub uplink_units: u64,
 }
 
 /// What a station, or one of its service flows, did, and what was done for it.

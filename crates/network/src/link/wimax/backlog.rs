@@ -105,7 +105,7 @@ pub(super) struct Backlog {
     /// By burst profile, for how many there are packets.
     profiles: [u32; PROFILES],
     /// Those for which there are any: a bit each.
-    waiting: u8,
+    waiting: u16,
     waits: Vec<Wait>,
 }
 
@@ -129,7 +129,7 @@ impl Backlog {
 
     /// Whether packets wait for a burst of a profile.
     pub fn has_profile(&self, profile: BurstProfile) -> bool {
-        self.waiting & 1 << profile as u8 != 0
+        self.waiting & 1 << profile as u16 != 0
     }
 
     /// For how many profiles packets wait.
@@ -141,7 +141,7 @@ impl Backlog {
     fn wants(&mut self, profile: BurstProfile, more: bool) {
         let count = &mut self.profiles[profile as usize];
         *count = if more { *count + 1 } else { *count - 1 };
-        let bit = 1 << profile as u8;
+        let bit = 1 << profile as u16;
         self.waiting = if *count > 0 { self.waiting | bit } else { self.waiting & !bit };
     }
 

@@ -55,7 +55,7 @@ pub(super) enum Reception {
 
 /// The blocks of a burst that octets of it are in.
 pub(super) fn blocks_of(profile: BurstProfile, first_byte: u32, bytes: u32) -> (u32, u32) {
-    let of_symbol = profile.symbol_bytes();
+    let of_symbol = profile.unit_bytes();
     (first_byte / of_symbol, (first_byte + bytes.max(1) - 1) / of_symbol)
 }
 

@@ -6,14 +6,14 @@ use crate::link::indication::Indication;
 use crate::link::phase::PhaseRow;
 use crate::link::stations::Stations;
 use crate::link::stations::account::{Lost, Toward};
-use crate::link::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
+use crate::link::{Attachment, Carrier, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use crate::queue::Queue;
 use roamsim_engine::Time;
 use roamsim_protocols::Context;
 use roamsim_protocols::mih::wire::link::LinkType;
 
-impl Link for Cell {
+impl Carrier for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         let (station, of_station) = self.station_at(from);
@@ -37,7 +37,9 @@ impl Link for Cell {
         }
         self.drop_by_queues(now, flow);
         if of_station {
-            self.wants_to_send(now, flow);
+            if self.flows[flow as usize].uplink.arq.is_none() || self.backlog_bytes(flow) > 0 {
+                self.wants_to_send(now, flow);
+            }
         } else {
             self.note(flow);
             self.want_frame(now);
@@ -60,7 +62,9 @@ impl Link for Cell {
     fn may_have_arrived(&self, _now: Time) -> bool {
         !self.arrived.is_empty()
     }
+}
 
+impl Link for Cell {
     fn finish(&mut self, end: Time) {
         self.leave_out_until(self.frame_of(end) + 1);
     }
@@ -83,7 +87,7 @@ impl Link for Cell {
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let mut stats = self.stats[from.0 as usize];
-        for queue in self.queues(from) {
+        for queue in self.connections(from).map(Connection::queue) {
             stats.waiting += queue.waited(from, now);
             stats.max_waiting_packets = stats.max_waiting_packets.max(queue.max_packets(from) as u64);
             stats.marked_packets += queue.marked_packets(from);
@@ -92,7 +96,7 @@ impl Link for Cell {
     }
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
-        self.connections(from).into_iter().map(|own| own.queue().waiting_packets(from)).sum()
+        self.connections(from).map(|own| own.queue().waiting_packets(from)).sum()
     }
 
     fn forget_longest(&mut self, _now: Time) {
@@ -105,7 +109,7 @@ impl Link for Cell {
     }
 
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
-        self.connections(from).into_iter().map(Connection::queue).collect()
+        self.connections(from).map(Connection::queue).collect()
     }
 
     fn senders(&self) -> Vec<Sender> {

@@ -1,15 +1,14 @@
 //! What describes a cell.
 
+use super::arq::ArqConfig;
 use super::contention::ContentionConfig;
 use super::entry::EntryConfig;
 use super::management::{DOWNLINK_DESCRIPTOR_BYTES, LONGEST_FROM_STATION_BYTES, UPLINK_DESCRIPTOR_BYTES};
 use super::pdu::{
-    FRAGMENT_BYTES, HEADER_BYTES, PIGGYBACK_BYTES, WHOLE_BYTES, downlink_map_bytes, uplink_map_bytes,
+    FRAGMENT_BYTES, HEADER_BYTES, PIGGYBACK_BYTES, SLOT_UPLINK_BURST_BYTES, UPLINK_BURST_BYTES, WHOLE_BYTES,
+    downlink_map_bytes, slot_downlink_map_bytes, slot_uplink_map_bytes, uplink_map_bytes,
 };
-use super::phy::{
-    BurstProfile, FrameLayout, PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS, REQUEST_SYMBOLS,
-    UPLINK_PREAMBLE_SYMBOLS,
-};
+use super::phy::{BurstProfile, FrameLayout};
 use super::radio::RadioConfig;
 use super::scanning::ScanConfig;
 use crate::mobility::Trajectory;
@@ -37,6 +36,8 @@ pub struct CellConfig {
     pub stations: Vec<StationConfig>,
     /// Service flows for classes of packets, beside the first one of each station.
     pub flows: Vec<FlowConfig>,
+    /// How service flows send again what is lost, those that do.
+    pub arq: Option<ArqConfig>,
     /// How they enter the network; `None`: they are connected from the beginning and for ever.
     pub entry: Option<CellEntry>,
 }
@@ -52,6 +53,8 @@ pub struct StationConfig {
     pub service: Service,
     /// Whether that packs several packets into a PDU.
     pub packing: bool,
+    /// Whether what is lost of it is sent again.
+    pub arq: bool,
 }
 
 /// What describes a service flow each way.
@@ -65,6 +68,8 @@ pub struct FlowConfig {
     pub dscps: u64,
     /// Whether it packs several of them into a PDU.
     pub packing: bool,
+    /// Whether what is lost of it is sent again.
+    pub arq: bool,
 }
 
 /// A scheduling service of an uplink connection (clause 6.3.5).
@@ -120,15 +125,15 @@ impl Service {
         matches!(self, Service::BestEffort | Service::NonRealTimePolling { .. })
     }
 
-    /// Symbols, preamble included, of a burst of a profile with so many unsolicited grants in it, or with a request for so many polls.
-    pub(super) fn unsolicited_symbols(self, profile: BurstProfile, grants: u32) -> u32 {
+    /// Units, preamble included, of a burst of a profile with so many unsolicited grants in it, or with a request for so many polls.
+    pub(super) fn unsolicited_units(self, profile: BurstProfile, grants: u32) -> u32 {
         let bytes = match self {
             _ if grants == 0 => return 0,
             Service::BestEffort => return 0,
             Service::UnsolicitedGrant { packet_bytes, .. } => grants * (packet_bytes + WHOLE_BYTES),
             Service::RealTimePolling { .. } | Service::NonRealTimePolling { .. } => HEADER_BYTES,
         };
-        UPLINK_PREAMBLE_SYMBOLS + profile.burst_symbols(bytes)
+        profile.preamble_units() + profile.burst_units(bytes)
     }
 
     /// The most unsolicited grants, or polls, in one frame of this duration.
@@ -138,21 +143,21 @@ impl Service {
         })
     }
 
-    /// Symbols, preamble included, of the longest burst of a profile that it gets without asking in a frame of this duration.
-    pub fn most_unsolicited_symbols(self, profile: BurstProfile, frame: Span) -> u32 {
-        self.unsolicited_symbols(profile, self.most_unsolicited(frame))
+    /// Units, preamble included, of the longest burst of a profile that it gets without asking in a frame of this duration.
+    pub fn most_unsolicited_units(self, profile: BurstProfile, frame: Span) -> u32 {
+        self.unsolicited_units(profile, self.most_unsolicited(frame))
     }
 }
 
 impl StationConfig {
-    /// Data symbols of its smallest burst, which has room for a request and a fragment of one octet.
-    pub fn least_symbols(&self) -> u32 {
-        self.uplink.burst_symbols(FRAGMENT_BYTES + 1 + PIGGYBACK_BYTES)
+    /// Data units of its smallest burst, which has room for a request and a fragment of one octet.
+    pub fn least_units(&self) -> u32 {
+        self.uplink.burst_units(FRAGMENT_BYTES + 1 + PIGGYBACK_BYTES)
     }
 
-    /// Symbols, preamble included, of a burst for the longest message of network entry.
-    pub fn message_symbols(&self) -> u32 {
-        UPLINK_PREAMBLE_SYMBOLS + self.uplink.burst_symbols(LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES)
+    /// Units, preamble included, of a burst for the longest message of network entry.
+    pub fn message_units(&self) -> u32 {
+        self.uplink.preamble_units() + self.uplink.burst_units(LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES)
     }
 }
 
@@ -192,7 +197,9 @@ pub(super) struct Extra {
     pub map_bytes: u32,
     /// Regions of initial ranging.
     pub regions: u32,
-    /// Their symbols.
+    /// Units and symbols of their opportunities.
+    pub ranging_units: u32,
+    /// See `ranging_units`.
     pub ranging_symbols: u32,
 }
 
@@ -202,18 +209,20 @@ pub(super) fn is_due((first, every): (u64, u64), frame: u64) -> bool {
 }
 
 impl CellEntry {
-    fn extra(&self, frame: u64) -> Extra {
+    fn extra(&self, layout: &FrameLayout, frame: u64) -> Extra {
         let ranging = u32::from(is_due((0, self.ranging_frames), frame));
         let dcd = u32::from(is_due(self.downlink_descriptor, frame));
         let ucd = u32::from(is_due(self.uplink_descriptor, frame));
-        self.extra_of(ranging, dcd, ucd)
+        self.extra_of(layout, ranging, dcd, ucd)
     }
 
-    fn extra_of(&self, ranging: u32, dcd: u32, ucd: u32) -> Extra {
+    fn extra_of(&self, layout: &FrameLayout, ranging: u32, dcd: u32, ucd: u32) -> Extra {
+        let ranging_opportunities = ranging * self.ranging_opportunities;
         Extra {
             map_bytes: dcd * DOWNLINK_DESCRIPTOR_BYTES + ucd * UPLINK_DESCRIPTOR_BYTES,
             regions: ranging,
-            ranging_symbols: ranging * self.ranging_opportunities.saturating_mul(RANGING_SYMBOLS),
+            ranging_units: layout.ranging_units(ranging_opportunities),
+            ranging_symbols: ranging_opportunities.saturating_mul(layout.ranging_symbols()),
         }
     }
 }
@@ -225,32 +234,47 @@ impl CellConfig {
         match number.checked_sub(self.stations.len()) {
             Some(other) => self.flows[other],
             None => {
-                let StationConfig { service, packing, .. } = self.stations[number];
-                FlowConfig { station: number as u32, service, dscps: !0, packing }
+                let StationConfig { service, packing, arq, .. } = self.stations[number];
+                FlowConfig { station: number as u32, service, dscps: !0, packing, arq }
             }
         }
     }
 
     /// What of network entry is in a frame.
     pub(super) fn extra(&self, frame: u64) -> Extra {
-        self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra(frame))
+        self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra(&self.layout, frame))
     }
 
     /// The same where all of it comes together.
     fn most_extra(&self) -> Extra {
-        self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra_of(1, 1, 1))
+        self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra_of(&self.layout, 1, 1, 1))
     }
 
-    /// Symbols of the burst with both maps, with so many other bursts each way.
-    pub(super) fn map_symbols(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
-        let maps = downlink_map_bytes(downlink_bursts) + uplink_map_bytes(1 + extra.regions + uplink_bursts);
-        self.map_profile.burst_symbols(maps + extra.map_bytes)
+    /// Octets of both maps, with so many other bursts each way.
+    fn maps_bytes(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
+        let regions = 1 + extra.regions;
+        match self.layout.pusc {
+            None => downlink_map_bytes(downlink_bursts) + uplink_map_bytes(regions + uplink_bursts),
+            Some(_) => {
+                slot_downlink_map_bytes(downlink_bursts) + slot_uplink_map_bytes(regions, uplink_bursts)
+            }
+        }
     }
 
-    /// Symbols of the downlink subframe that are left beside maps of so many bursts.
+    /// Units of the burst with both maps, with so many other bursts each way.
+    pub(super) fn map_units(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
+        let bytes = self.maps_bytes(extra, downlink_bursts, uplink_bursts);
+        match self.layout.pusc {
+            None => self.map_profile.burst_units(bytes + extra.map_bytes),
+            // The maps alone are repeated.
+            Some(pusc) => pusc.map_slots(bytes) + self.map_profile.burst_units(extra.map_bytes),
+        }
+    }
+
+    /// Units of the downlink subframe that are left beside maps of so many bursts.
     pub(super) fn downlink_room(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
-        let around = PREAMBLE_AND_FCH_SYMBOLS + self.map_symbols(extra, downlink_bursts, uplink_bursts);
-        self.layout.downlink_symbols.saturating_sub(around)
+        let maps = self.map_units(extra, downlink_bursts, uplink_bursts);
+        self.layout.downlink_units().saturating_sub(self.layout.header_units() + maps)
     }
 
     /// The same in a frame in which all comes together.
@@ -258,7 +282,7 @@ impl CellConfig {
         self.downlink_room(self.most_extra(), downlink_bursts, uplink_bursts)
     }
 
-    /// Symbols that a burst of messages has at most, in a frame without uplink bursts.
+    /// Units that a burst of messages has at most, in a frame without uplink bursts.
     pub fn most_message_room(&self) -> u32 {
         let descriptors = |entry: &CellEntry| [entry.downlink_descriptor.0, entry.uplink_descriptor.0];
         let first = self.entry.as_ref().map(descriptors).into_iter().flatten().max().unwrap_or(0);
@@ -267,32 +291,40 @@ impl CellConfig {
         rooms.max().unwrap_or(0)
     }
 
-    /// Symbols of the uplink subframe behind all opportunities.
+    /// Units of the uplink subframe behind all opportunities.
     pub fn least_uplink_room(&self) -> u32 {
-        let around = self.request_symbols().saturating_add(self.most_extra().ranging_symbols);
-        self.layout.uplink_symbols.saturating_sub(around)
+        let around = self.request_units().saturating_add(self.most_extra().ranging_units);
+        self.layout.uplink_units().saturating_sub(around)
     }
 
     /// The same in frames that have most of them: those without ranging, if there are any.
     pub fn most_uplink_room(&self) -> u32 {
         match &self.entry {
             Some(entry) if entry.ranging_frames > 1 => {
-                self.layout.uplink_symbols.saturating_sub(self.request_symbols())
+                self.layout.uplink_units().saturating_sub(self.request_units())
             }
             _ => self.least_uplink_room(),
         }
     }
 
-    /// Symbols of the request opportunities.
-    pub fn request_symbols(&self) -> u32 {
-        self.request_opportunities.saturating_mul(REQUEST_SYMBOLS)
+    /// Units of the request opportunities.
+    pub fn request_units(&self) -> u32 {
+        self.layout.request_units(self.request_opportunities)
     }
 
-    /// The most uplink bursts whose maps leave so many symbols to the downlink.
-    pub(super) fn most_uplink_bursts(&self, extra: Extra, downlink_bursts: u32, left_symbols: u32) -> u32 {
-        let around = PREAMBLE_AND_FCH_SYMBOLS + left_symbols;
-        let symbols = self.layout.downlink_symbols.saturating_sub(around);
-        let maps = downlink_map_bytes(downlink_bursts) + uplink_map_bytes(1 + extra.regions);
-        self.map_profile.burst_bytes(symbols).saturating_sub(maps + extra.map_bytes) / 6
+    /// The most uplink bursts whose maps leave so many units to the downlink.
+    pub(super) fn most_uplink_bursts(&self, extra: Extra, downlink_bursts: u32, left_units: u32) -> u32 {
+        let units = self.layout.downlink_units().saturating_sub(self.layout.header_units() + left_units);
+        let (bytes, of_burst) = match self.layout.pusc {
+            None => {
+                let bytes = self.map_profile.burst_bytes(units);
+                (bytes.saturating_sub(extra.map_bytes), UPLINK_BURST_BYTES)
+            }
+            Some(pusc) => {
+                let units = units.saturating_sub(self.map_profile.burst_units(extra.map_bytes));
+                (pusc.map_bytes(units), SLOT_UPLINK_BURST_BYTES)
+            }
+        };
+        bytes.saturating_sub(self.maps_bytes(extra, downlink_bursts, 0)) / of_burst
     }
 }

@@ -1,7 +1,9 @@
 //! A transport connection: its queue, and the PDUs that are made of the packets in it (IEEE Std 802.16-2004 clauses 6.3.3.3 and
 //! 6.3.3.4: fragmentation and packing without ARQ). A packet is a PDU of its own, or several where a burst has no room for all of it. Where
-//! the connection packs, a PDU has as many packets as it has room for, and at the end of a burst a part of one more.
+//! the connection packs, a PDU has as many packets as it has room for, and at the end of a burst a part of one more. With ARQ packets are cut in
+//! blocks ([`super::arq`]).
 
+use super::arq::{Arq, ArqConfig, Content};
 use super::pdu::{FRAGMENT_BYTES, LONGEST_PACKED_BYTES, PACKING_BYTES, WHOLE_BYTES};
 use crate::drops::DropReason;
 use crate::packet::Packet;
@@ -26,6 +28,8 @@ pub(super) struct Connection {
     lost: Option<DropReason>,
     /// Packets that end in the last PDU, behind the first, until they are taken out: they share its fate.
     pub packed: Vec<Packet>,
+    /// How what is lost is sent again, if it is.
+    pub arq: Option<Box<Arq>>,
 }
 
 /// A packet that has been sent; and why it was lost, if any of its fragments was.
@@ -48,6 +52,17 @@ pub(super) struct Pdu {
     pub fragment: bool,
     /// Why it is lost.
     pub lost: Option<DropReason>,
+    /// What it carries of a connection with ARQ.
+    pub content: Option<Box<Content>>,
+}
+
+impl Pdu {
+    /// One that ends no packet by itself.
+    fn with(content: Content, bytes: u32, begun: (u32, u32), lost: Option<DropReason>) -> Pdu {
+        let fragment = matches!(content, Content::Blocks(_));
+        let content = Some(Box::new(content));
+        Pdu { bytes, begun, ends: None, packs: false, cut: false, fragment, lost, content }
+    }
 }
 
 fn begun(begins: bool, packet_bytes: u32) -> (u32, u32) {
@@ -63,10 +78,16 @@ fn packed_bytes(packets: u64, bytes: u64) -> Option<u64> {
 
 impl Connection {
     /// An empty one, of the packets from an attachment.
-    pub fn new(from: Attachment, discipline: Box<dyn Discipline>, packs: bool) -> Connection {
+    pub fn new(
+        from: Attachment,
+        discipline: Box<dyn Discipline>,
+        packs: bool,
+        arq: Option<ArqConfig>,
+    ) -> Connection {
         let manages = discipline.manages();
         let queue = Queue::under(discipline, from.0..from.0 + 1);
-        Connection { queue, manages, packs, head: None, lost: None, packed: Vec::new() }
+        let arq = arq.map(|config| Box::new(Arq::new(config)));
+        Connection { queue, manages, packs, head: None, lost: None, packed: Vec::new(), arq }
     }
 
     /// The packets that wait, and their account.
@@ -103,18 +124,33 @@ impl Connection {
         if self.manages { self.queue.poll_drop(now) } else { None }
     }
 
-    /// Whether it has nothing to send.
+    /// Whether it has nothing to send now.
     pub fn is_empty(&self) -> bool {
-        self.head.is_none()
+        match &self.arq {
+            None => self.head.is_none(),
+            Some(arq) => arq.is_empty() && !(arq.wants_packet() && self.head.is_some()),
+        }
     }
 
     /// Packets that it holds.
     pub fn packets(&self) -> usize {
-        self.queue.length().packets + usize::from(self.head.is_some())
+        let held = self.arq.as_ref().map_or(0, |arq| arq.held());
+        self.queue.length().packets + usize::from(self.head.is_some()) + held
+    }
+
+    /// What a burst needs to have room for, so that it can send anything of a packet.
+    pub fn least_pdu_bytes(&self) -> u32 {
+        self.arq.as_ref().map_or(LEAST_PDU_BYTES, |arq| arq.least_pdu_bytes())
     }
 
     /// The octets of the PDUs that it would send: what is asked for. Where it packs, as if all packets had the mean length.
     pub fn backlog_bytes(&self) -> u64 {
+        if let Some(arq) = &self.arq {
+            let waiting = self.queue.length();
+            let head_bytes = self.head.as_ref().map(|(packet, _)| u64::from(packet.size_bytes));
+            let packets = waiting.packets as u64 + u64::from(head_bytes.is_some());
+            return arq.backlog_bytes(packets, waiting.bytes + head_bytes.unwrap_or(0));
+        }
         let Some((packet, sent_bytes)) = &self.head else { return 0 };
         let around = if *sent_bytes > 0 { FRAGMENT_BYTES } else { WHOLE_BYTES };
         let waiting = self.queue.length();
@@ -134,6 +170,9 @@ impl Connection {
         room_bytes: u32,
         lost: impl FnOnce(u32) -> Option<DropReason>,
     ) -> Option<Pdu> {
+        if self.arq.is_some() {
+            return self.take_blocks(now, room_bytes, lost);
+        }
         let (packet, sent_bytes) = self.head.as_mut()?;
         let (begins, packet_bytes) = (*sent_bytes == 0, packet.size_bytes);
         let rest_bytes = packet_bytes - *sent_bytes;
@@ -148,7 +187,16 @@ impl Connection {
             let lost = self.lost.take().or(own);
             let ends = self.head.take().map(|(packet, _)| (packet, lost));
             self.next(now);
-            return Some(Pdu { bytes, begun, ends, packs: false, cut: false, fragment: !begins, lost: own });
+            return Some(Pdu {
+                bytes,
+                begun,
+                ends,
+                packs: false,
+                cut: false,
+                fragment: !begins,
+                lost: own,
+                content: None,
+            });
         }
         if room_bytes < LEAST_PDU_BYTES {
             return None;
@@ -164,6 +212,7 @@ impl Connection {
             cut: true,
             fragment: true,
             lost: own,
+            content: None,
         })
     }
 
@@ -187,6 +236,7 @@ impl Connection {
             cut: false,
             fragment: sent_bytes > 0,
             lost: None,
+            content: None,
         };
         self.next(now);
         let most_bytes = room_bytes.min(LONGEST_PACKED_BYTES);
@@ -217,8 +267,48 @@ impl Connection {
         Some(pdu)
     }
 
+    /// A PDU of a connection with ARQ.
+    #[cold]
+    fn take_blocks(
+        &mut self,
+        now: Time,
+        room_bytes: u32,
+        lost: impl FnOnce(u32) -> Option<DropReason>,
+    ) -> Option<Pdu> {
+        let mut arq = self.arq.take()?;
+        let said = arq.says(now, room_bytes, self.packs, || {
+            let packet = self.head.take().map(|(packet, _)| packet);
+            self.next(now);
+            packet
+        });
+        self.arq = Some(arq);
+        let (bytes, content, begun) = said?;
+        Some(Pdu::with(content, bytes, begun, lost(bytes)))
+    }
+
+    /// A PDU, of at most so many octets, of what the receiver of this connection says to its sender, which goes with the opposite one.
+    #[cold]
+    pub fn answer(
+        &mut self,
+        now: Time,
+        room_bytes: u32,
+        lost: impl FnOnce(u32) -> Option<DropReason>,
+    ) -> Option<Pdu> {
+        let (bytes, content) = self.arq.as_mut()?.answer(now, room_bytes)?;
+        Some(Pdu::with(content, bytes, (0, 0), lost(bytes)))
+    }
+
+    /// Whether its receiver has something to say, and the octets of that.
+    pub fn answer_bytes(&self) -> u64 {
+        self.arq.as_ref().map_or(0, |arq| arq.answer_bytes())
+    }
+
     /// Gives the packet in service up.
     pub fn give_up(&mut self, now: Time) -> Option<Packet> {
+        // One whose blocks have numbers ends by itself.
+        if self.arq.as_mut().is_some_and(|arq| arq.give_up(now)) {
+            return None;
+        }
         let packet = self.head.take().map(|(packet, _)| packet);
         self.lost = None;
         self.next(now);
@@ -228,7 +318,11 @@ impl Connection {
     /// Gives all up that it holds: the packet in service before those that wait.
     pub fn give_all_up(&mut self, now: Time, from: Attachment) -> Vec<Packet> {
         let waiting = self.queue.withdraw(now, from);
-        self.give_up(now).into_iter().chain(waiting).collect()
+        let mut held = self.arq.as_mut().map_or(Vec::new(), |arq| arq.release());
+        held.extend(self.head.take().map(|(packet, _)| packet));
+        self.lost = None;
+        self.next(now);
+        held.into_iter().chain(waiting).collect()
     }
 }
 
@@ -243,7 +337,7 @@ mod tests {
     }
 
     fn with(sizes: &[u32], packs: bool) -> Connection {
-        let mut connection = Connection::new(Attachment(3), Box::new(DropTail::new(None)), packs);
+        let mut connection = Connection::new(Attachment(3), Box::new(DropTail::new(None)), packs, None);
         for &bytes in sizes {
             assert_eq!(connection.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
         }

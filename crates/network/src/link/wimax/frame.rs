@@ -1,14 +1,15 @@
 //! What is in a frame: the schedule of both subframes, and downlink bursts.
 
+use super::arq::Content;
 use super::backlog::Round;
 use super::block_errors::{Reception, blocks_of};
 use super::config::{Extra, RANKS};
 use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
-use super::management::{LONGEST_FROM_STATION_BYTES, Message};
+use super::management::{Direction, LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
-use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, SymbolTimes, UPLINK_PREAMBLE_SYMBOLS};
+use super::phy::{BurstProfile, UnitTimes};
 use super::schedule::Demand;
-use super::{Attachment, BROADCAST, Burst, Cell, MESSAGES, Step, TO_STATION};
+use super::{Attachment, BROADCAST, Burst, Cell, MESSAGES, Step, TO_STATION, fly};
 use crate::link::LinkStats;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -19,31 +20,33 @@ pub(super) const PROFILES: usize = BurstProfile::ALL.len();
 #[derive(Debug, Default)]
 pub(super) struct Bursts {
     bytes: [u32; PROFILES],
-    symbols: [u32; PROFILES],
+    units: [u32; PROFILES],
     /// Packets that end in them: profile, octets of the burst up to their end, where they arrive.
     ended: Vec<(BurstProfile, u32, Attachment, Ended)>,
     /// Management messages in the burst of the maps' profile: octets up to their end, station.
     messages: Vec<(u32, u32, Message)>,
+    /// What PDUs carry of connections with ARQ: profile, octets of the burst up to their end, service flow.
+    contents: Vec<(BurstProfile, u32, u32, Box<Content>)>,
 }
 
 impl Bursts {
-    /// Octets that a burst has room for, if it takes all of these symbols.
-    fn room_bytes(&self, profile: BurstProfile, room_symbols: u32) -> u32 {
+    /// Octets that a burst has room for, if it takes all of these units.
+    fn room_bytes(&self, profile: BurstProfile, room_units: u32) -> u32 {
         let number = profile as usize;
-        profile.burst_bytes(self.symbols[number] + room_symbols).saturating_sub(self.bytes[number])
+        profile.burst_bytes(self.units[number] + room_units).saturating_sub(self.bytes[number])
     }
 
-    /// A burst takes so many octets; returns how many symbols more it has.
+    /// A burst takes so many octets; returns how many units more it has.
     fn grow(&mut self, profile: BurstProfile, bytes: u32) -> u32 {
         let number = profile as usize;
         self.bytes[number] += bytes;
-        let symbols = profile.burst_symbols(self.bytes[number]);
-        let more = symbols - self.symbols[number];
-        self.symbols[number] = symbols;
+        let units = profile.burst_units(self.bytes[number]);
+        let more = units - self.units[number];
+        self.units[number] = units;
         more
     }
 
-    /// Takes a PDU on the way to an attachment; returns how many symbols more the burst has.
+    /// Takes a PDU on the way to an attachment; returns how many units more the burst has.
     fn take(&mut self, profile: BurstProfile, to: Attachment, pdu: Pdu) -> u32 {
         let more = self.grow(profile, pdu.bytes);
         if let Some(packet) = pdu.ends {
@@ -102,8 +105,8 @@ impl Cell {
     /// Those of a frame as stations are now, behind the request opportunities. Where profiles have become slower than at admission, those for
     /// which there is no room are left out.
     fn fitting_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
-        let mut first_symbol = self.first_symbol(frame);
-        let end = self.config.layout.uplink_symbols;
+        let mut first_unit = self.first_unit(frame);
+        let end = self.config.layout.uplink_units();
         let served = self
             .unsolicited
             .iter()
@@ -113,12 +116,13 @@ impl Cell {
             let grants = self.unsolicited_grants(flow, frame);
             let own = &self.flows[flow as usize];
             let profile = self.stations[own.station as usize].config.uplink;
-            let symbols = own.service.unsolicited_symbols(profile, grants);
-            if symbols == 0 || first_symbol + symbols > end {
+            let units = own.service.unsolicited_units(profile, grants);
+            if units == 0 || first_unit + units > end {
                 return None;
             }
-            let burst = Burst { flow, frame, first_symbol, symbols, profile, unsolicited: true };
-            first_symbol += symbols;
+            let burst =
+                Burst { flow, frame, first_unit, units, profile, unsolicited: true, answers_code: false };
+            first_unit += units;
             Some(burst)
         })
     }
@@ -141,7 +145,7 @@ impl Cell {
             return None;
         }
         let frame = self.frame_of(now);
-        let begin = self.unsolicited_of(flow, frame).map(|own| self.uplink_time(frame, own.first_symbol));
+        let begin = self.unsolicited_of(flow, frame).map(|own| self.burst_time(&own));
         if let Some(begin) = begin.filter(|&begin| begin >= now) {
             return Some(begin);
         }
@@ -154,19 +158,19 @@ impl Cell {
     pub(super) fn leave_out_until(&mut self, frame: u64) {
         let idle = frame.saturating_sub(self.next_frame);
         if self.unsolicited.is_empty() && self.config.entry.is_none() {
-            self.time.map_symbols += idle * u64::from(self.config.map_symbols(Extra::default(), 0, 0));
+            self.time.map_units += idle * u64::from(self.config.map_units(Extra::default(), 0, 0));
         } else {
             for frame in self.next_frame..frame {
-                let (mut bursts, mut symbols) = (0, 0);
-                let mut count = |burst: &Burst| (bursts, symbols) = (bursts + 1, symbols + burst.symbols);
+                let (mut bursts, mut units) = (0, 0);
+                let mut count = |burst: &Burst| (bursts, units) = (bursts + 1, units + burst.units);
                 match &self.told {
                     Some((of, told)) if *of == frame => told.iter().for_each(count),
                     _ => self.fitting_bursts(frame).for_each(|burst| count(&burst)),
                 }
                 let extra = self.config.extra(frame);
-                self.time.map_symbols += u64::from(self.config.map_symbols(extra, 0, bursts));
-                self.time.uplink_symbols += u64::from(symbols);
-                self.time.ranging_symbols += u64::from(extra.ranging_symbols);
+                self.time.map_units += u64::from(self.config.map_units(extra, 0, bursts));
+                self.time.uplink_units += u64::from(units);
+                self.time.ranging_units += u64::from(extra.ranging_units);
             }
         }
         self.time.frames += idle;
@@ -185,22 +189,21 @@ impl Cell {
         let uplink_bursts = self.schedule_uplink(frame, downlink_bursts);
         let extra = self.config.extra(frame);
         let room = self.config.downlink_room(extra, downlink_bursts, uplink_bursts);
-        let map_symbols = self.config.map_symbols(extra, downlink_bursts, uplink_bursts);
-        let downlink_symbols =
-            if downlink_bursts > 0 { self.send_downlink(now, room, map_symbols) } else { 0 };
+        let map_units = self.config.map_units(extra, downlink_bursts, uplink_bursts);
+        let downlink_units = if downlink_bursts > 0 { self.send_downlink(now, room, map_units) } else { 0 };
         self.time.frames += 1;
         self.time.busy_frames += 1;
-        self.time.map_symbols += u64::from(map_symbols);
-        self.time.downlink_symbols += u64::from(downlink_symbols);
-        self.time.ranging_symbols += u64::from(extra.ranging_symbols);
-        if !self.backlog.is_empty() || !self.broadcasts.is_empty() {
+        self.time.map_units += u64::from(map_units);
+        self.time.downlink_units += u64::from(downlink_units);
+        self.time.ranging_units += u64::from(extra.ranging_units);
+        if !self.backlog.is_empty() || !self.broadcasts.is_empty() || !self.codes.is_empty() {
             self.want_frame(now);
         }
     }
 
     /// The first symbol of the uplink subframe behind the opportunities.
-    pub(super) fn first_symbol(&self, frame: u64) -> u32 {
-        self.config.extra(frame).ranging_symbols + self.config.request_symbols()
+    pub(super) fn first_unit(&self, frame: u64) -> u32 {
+        self.config.extra(frame).ranging_units + self.config.request_units()
     }
 
     /// Whether something waits for the most robust burst.
@@ -209,7 +212,7 @@ impl Cell {
     }
 
     /// What has to be left to the downlink so that something of it goes on: the first message, and a fragment to whose turn it is.
-    fn least_downlink_symbols(&self) -> u32 {
+    fn least_downlink_units(&self) -> u32 {
         let profile = self.config.map_profile;
         let first = |station: u32| {
             let joining = self.stations[station as usize].joining.as_ref()?;
@@ -217,12 +220,13 @@ impl Cell {
         };
         let messages = self.backlog.messages.iter().filter_map(first).max();
         let broadcast = (!self.broadcasts.is_empty()).then_some(LEAST_PDU_BYTES);
-        let robust = messages.max(broadcast).map_or(0, |bytes| profile.burst_symbols(bytes));
+        let robust = messages.max(broadcast).map_or(0, |bytes| profile.burst_units(bytes));
         let ranks = self.backlog.downlink.iter().zip(self.turns[0]);
         let first = ranks.filter_map(|(waiting, turn)| waiting.round_from(turn).next()).next();
         let data = first.map_or(0, |flow| {
             let station = self.flows[flow as usize].station;
-            self.stations[station as usize].config.downlink.burst_symbols(LEAST_PDU_BYTES)
+            let least_bytes = self.flows[flow as usize].downlink.least_pdu_bytes();
+            self.stations[station as usize].config.downlink.burst_units(least_bytes)
         });
         robust.max(data)
     }
@@ -231,44 +235,57 @@ impl Cell {
     fn demand(&self, flow: u32) -> Demand {
         let own = &self.flows[flow as usize];
         let station = &self.stations[own.station as usize];
-        // A message of who enters is not cut.
-        let whole = u32::from(self.enters(flow)) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
+        // A message of who enters is not cut, nor is a block.
+        let message = u32::from(self.enters(flow)) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
+        let whole = message.max(own.least_block_bytes());
         let wanted = u32::try_from(own.requested_bytes).unwrap_or(u32::MAX / 2);
         let profile = station.config.uplink;
-        let least_symbols = station.config.least_symbols().max(profile.burst_symbols(whole.min(wanted)));
-        let symbols = profile.burst_symbols(wanted).max(least_symbols);
-        Demand { flow, symbols, least_symbols }
+        let least_units = station.config.least_units().max(profile.burst_units(whole.min(wanted)));
+        let units = profile.burst_units(wanted).max(least_units);
+        Demand { flow, units, least_units, preamble_units: profile.preamble_units() }
     }
 
     /// Whether no burst has room for a PDU of anybody for whom there is something.
-    fn is_full(&self, bursts: &Bursts, room_symbols: u32) -> bool {
-        let mut waiting = BurstProfile::ALL.into_iter().filter(|&profile| self.backlog.has_profile(profile));
-        waiting.all(|profile| bursts.room_bytes(profile, room_symbols) <= WHOLE_BYTES)
+    fn is_full(&self, bursts: &Bursts, room_units: u32) -> bool {
+        let mut waiting = self
+            .config
+            .layout
+            .profiles()
+            .iter()
+            .copied()
+            .filter(|&profile| self.backlog.has_profile(profile));
+        waiting.all(|profile| bursts.room_bytes(profile, room_units) <= WHOLE_BYTES)
     }
 
     /// Grants uplink bursts; returns how many there are, unsolicited ones included.
     fn schedule_uplink(&mut self, frame: u64, downlink_bursts: u32) -> u32 {
         let extra = self.config.extra(frame);
-        let mut first_symbol = self.first_symbol(frame);
-        let behind = first_symbol;
+        let mut first_unit = self.first_unit(frame);
+        let behind = first_unit;
         let mut bursts = 0;
         if !self.unsolicited.is_empty()
             && let told = self.unsolicited_bursts(frame)
             && let Some(last) = told.last()
         {
-            (first_symbol, bursts) = (last.first_symbol + last.symbols, told.len() as u32);
+            (first_unit, bursts) = (last.first_unit + last.units, told.len() as u32);
         }
-        let mut used_symbols = first_symbol - behind;
+        if !self.codes.is_empty() {
+            let most = self.config.most_uplink_bursts(extra, downlink_bursts, self.least_downlink_units());
+            let (behind_codes, of_codes) =
+                self.grant_to_codes(frame, first_unit, most.saturating_sub(bursts));
+            (first_unit, bursts) = (behind_codes, bursts + of_codes);
+        }
+        let mut used_units = first_unit - behind;
         if self.backlog.uplink.iter().any(|of_rank| !of_rank.is_empty()) {
-            let left_symbols = self.least_downlink_symbols();
+            let left_units = self.least_downlink_units();
             let mut most =
-                self.config.most_uplink_bursts(extra, downlink_bursts, left_symbols).saturating_sub(bursts);
+                self.config.most_uplink_bursts(extra, downlink_bursts, left_units).saturating_sub(bursts);
             for rank in 0..RANKS {
                 if self.backlog.uplink[rank].is_empty() {
                     continue;
                 }
                 let turn = self.turns[1][rank];
-                let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);
+                let room = self.config.layout.uplink_units().saturating_sub(first_unit);
                 let demands = self.backlog.uplink[rank].round_from(turn);
                 let mut deal = std::mem::take(&mut self.deal);
                 let next = deal.deal(demands.map(|flow| self.demand(flow)), room, most);
@@ -276,31 +293,32 @@ impl Cell {
                 most -= deal.grants.len() as u32;
                 bursts += deal.grants.len() as u32;
                 for &grant in &deal.grants {
-                    let symbols = UPLINK_PREAMBLE_SYMBOLS + grant.symbols;
                     let flow = grant.flow;
                     let own = &mut self.flows[flow as usize];
                     let profile = self.stations[own.station as usize].config.uplink;
-                    let bytes = profile.burst_bytes(grant.symbols);
+                    let units = profile.preamble_units() + grant.units;
+                    let bytes = profile.burst_bytes(grant.units);
                     own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
                     own.stats.grants += 1;
                     own.granted = Some(frame);
                     self.note(flow);
                     let unsolicited = false;
-                    let burst = Burst { flow, frame, first_symbol, symbols, profile, unsolicited };
-                    self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
-                    first_symbol += symbols;
-                    used_symbols += symbols;
+                    let answers_code = false;
+                    let burst = Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code };
+                    self.grant(burst);
+                    first_unit += units;
+                    used_units += units;
                 }
                 self.deal = deal;
             }
         }
-        self.time.uplink_symbols += u64::from(used_symbols);
+        self.time.uplink_units += u64::from(used_units);
         bursts
     }
 
-    /// Fills downlink bursts, a packet a turn; who is interrupted has the first turn of the next frame. Returns their symbols.
-    fn send_downlink(&mut self, now: Time, room_symbols: u32, map_symbols: u32) -> u32 {
-        let mut room = room_symbols;
+    /// Fills downlink bursts, a packet a turn; who is interrupted has the first turn of the next frame. Returns their units.
+    fn send_downlink(&mut self, now: Time, room_units: u32, map_units: u32) -> u32 {
+        let mut room = room_units;
         let mut bursts = std::mem::take(&mut self.bursts);
         if self.config.entry.is_some() {
             room -= self.take_robust(now, &mut bursts, room);
@@ -310,30 +328,33 @@ impl Cell {
                 room -= self.take_rounds(now, &mut bursts, room, rank);
             }
         }
-        let mut first = [PREAMBLE_AND_FCH_SYMBOLS + map_symbols; PROFILES];
+        let mut first = [self.config.layout.header_units() + map_units; PROFILES];
         for number in 1..PROFILES {
-            first[number] = first[number - 1] + bursts.symbols[number - 1];
+            first[number] = first[number - 1] + bursts.units[number - 1];
         }
         // Bursts follow each other by profile, and the packets of a burst are in order.
         bursts.ended.sort_by_key(|&(profile, ..)| profile);
-        let end = |times: &SymbolTimes, profile: BurstProfile, end_bytes: u32| {
-            now + times.symbols(first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes()))
+        let end = |times: &UnitTimes, profile: BurstProfile, end_bytes: u32| {
+            now + times.downlink_end(first[profile as usize] + end_bytes.div_ceil(profile.unit_bytes()))
         };
         let robust = self.config.map_profile;
         for (end_bytes, station, message) in bursts.messages.drain(..) {
             self.at(end(&self.times, robust, end_bytes), Step::Told(station, message));
         }
         for (profile, end_bytes, to, (packet, lost)) in bursts.ended.drain(..) {
-            self.flying.push_back((end(&self.times, profile, end_bytes), to, packet, lost));
+            fly(&mut self.flying, (end(&self.times, profile, end_bytes), to, packet, lost));
         }
-        (bursts.bytes, bursts.symbols) = ([0; PROFILES], [0; PROFILES]);
+        for (profile, end_bytes, flow, content) in bursts.contents.drain(..) {
+            self.transfer(end(&self.times, profile, end_bytes), flow, Direction::Downlink, content);
+        }
+        (bursts.bytes, bursts.units) = ([0; PROFILES], [0; PROFILES]);
         self.bursts = bursts;
-        room_symbols - room
+        room_units - room
     }
 
-    /// Fills bursts with packets of service flows of a rank, a packet a turn. Returns their symbols.
-    fn take_rounds(&mut self, now: Time, bursts: &mut Bursts, room_symbols: u32, rank: usize) -> u32 {
-        let mut room = room_symbols;
+    /// Fills bursts with packets of service flows of a rank, a packet a turn. Returns their units.
+    fn take_rounds(&mut self, now: Time, bursts: &mut Bursts, room_units: u32, rank: usize) -> u32 {
+        let mut room = room_units;
         let (count, stations) = (self.flow_count(), self.station_count());
         let mut round = Round::from(self.turns[0][rank]);
         // Those of the first round that have more.
@@ -357,28 +378,34 @@ impl Cell {
             };
             let (own, receiver) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
             let before_bytes = bursts.bytes[profile as usize];
-            let lost =
+            let mut lost =
                 |bytes| receiver.lost(TO_STATION, now, blocks_of(profile, before_bytes, bytes), reception);
-            let Some(pdu) = own.downlink.take(now, bursts.room_bytes(profile, room), lost) else {
+            let Some(mut pdu) = own.take_downlink(now, bursts.room_bytes(profile, room), &mut lost) else {
                 interrupted = interrupted.or(Some(flow));
                 continue;
             };
             own.stats.downlink_pdus += 1;
             own.stats.downlink_fragments += u64::from(pdu.fragment);
             own.stats.lost_pdus += u64::from(pdu.lost.is_some());
-            let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
+            let airtime = self.config.layout.airtime(pdu.bytes, profile, false);
             self.stats[(self.first + station) as usize].sends(&pdu, airtime);
             if pdu.cut {
                 interrupted = interrupted.or(Some(flow));
-            } else if !own.downlink.is_empty() {
+            } else if !own.downlink_is_empty() {
                 again.push_back(flow);
             } else {
                 self.note(flow);
             }
             self.turns[0][rank] = (flow + 1) % count;
             let to = Attachment(self.first + stations + station);
-            let (packs, lost) = (pdu.packs, pdu.lost);
+            let (packs, lost, content) = (pdu.packs, pdu.lost, pdu.content.take());
             room -= bursts.take(profile, to, pdu);
+            if let Some(content) = content {
+                self.arm_arq(flow);
+                if lost.is_none() {
+                    bursts.contents.push((profile, bursts.bytes[profile as usize], flow, content));
+                }
+            }
             if packs {
                 let end_bytes = bursts.bytes[profile as usize];
                 let packed = self.flows[flow as usize].downlink.packed.drain(..);
@@ -389,14 +416,14 @@ impl Cell {
         if let Some(interrupted) = interrupted {
             self.turns[0][rank] = interrupted;
         }
-        room_symbols - room
+        room_units - room
     }
 
     /// Fills the most robust burst with management messages, each with the bandwidth that its answer needs, and then broadcasts.
-    /// Returns its symbols.
-    fn take_robust(&mut self, now: Time, bursts: &mut Bursts, room_symbols: u32) -> u32 {
+    /// Returns its units.
+    fn take_robust(&mut self, now: Time, bursts: &mut Bursts, room_units: u32) -> u32 {
         let profile = self.config.map_profile;
-        let mut room = room_symbols;
+        let mut room = room_units;
         let waiting: Vec<u32> = self.backlog.messages.iter().collect();
         for number in waiting {
             // Who is out of reach passes the message over when it comes.
@@ -424,10 +451,10 @@ impl Cell {
             self.note_station(number);
         }
         while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room), |_| None) {
-            let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
+            let airtime = self.config.layout.airtime(pdu.bytes, profile, false);
             self.stats[BROADCAST.0 as usize].sends(&pdu, airtime);
             room -= bursts.take(profile, BROADCAST, pdu);
         }
-        room_symbols - room
+        room_units - room
     }
 }

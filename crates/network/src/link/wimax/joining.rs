@@ -7,7 +7,6 @@ use super::admission::Admission;
 use super::config::{CellEntry, is_due};
 use super::entry::{Action, Entry, Failure};
 use super::management::{Direction, Message};
-use super::phy::PREAMBLE_AND_FCH_SYMBOLS;
 use super::scanning::Scanning;
 use super::{Cell, Step};
 use crate::drops::DropReason;
@@ -281,8 +280,8 @@ impl Cell {
 
     /// When the maps and descriptors of a frame without bursts have been heard.
     fn map_time(&self, frame: u64) -> Time {
-        let symbols = PREAMBLE_AND_FCH_SYMBOLS + self.config.map_symbols(self.config.extra(frame), 0, 0);
-        self.frame_start(frame) + self.config.layout.clock.symbols(symbols)
+        let maps = self.config.map_units(self.config.extra(frame), 0, 0);
+        self.frame_start(frame) + self.times.downlink_end(self.config.layout.header_units() + maps)
     }
 
     /// A station that waits for them hears maps, and descriptors where they are with them.

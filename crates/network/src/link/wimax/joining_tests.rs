@@ -298,7 +298,7 @@ fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
     }
 }
 
-fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
+pub(super) fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
     let radio = radio(adaptation);
     let radius_m = radio.reach_m(super::tests::layout().clock, BurstProfile::Bpsk12, false, 0.0);
     CellEntry { radio: Some(radio), radius_m, ..entry(stations) }
@@ -320,8 +320,8 @@ fn profiles_follow_a_walk_by_messages_and_the_link_goes_down_with_its_signal() {
             work.cell.profile_changes().iter().filter(|change| change.direction == direction).collect();
         let slower: Vec<_> = changes.iter().map(|change| change.profile).rev().collect();
         // It enters with the fastest.
-        assert_eq!(slower, BurstProfile::ALL);
-        for (change, left) in changes[1..].iter().zip(BurstProfile::ALL.iter().rev()) {
+        assert_eq!(slower, BurstProfile::OFDM);
+        for (change, left) in changes[1..].iter().zip(BurstProfile::OFDM.iter().rev()) {
             // A report at most every 100 ms; DBPC-REQ takes two frames, and two more where its opportunity is behind ranging.
             let left_m = radio(None).reach_m(clock, *left, false, 1.0);
             let late_s = change.at.as_secs_f64() - (1.0 + (left_m - 10.0) / 10.0);
@@ -396,8 +396,8 @@ proptest! {
         rule in prop::sample::select(rules().to_vec()),
     ) {
         let own = |&(down, up, service, ..): &(usize, usize, u32, f64, f64)| StationConfig {
-            downlink: BurstProfile::ALL[down],
-            uplink: BurstProfile::ALL[up],
+            downlink: BurstProfile::OFDM[down],
+            uplink: BurstProfile::OFDM[up],
             service: match service {
                 0 => Service::UnsolicitedGrant { packet_bytes: 30, interval: Span::from_us(7300) },
                 1 => Service::RealTimePolling { interval: Span::from_us(23_000) },
@@ -405,11 +405,13 @@ proptest! {
                 _ => Service::BestEffort,
             },
             packing: up % 2 == 0,
+            arq: down % 2 == 0 && service > 0,
         };
         let mut with = config(&stations.iter().map(own).collect::<Vec<_>>());
         with.queue = QueueLimit::Packets(limit);
         with.rule = rule;
         with.contention.backoff_start = 2;
+        with.arq = Some(super::arq::tests::CONFIG);
         // They walk by at up to 40 m/s, 100 m being the reach.
         let walk = |&(.., x_m, speed): &(usize, usize, u32, f64, f64)| match speed.abs() < 1.0 {
             true => at(x_m),
@@ -466,8 +468,8 @@ proptest! {
         work.cell.finish(us(59_999_999));
         let time = work.cell.time();
         prop_assert_eq!(time.frames, 12_000);
-        prop_assert!(time.downlink_symbols + time.map_symbols + 3 * time.frames <= 48 * time.frames);
-        prop_assert!(time.uplink_symbols + time.ranging_symbols + 8 * time.frames <= 48 * time.frames);
+        prop_assert!(time.downlink_units + time.map_units + 3 * time.frames <= 48 * time.frames);
+        prop_assert!(time.uplink_units + time.ranging_units + 8 * time.frames <= 48 * time.frames);
         // Who is in reach to stay has entered.
         for (number, walk) in (0..).zip(&work.cell.config().entry.as_ref().map(|entry| entry.stations.clone()).unwrap_or_default()) {
             let inside = walk.distance_m(us(60_000_000), Point::default()) < radius_m;

@@ -11,6 +11,8 @@ pub enum Message {
     RangingRequest,
     /// RNG-RSP with status success and the CIDs of basic and primary management connection.
     RangingResponse,
+    /// RNG-RSP to who has sent a ranging code, of which the base station knows nothing else.
+    CodeResponse,
     /// RNG-RSP with status abort: the station has to begin anew.
     RangingAbort,
     /// SBC-REQ.
@@ -70,6 +72,14 @@ pub enum Direction {
 impl Direction {
     /// Both.
     pub const ALL: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
+
+    /// The other one.
+    pub(super) const fn opposite(self) -> Direction {
+        match self {
+            Direction::Downlink => Direction::Uplink,
+            Direction::Uplink => Direction::Downlink,
+        }
+    }
 }
 
 impl Message {
@@ -91,6 +101,8 @@ impl Message {
                 Message::RangingRequest => 2 + 3 + 8 + 3,
                 // Type and channel 2; timing 6, power 3, frequency 6, status 3, MAC address 8, two CIDs 4 each.
                 Message::RangingResponse => 2 + 6 + 3 + 6 + 3 + 8 + 4 + 4,
+                // Type and channel 2; timing 6, power 3, frequency 6, status 3, code attributes 6 (IEEE Std 802.16e-2005 clause 11.6).
+                Message::CodeResponse => 2 + 6 + 3 + 6 + 3 + 6,
                 // Type and channel 2; status 3, MAC address 8.
                 Message::RangingAbort => 2 + 3 + 8,
                 // Type 1; bandwidth allocation 3, transmit powers 6 and 3, four lists of the PHY 3 each.

@@ -1,4 +1,4 @@
-//! IEEE Std 802.16-2004, WirelessMAN-OFDM: a base station and its stations, point to multipoint, by time division.
+//! IEEE Std 802.16-2004, WirelessMAN-OFDM, and 802.16e-2005, WirelessMAN-OFDMA: a base station and its stations, point to multipoint, by time division.
 //!
 //! A frame is a downlink and an uplink subframe. The base station schedules both at its begin: it tells by the maps who may
 //! send when. Frame n begins at n times the frame duration. What has come by then goes into its downlink bursts; an uplink
@@ -8,15 +8,15 @@
 //! broadcast interface comes first.
 //!
 //! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile on the downlink; MAC
-//! PDUs with header and CRC, fragmentation, packing; best effort connections, which contend for request opportunities and then ask with
+//! PDUs with header and CRC, fragmentation, packing, ARQ; best effort connections, which contend for request opportunities and then ask with
 //! their data; unsolicited grants; polls, of rtPS and nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by
 //! packets on the downlink and by symbols on the uplink.
 //!
 //! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`), by
 //! thresholds or a table of block errors (`block_errors`).
 //!
-//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs,
-//! `contention` requests, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
+//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes, `connection` packets and their PDUs, `arq` their blocks,
+//! `contention` requests, `codes` those of OFDMA, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
 //! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
 //! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
 //!
@@ -24,15 +24,17 @@
 //! are steps of their own, and the rest costs nothing.
 //!
 //! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to read a map,
-//! ARQ, header suppression, encryption, subchannels, several connections of a station each way, FDD, mesh.
+//! header suppression, encryption, subchannels of OFDM, several connections of a station each way, FDD, mesh.
 
 mod account;
 mod adaptation;
 mod admission;
+mod arq;
 mod association;
 mod backlog;
 mod block_errors;
 mod carriage;
+mod codes;
 mod config;
 mod connection;
 mod contention;
@@ -42,6 +44,7 @@ mod joining;
 mod management;
 pub mod pdu;
 pub mod phy;
+pub mod pusc;
 mod radio;
 mod ranging;
 mod reach;
@@ -53,6 +56,7 @@ mod uplink;
 
 pub use self::account::{CellTime, StationStats};
 pub use self::adaptation::ProfileChange;
+pub use self::arq::{Acknowledgement, ArqConfig, ArqStats, MOST_BLOCK_BYTES, MOST_WINDOW_BLOCKS};
 pub use self::block_errors::BlockErrors;
 use self::config::RANKS;
 pub use self::config::{CellConfig, CellEntry, FlowConfig, Service, StationConfig};
@@ -63,12 +67,13 @@ pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
 pub use self::scanning::ScanConfig;
 pub use self::service_flow::Addition;
 
+use self::arq::Content;
 use self::backlog::{Backlog, Wait};
 use self::block_errors::{Fates, Reception};
 use self::connection::Connection;
 use self::frame::Bursts;
 use self::joining::Joining;
-use self::phy::{BurstProfile, SymbolTimes};
+use self::phy::{BurstProfile, UnitTimes};
 use self::radio::Reaches;
 use self::schedule::Deal;
 use self::service_flow::ServiceFlow;
@@ -93,8 +98,6 @@ enum Step {
     Frame(u64),
     /// A request opportunity begins.
     Opportunity(u64),
-    /// An uplink burst begins that was asked for.
-    Burst(Burst),
     /// An unsolicited burst begins that a service flow waits for, or a frame in which one may.
     Unsolicited(u32),
     /// T16 of a service flow may have expired.
@@ -119,6 +122,10 @@ enum Step {
     Scan(u32),
     /// T44 of a station may have expired, or a scan may be due.
     ScanTimer(u32),
+    /// A PDU of a connection with ARQ has come.
+    Transfer(u64),
+    /// A timer of ARQ of a service flow may have expired.
+    Arq(u32),
 }
 
 /// An uplink burst.
@@ -127,14 +134,16 @@ struct Burst {
     /// Of this service flow.
     flow: u32,
     frame: u64,
-    /// Its preamble, among the symbols of the uplink subframe.
-    first_symbol: u32,
-    /// Its symbols, preamble included.
-    symbols: u32,
+    /// Its first unit, among those of the uplink subframe.
+    first_unit: u32,
+    /// Its units, preamble included.
+    units: u32,
     /// What the map told of it.
     profile: BurstProfile,
     /// It was not asked for.
     unsolicited: bool,
+    /// It is for the request, or the ranging, of who has sent a code.
+    answers_code: bool,
 }
 
 /// A station, and what the base station holds for it.
@@ -180,7 +189,7 @@ impl Station {
 #[derive(Debug)]
 pub struct Cell {
     config: CellConfig,
-    times: SymbolTimes,
+    times: UnitTimes,
     stations: Vec<Station>,
     /// The first of each station, in their order, and then those of classes.
     flows: Vec<ServiceFlow>,
@@ -193,6 +202,8 @@ pub struct Cell {
     /// Whose turn it is on the downlink, and on the uplink, by rank.
     turns: [[u32; RANKS]; 2],
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
+    /// Uplink bursts that were asked for, in the order in which they begin, with their place among the steps.
+    granted: VecDeque<(Time, u64, Burst)>,
     steps: u64,
     /// The first attachment of a station.
     first: u32,
@@ -200,6 +211,8 @@ pub struct Cell {
     requests: VecDeque<(u64, u32)>,
     /// Who speaks in an opportunity; empty between.
     speakers: Vec<u32>,
+    /// Codes that were heard: service flows that get a burst for their request, and stations for their RNG-REQ.
+    codes: codes::Heard,
     /// The downlink bursts of the frame that is worked out, and the uplink bursts that it grants; empty between.
     bursts: Bursts,
     deal: Deal,
@@ -214,8 +227,11 @@ pub struct Cell {
     /// Whether a frame is to be worked out.
     frame_pending: bool,
     /// On their way, in order of arrival.
-    flying: VecDeque<(Time, Attachment, Packet, Option<DropReason>)>,
+    flying: VecDeque<Flying>,
     arrived: VecDeque<(Attachment, Packet)>,
+    /// PDUs of connections with ARQ, by number: service flow, and the direction of the connection that they are about.
+    transfers: BTreeMap<u64, (u32, Direction, Box<Content>)>,
+    transfers_begun: u64,
     indications: VecDeque<(Time, Indication)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// By attachment.
@@ -273,29 +289,33 @@ impl Cell {
             backlog: Backlog::new(flow_count as usize),
             turns: [[0; RANKS]; 2],
             agenda: BinaryHeap::new(),
+            granted: VecDeque::new(),
             steps: 0,
             first,
             requests: VecDeque::new(),
             speakers: Vec::new(),
+            codes: codes::Heard::default(),
             bursts: Bursts::default(),
             deal: Deal::default(),
             ranging: BTreeMap::new(),
-            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue))), false),
+            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue))), false, None),
             copies: BTreeMap::new(),
             next_frame: 0,
             frame_pending: false,
             flying: VecDeque::new(),
             arrived: VecDeque::new(),
+            transfers: BTreeMap::new(),
+            transfers_begun: 0,
             indications: VecDeque::new(),
             dropped: VecDeque::new(),
             stats: vec![LinkStats::default(); (first + 2 * count) as usize],
             time: CellTime::default(),
             reaches: (config.entry.as_ref().and_then(|entry| entry.radio.as_ref()))
-                .map(|radio| [false, true].map(|uplink| Reaches::new(radio, config.layout.clock, uplink))),
+                .map(|radio| [false, true].map(|uplink| Reaches::new(radio, &config.layout, uplink))),
             profile_changes: Vec::new(),
             scanning: Vec::new(),
             phases: Phases::default(),
-            times: SymbolTimes::new(&config.layout),
+            times: UnitTimes::new(&config.layout),
             config,
         };
         for (place, &flow) in cell.unsolicited.iter().enumerate() {
@@ -353,18 +373,42 @@ impl Cell {
     }
 
     /// The connections with packets from an attachment.
-    fn connections(&self, from: Attachment) -> Vec<&Connection> {
-        if self.is_for_all(from) {
-            return vec![&self.broadcasts];
-        }
-        let (station, of_station) = self.station_at(from);
-        let flows = self.flows_of(station as u32).map(|flow| &self.flows[flow as usize]);
-        flows.map(|own| if of_station { &own.uplink } else { &own.downlink }).collect()
+    fn connections(&self, from: Attachment) -> impl Iterator<Item = &Connection> {
+        let own = (!self.is_for_all(from)).then(|| self.station_at(from));
+        let flows = own.into_iter().flat_map(|(station, of_station)| {
+            let classes = self.stations[station].classes.iter().map(|(_, flow)| *flow);
+            let flows = std::iter::once(station as u32).chain(classes).map(|flow| &self.flows[flow as usize]);
+            flows.map(move |own| if of_station { &own.uplink } else { &own.downlink })
+        });
+        own.is_none().then_some(&self.broadcasts).into_iter().chain(flows)
     }
 
     fn at(&mut self, time: Time, step: Step) {
         self.agenda.push(Reverse((time, self.steps, step)));
         self.steps += 1;
+    }
+
+    /// A burst is granted. Bursts of symbols begin one behind the other.
+    fn grant(&mut self, burst: Burst) {
+        let (at, number) = (self.burst_time(&burst), self.steps);
+        self.steps += 1;
+        if self.granted.back().is_none_or(|(last, ..)| *last <= at) {
+            return self.granted.push_back((at, number, burst));
+        }
+        let behind = self.granted.partition_point(|(other, ..)| *other <= at);
+        self.granted.insert(behind, (at, number, burst));
+    }
+
+    /// The burst that begins by `now`, before the next step.
+    fn next_burst(&mut self, now: Time) -> Option<Burst> {
+        let &(at, number, burst) = self.granted.front()?;
+        let waits = at > now
+            || self.agenda.peek().is_some_and(|Reverse((step_at, step, _))| (*step_at, *step) < (at, number));
+        if waits {
+            return None;
+        }
+        self.granted.pop_front();
+        Some(burst)
     }
 
     fn frame_start(&self, frame: u64) -> Time {
@@ -375,6 +419,18 @@ impl Cell {
     fn frame_of(&self, now: Time) -> u64 {
         now.as_ns() / self.config.layout.duration.as_ns()
     }
+}
+
+/// A packet on its way: until when, to where, and why it is lost.
+type Flying = (Time, Attachment, Packet, Option<DropReason>);
+
+/// A packet is on its way. Those in symbols arrive one behind the other.
+fn fly(flying: &mut VecDeque<Flying>, packet: Flying) {
+    if flying.back().is_none_or(|(last, ..)| *last <= packet.0) {
+        return flying.push_back(packet);
+    }
+    let behind = flying.partition_point(|(other, ..)| *other <= packet.0);
+    flying.insert(behind, packet);
 }
 
 /// The earlier of two instants, where there are any.
@@ -389,7 +445,8 @@ impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
         let arrival = self.flying.front().map(|(at, ..)| *at);
         let step = self.agenda.peek().map(|Reverse((at, ..))| *at);
-        let next = earlier(arrival, step);
+        let burst = self.granted.front().map(|(at, ..)| *at);
+        let next = earlier(earlier(arrival, step), burst);
         // A queue may drop when it takes a packet, whenever that comes.
         match self.config.rule {
             Rule::DropTail => next,
@@ -402,14 +459,27 @@ impl Machine for Cell {
         while let Some((_, to, packet, lost)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
             self.arrives(now, to, packet, lost);
         }
-        while let Some(&Reverse((at, _, step))) = self.agenda.peek()
-            && at <= now
-        {
-            self.agenda.pop();
+        loop {
+            if let Some(burst) = self.next_burst(now) {
+                if burst.answers_code {
+                    self.answer_code(now, burst);
+                } else {
+                    self.send_burst(now, burst);
+                }
+                continue;
+            }
+            let Some(Reverse((.., step))) = self
+                .agenda
+                .peek()
+                .is_some_and(|Reverse((at, ..))| *at <= now)
+                .then(|| self.agenda.pop())
+                .flatten()
+            else {
+                break;
+            };
             match step {
                 Step::Frame(frame) => self.work_out(now, frame),
                 Step::Opportunity(opportunity) => self.request(now, opportunity),
-                Step::Burst(burst) => self.send_burst(now, burst),
                 Step::Unsolicited(flow) => self.unsolicited_burst(now, flow),
                 Step::Timer(flow) => self.timer_expires(now, flow),
                 Step::Entry(station) => self.entry_timer(now, station),
@@ -422,6 +492,8 @@ impl Machine for Cell {
                 Step::Report(station) => self.report(now, station),
                 Step::Scan(station) => self.scan_step(now, station),
                 Step::ScanTimer(station) => self.scan_timer(now, station),
+                Step::Transfer(number) => self.transfer_ends(now, number),
+                Step::Arq(flow) => self.arq_timer(now, flow),
             }
         }
     }
@@ -433,6 +505,8 @@ mod disciplines;
 mod entry_tests;
 #[cfg(test)]
 mod joining_tests;
+#[cfg(test)]
+mod pusc_tests;
 #[cfg(test)]
 mod scanning_tests;
 #[cfg(test)]

@@ -1,8 +1,14 @@
-//! WirelessMAN-OFDM (IEEE Std 802.16-2004 clause 8.3): symbols, burst profiles, and how a frame is laid out.
+//! Symbols, burst profiles, and how a frame is laid out: WirelessMAN-OFDM (IEEE Std 802.16-2004 clause 8.3), and what it has in common
+//! with WirelessMAN-OFDMA ([`super::pusc`]).
+//!
+//! What the MAC hands out are *units*: symbols of OFDM, slots of OFDMA. How many a subframe has, what each carries, and when it begins and
+//! ends is said here and there, and nowhere else.
 
+use super::pusc::Pusc;
 use roamsim_engine::Span;
 
-/// A burst profile: modulation and rate of the concatenated Reed-Solomon and convolutional code (clause 8.3.3.2.1).
+/// A burst profile: modulation and rate of the code. Those of OFDM have the concatenated Reed-Solomon and convolutional code (clause
+/// 8.3.3.2.1), those of OFDMA a convolutional one (IEEE Std 802.16e-2005 clause 8.4.9.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BurstProfile {
     /// BPSK, rate 1/2.
@@ -19,11 +25,23 @@ pub enum BurstProfile {
     Qam64R23,
     /// 64-QAM, rate 3/4.
     Qam64R34,
+    /// OFDMA: QPSK, rate 1/2.
+    SlotQpsk12,
+    /// OFDMA: QPSK, rate 3/4.
+    SlotQpsk34,
+    /// OFDMA: 16-QAM, rate 1/2.
+    SlotQam16R12,
+    /// OFDMA: 16-QAM, rate 3/4.
+    SlotQam16R34,
+    /// OFDMA: 64-QAM, rate 2/3.
+    SlotQam64R23,
+    /// OFDMA: 64-QAM, rate 3/4.
+    SlotQam64R34,
 }
 
 impl BurstProfile {
-    /// All, the most robust first.
-    pub const ALL: [BurstProfile; 7] = [
+    /// Those of OFDM, the most robust first.
+    pub const OFDM: [BurstProfile; 7] = [
         BurstProfile::Bpsk12,
         BurstProfile::Qpsk12,
         BurstProfile::Qpsk34,
@@ -33,8 +51,40 @@ impl BurstProfile {
         BurstProfile::Qam64R34,
     ];
 
-    /// Octets of a symbol before coding (table 215).
-    pub const fn symbol_bytes(self) -> u32 {
+    /// Those of OFDMA, the most robust first.
+    pub const OFDMA: [BurstProfile; 6] = [
+        BurstProfile::SlotQpsk12,
+        BurstProfile::SlotQpsk34,
+        BurstProfile::SlotQam16R12,
+        BurstProfile::SlotQam16R34,
+        BurstProfile::SlotQam64R23,
+        BurstProfile::SlotQam64R34,
+    ];
+
+    /// All, by their numbers.
+    pub const ALL: [BurstProfile; 13] = [
+        BurstProfile::Bpsk12,
+        BurstProfile::Qpsk12,
+        BurstProfile::Qpsk34,
+        BurstProfile::Qam16R12,
+        BurstProfile::Qam16R34,
+        BurstProfile::Qam64R23,
+        BurstProfile::Qam64R34,
+        BurstProfile::SlotQpsk12,
+        BurstProfile::SlotQpsk34,
+        BurstProfile::SlotQam16R12,
+        BurstProfile::SlotQam16R34,
+        BurstProfile::SlotQam64R23,
+        BurstProfile::SlotQam64R34,
+    ];
+
+    /// Whether it is one of OFDMA.
+    pub const fn is_of_slots(self) -> bool {
+        self as usize >= BurstProfile::SlotQpsk12 as usize
+    }
+
+    /// Octets of a unit before coding: of a symbol of 192 data subcarriers (table 215), or of a slot of 48 (IEEE Std 802.16e-2005 table 324).
+    pub const fn unit_bytes(self) -> u32 {
         match self {
             BurstProfile::Bpsk12 => 12,
             BurstProfile::Qpsk12 => 24,
@@ -43,21 +93,35 @@ impl BurstProfile {
             BurstProfile::Qam16R34 => 72,
             BurstProfile::Qam64R23 => 96,
             BurstProfile::Qam64R34 => 108,
+            BurstProfile::SlotQpsk12 => 6,
+            BurstProfile::SlotQpsk34 => 9,
+            BurstProfile::SlotQam16R12 => 12,
+            BurstProfile::SlotQam16R34 => 18,
+            BurstProfile::SlotQam64R23 => 24,
+            BurstProfile::SlotQam64R34 => 27,
         }
     }
 
-    /// Octets of MAC PDUs in a burst of so many symbols: its last octet is the zero tail of the code (clause 8.3.3.2.1).
-    pub const fn burst_bytes(self, symbols: u32) -> u32 {
-        (symbols * self.symbol_bytes()).saturating_sub(TAIL_BYTES)
+    /// Octets of a burst that end its code: in OFDM the last one is its zero tail (clause 8.3.3.2.1); in OFDMA the code bites its tail.
+    const fn tail_bytes(self) -> u32 {
+        if self.is_of_slots() { 0 } else { 1 }
     }
 
-    /// Symbols of a burst that has room for so many octets.
-    pub const fn burst_symbols(self, bytes: u32) -> u32 {
-        (bytes + TAIL_BYTES).div_ceil(self.symbol_bytes())
+    /// Octets of MAC PDUs in a burst of so many units.
+    pub const fn burst_bytes(self, units: u32) -> u32 {
+        (units * self.unit_bytes()).saturating_sub(self.tail_bytes())
+    }
+
+    /// Units of a burst that has room for so many octets.
+    pub const fn burst_units(self, bytes: u32) -> u32 {
+        (bytes + self.tail_bytes()).div_ceil(self.unit_bytes())
+    }
+
+    /// Units before the data of an uplink burst: in OFDM the short preamble (clause 8.3.5.1); slots have pilots of their own.
+    pub const fn preamble_units(self) -> u32 {
+        if self.is_of_slots() { 0 } else { 1 }
     }
 }
-
-const TAIL_BYTES: u32 = 1;
 
 /// The cyclic prefix of a symbol: its length over that of the useful part (table 213).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +158,7 @@ pub const FRAME_DURATIONS: [Span; 7] = [
     Span::from_ms(20),
 ];
 
-/// Sampling factors by the bandwidth that the channel is a multiple of, in hertz (table 213): the first that fits.
+/// Sampling factors of OFDM by the bandwidth that the channel is a multiple of, in hertz (table 213): the first that fits.
 const SAMPLING_FACTORS: [(u64, u64, u64); 5] = [
     (1_750_000, 8, 7),
     (1_500_000, 86, 75),
@@ -107,17 +171,32 @@ const SAMPLING_FACTORS: [(u64, u64, u64); 5] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SymbolClock {
     sampling_hz: u64,
+    /// Samples of the useful part.
+    samples: u32,
     prefix: CyclicPrefix,
 }
 
+/// Subcarriers of OFDM (clause 8.3.2.4).
+const OFDM_SUBCARRIERS: u32 = 256;
+
 impl SymbolClock {
-    /// That of a channel; `None` where the standard has no sampling factor for its bandwidth.
+    /// That of a channel of OFDM; `None` where the standard has no sampling factor for its bandwidth.
     pub fn new(bandwidth_hz: u64, prefix: CyclicPrefix) -> Option<SymbolClock> {
+        SymbolClock::by(&SAMPLING_FACTORS, bandwidth_hz, OFDM_SUBCARRIERS, prefix)
+    }
+
+    /// The same by sampling factors, and of so many subcarriers.
+    pub(super) fn by(
+        factors: &[(u64, u64, u64)],
+        bandwidth_hz: u64,
+        samples: u32,
+        prefix: CyclicPrefix,
+    ) -> Option<SymbolClock> {
         let fits = |&&(of_hz, ..): &&(u64, u64, u64)| bandwidth_hz > 0 && bandwidth_hz.is_multiple_of(of_hz);
-        let &(_, up, down) = SAMPLING_FACTORS.iter().find(fits)?;
+        let &(_, up, down) = factors.iter().find(fits)?;
         // Fs = floor(n BW / 8000) 8000 (clause 8.3.2.2).
         let sampling_hz = up.checked_mul(bandwidth_hz)? / (down * 8000) * 8000;
-        (sampling_hz > 0).then_some(SymbolClock { sampling_hz, prefix })
+        (sampling_hz > 0).then_some(SymbolClock { sampling_hz, samples, prefix })
     }
 
     /// The sampling frequency.
@@ -125,7 +204,13 @@ impl SymbolClock {
         self.sampling_hz
     }
 
-    /// The time of so many symbols, to the nearest nanosecond: one has 256 samples and the prefix.
+    /// The subcarriers that a signal is in, of all: 200 of 256 in OFDM (table 213); 840 of 1024 and 420 of 512 in the downlink of PUSC (IEEE Std
+    /// 802.16e-2005 clause 8.4.6.1.2.1).
+    pub fn used_part(self) -> f64 {
+        if self.samples == OFDM_SUBCARRIERS { 200.0 / 256.0 } else { 840.0 / 1024.0 }
+    }
+
+    /// The time of so many symbols, to the nearest nanosecond: one has the samples of the useful part and the prefix.
     pub fn symbols(self, count: u32) -> Span {
         self.part_of_a_symbol(count, 1)
     }
@@ -134,7 +219,7 @@ impl SymbolClock {
     fn part_of_a_symbol(self, count: u32, divisor: u32) -> Span {
         let part = self.prefix.denominator() as u64;
         let denominator = self.sampling_hz * part * u64::from(divisor);
-        let samples = 256 * (part + 1) * u64::from(count);
+        let samples = u64::from(self.samples) * (part + 1) * u64::from(count);
         // A division of 64 bits takes a fraction of one of 128: what a frame has fits.
         let ns = match samples.checked_mul(1_000_000_000).and_then(|n| n.checked_add(denominator / 2)) {
             Some(numerator) => numerator / denominator,
@@ -149,35 +234,32 @@ impl SymbolClock {
     /// The time of one symbol in seconds.
     pub fn symbol_s(self) -> f64 {
         let part = self.prefix.denominator() as f64;
-        256.0 * (part + 1.0) / (part * self.sampling_hz as f64)
+        f64::from(self.samples) * (part + 1.0) / (part * self.sampling_hz as f64)
     }
 
     /// How many symbols that time has room for.
     fn symbols_within(self, time: Span) -> u32 {
         let part = self.prefix.denominator();
         let samples = u128::from(time.as_ns()) * u128::from(self.sampling_hz) * part;
-        u32::try_from(samples / (256 * (part + 1) * 1_000_000_000)).unwrap_or(u32::MAX)
+        u32::try_from(samples / (u128::from(self.samples) * (part + 1) * 1_000_000_000)).unwrap_or(u32::MAX)
     }
 
-    /// The time of so many octets in the symbols of a profile.
-    pub fn bytes(self, bytes: u32, profile: BurstProfile) -> Span {
-        self.part_of_a_symbol(bytes, profile.symbol_bytes())
+    /// So many times so many symbols, over a divisor.
+    pub(super) fn share(self, count: u32, symbols: u32, divisor: u32) -> Span {
+        self.part_of_a_symbol(count * symbols, divisor)
     }
 }
 
-/// Symbols at the begin of each frame: the long preamble and the frame control header (clause 8.3.5.1).
-pub const PREAMBLE_AND_FCH_SYMBOLS: u32 = 2 + 1;
+/// Symbols at the begin of each frame of OFDM: the long preamble and the frame control header (clause 8.3.5.1).
+const HEADER_SYMBOLS: u32 = 2 + 1;
 
-/// Symbols before the data of an uplink burst: the short preamble (clause 8.3.5.1).
-pub const UPLINK_PREAMBLE_SYMBOLS: u32 = 1;
-
-/// Symbols of an opportunity for a bandwidth request in the full region: preamble and one symbol of BPSK 1/2 (clause
+/// Symbols of an opportunity for a bandwidth request in the full region of OFDM: preamble and one symbol of BPSK 1/2 (clause
 /// 8.3.7.3.1), which has room for the request's header.
-pub const REQUEST_SYMBOLS: u32 = 2;
+const REQUEST_SYMBOLS: u32 = 2;
 
-/// Symbols of an opportunity for initial ranging: long preamble, RNG-REQ in two symbols of BPSK 1/2, and one for the way of those that
+/// Symbols of an opportunity for initial ranging in OFDM: long preamble, RNG-REQ in two symbols of BPSK 1/2, and one for the way of those that
 /// have not adjusted their timing yet (chosen: 50 us are 7.5 km there and back).
-pub const RANGING_SYMBOLS: u32 = 2 + 2 + 1;
+const RANGING_SYMBOLS: u32 = 2 + 2 + 1;
 
 /// How the time of a frame is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +268,7 @@ pub struct FrameLayout {
     pub clock: SymbolClock,
     /// From one frame to the next.
     pub duration: Span,
-    /// Symbols of the downlink subframe, preamble and FCH included.
+    /// Symbols of the downlink subframe, preamble included.
     pub downlink_symbols: u32,
     /// Symbols of the uplink subframe.
     pub uplink_symbols: u32,
@@ -194,10 +276,12 @@ pub struct FrameLayout {
     pub transmit_gap: Span,
     /// The gap at the end of the frame (RTG), at least.
     pub receive_gap: Span,
+    /// The slots of OFDMA; `None`: OFDM.
+    pub pusc: Option<Pusc>,
 }
 
 impl FrameLayout {
-    /// A frame with this share of its symbols for the downlink, rounded down. Gaps that leave no time leave no symbols.
+    /// A frame of OFDM with this share of its symbols for the downlink, rounded down. Gaps that leave no time leave no symbols.
     pub fn new(
         clock: SymbolClock,
         duration: Span,
@@ -209,37 +293,135 @@ impl FrameLayout {
         let symbols = clock.symbols_within(time);
         let downlink_symbols = (f64::from(symbols) * downlink_share.clamp(0.0, 1.0)) as u32;
         let uplink_symbols = symbols - downlink_symbols;
-        FrameLayout { clock, duration, downlink_symbols, uplink_symbols, transmit_gap, receive_gap }
+        let pusc = None;
+        FrameLayout { clock, duration, downlink_symbols, uplink_symbols, transmit_gap, receive_gap, pusc }
+    }
+
+    /// Its burst profiles, the most robust first.
+    pub fn profiles(&self) -> &'static [BurstProfile] {
+        if self.pusc.is_some() { &BurstProfile::OFDMA } else { &BurstProfile::OFDM }
+    }
+
+    /// Units of the downlink subframe, those of the header included.
+    pub fn downlink_units(&self) -> u32 {
+        self.pusc.map_or(self.downlink_symbols, |pusc| pusc.downlink_slots(self.downlink_symbols))
+    }
+
+    /// Units of the uplink subframe.
+    pub fn uplink_units(&self) -> u32 {
+        self.pusc.map_or(self.uplink_symbols, |pusc| pusc.uplink_slots(self.uplink_symbols))
+    }
+
+    /// Units before the maps.
+    pub fn header_units(&self) -> u32 {
+        self.pusc.map_or(HEADER_SYMBOLS, |_| Pusc::HEADER_SLOTS)
+    }
+
+    /// Units of so many opportunities for requests.
+    pub fn request_units(&self, count: u32) -> u32 {
+        match self.pusc {
+            None => count.saturating_mul(REQUEST_SYMBOLS),
+            Some(_) => Pusc::region_slots(count.saturating_mul(Pusc::REQUEST_SYMBOLS)),
+        }
+    }
+
+    /// Units of so many opportunities for initial ranging.
+    pub fn ranging_units(&self, count: u32) -> u32 {
+        match self.pusc {
+            None => count.saturating_mul(RANGING_SYMBOLS),
+            Some(_) => Pusc::region_slots(count.saturating_mul(Pusc::RANGING_SYMBOLS)),
+        }
+    }
+
+    /// Symbols that an opportunity for a request lasts.
+    pub fn request_symbols(&self) -> u32 {
+        self.pusc.map_or(REQUEST_SYMBOLS, |_| Pusc::REQUEST_SYMBOLS)
+    }
+
+    /// Symbols that an opportunity for initial ranging lasts.
+    pub fn ranging_symbols(&self) -> u32 {
+        self.pusc.map_or(RANGING_SYMBOLS, |_| Pusc::RANGING_SYMBOLS)
+    }
+
+    /// Symbols of a preamble that is in no unit.
+    pub fn preamble_symbols(&self) -> u32 {
+        self.pusc.map_or(0, |_| Pusc::PREAMBLE_SYMBOLS)
+    }
+
+    /// The symbols of a unit, of which a slot has its part.
+    pub fn unit_symbols(&self, uplink: bool) -> f64 {
+        self.pusc.map_or(1.0, |pusc| {
+            let (symbols, subchannels) = pusc.slot(uplink);
+            f64::from(symbols) / f64::from(subchannels)
+        })
     }
 
     /// When the uplink subframe begins, from the begin of the frame.
     pub fn uplink_offset(&self) -> Span {
         self.clock.symbols(self.downlink_symbols) + self.transmit_gap
     }
+
+    /// The airtime of so many octets in bursts of a profile: in OFDMA that of the whole channel, of which a slot has its share.
+    pub fn airtime(&self, bytes: u32, profile: BurstProfile, uplink: bool) -> Span {
+        match self.pusc {
+            None => self.clock.share(bytes, 1, profile.unit_bytes()),
+            Some(pusc) => {
+                let (symbols, subchannels) = pusc.slot(uplink);
+                self.clock.share(bytes, symbols, subchannels * profile.unit_bytes())
+            }
+        }
+    }
 }
 
-/// The times of symbols of a layout, worked out once: a division each otherwise.
+/// The times of units of a layout, worked out once: a division each otherwise.
 #[derive(Debug)]
-pub(super) struct SymbolTimes {
+pub(super) struct UnitTimes {
     clock: SymbolClock,
     /// See [`FrameLayout::uplink_offset`].
     pub uplink_offset: Span,
     /// Of so many symbols, up to those of the longer subframe.
-    times: Vec<Span>,
+    symbols: Vec<Span>,
+    /// Slots of OFDMA, and how many of them follow each other in time on the uplink.
+    pusc: Option<(Pusc, u32)>,
 }
 
-impl SymbolTimes {
-    pub fn new(layout: &FrameLayout) -> SymbolTimes {
+impl UnitTimes {
+    pub fn new(layout: &FrameLayout) -> UnitTimes {
         let longer = layout.downlink_symbols.max(layout.uplink_symbols);
-        let times = (0..=longer).map(|count| layout.clock.symbols(count)).collect();
-        SymbolTimes { clock: layout.clock, uplink_offset: layout.uplink_offset(), times }
+        let symbols = (0..=longer).map(|count| layout.clock.symbols(count)).collect();
+        let pusc = layout.pusc.map(|pusc| (pusc, Pusc::columns(layout.uplink_symbols)));
+        UnitTimes { clock: layout.clock, uplink_offset: layout.uplink_offset(), symbols, pusc }
     }
 
     /// The time of so many symbols.
     pub fn symbols(&self, count: u32) -> Span {
-        match self.times.get(count as usize) {
+        match self.symbols.get(count as usize) {
             Some(time) => *time,
             None => self.clock.symbols(count),
+        }
+    }
+
+    /// When so many units of the downlink are over, from the begin of the frame.
+    pub fn downlink_end(&self, units: u32) -> Span {
+        match self.pusc {
+            None => self.symbols(units),
+            Some((pusc, _)) => self.symbols(pusc.downlink_end(units)),
+        }
+    }
+
+    /// When a burst of so many units begins, from the begin of the uplink.
+    pub fn uplink_begin(&self, first: u32, units: u32) -> Span {
+        match self.pusc {
+            None => self.symbols(first),
+            Some((_, columns)) => self.symbols(Pusc::uplink_begin(columns, first, units)),
+        }
+    }
+
+    /// When the units from one up to another are over, from the begin of the uplink.
+    pub fn uplink_end(&self, from: u32, to: u32) -> Span {
+        match self.pusc {
+            None => self.symbols(to),
+            Some((_, columns)) => self.symbols(Pusc::uplink_end(columns, from, to)),
         }
     }
 }
@@ -259,8 +441,8 @@ mod tests {
         assert_eq!((clock.sampling_hz(), clock.symbols(1)), (5_760_000, Span::from_us(50)));
         assert_eq!(clock.symbols(97), Span::from_us(4850));
         // 108 octets in 50 us: 17.28 Mb/s.
-        assert_eq!(BurstProfile::Qam64R34.symbol_bytes() * 8 * 20_000, 17_280_000);
-        assert_eq!(clock.bytes(54, BurstProfile::Qam64R34), Span::from_us(25));
+        assert_eq!(BurstProfile::Qam64R34.unit_bytes() * 8 * 20_000, 17_280_000);
+        assert_eq!(clock.share(54, 1, BurstProfile::Qam64R34.unit_bytes()), Span::from_us(25));
     }
 
     #[test]
@@ -304,7 +486,7 @@ mod tests {
     #[test]
     fn a_burst_loses_an_octet_to_its_tail() {
         assert_eq!(BurstProfile::Qam64R34.burst_bytes(10), 1079);
-        assert_eq!((BurstProfile::Bpsk12.burst_symbols(11), BurstProfile::Bpsk12.burst_symbols(12)), (1, 2));
+        assert_eq!((BurstProfile::Bpsk12.burst_units(11), BurstProfile::Bpsk12.burst_units(12)), (1, 2));
         assert_eq!(BurstProfile::Bpsk12.burst_bytes(0), 0);
     }
 }

@@ -12,13 +12,10 @@
 //! Not modelled: shadowing and fading, power control, interference between cells.
 
 use super::block_errors::BlockErrors;
-use super::phy::{BurstProfile, SymbolClock};
+use super::phy::{BurstProfile, FrameLayout, SymbolClock};
 use crate::link::propagation::{Propagation, thermal_noise_dbm};
 
 const PROFILES: usize = BurstProfile::ALL.len();
-
-/// Used subcarriers of 256 (table 213).
-const USED_PART: f64 = 200.0 / 256.0;
 
 /// The radio of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,13 +47,14 @@ pub struct Adaptation {
     pub hysteresis_db: f64,
 }
 
-/// The thresholds that the standard has receivers meet (IEEE Std 802.16-2004 table 266).
-pub const THRESHOLDS_DB: [f64; PROFILES] = [6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4];
+/// The thresholds that the standard has receivers meet (IEEE Std 802.16-2004 table 266; of OFDMA IEEE Std 802.16e-2005 table 338).
+pub const THRESHOLDS_DB: [f64; PROFILES] =
+    [6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4, 5.0, 8.0, 10.5, 14.0, 18.0, 20.0];
 
 impl RadioConfig {
     /// The power of noise, in dBm, with what a receiver adds and loses.
     pub fn noise_dbm(&self, clock: SymbolClock) -> f64 {
-        thermal_noise_dbm(clock.sampling_hz() as f64 * USED_PART)
+        thermal_noise_dbm(clock.sampling_hz() as f64 * clock.used_part())
             + self.noise_figure_db
             + self.implementation_margin_db
     }
@@ -86,6 +84,8 @@ impl RadioConfig {
 /// How far each profile reaches in one direction, in metres.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reaches {
+    /// Those of the cell, the most robust first.
+    profiles: &'static [BurstProfile],
     understood: [f64; PROFILES],
     /// Where one that is used is left, and where one that is not is entered.
     left: [f64; PROFILES],
@@ -93,11 +93,12 @@ pub(super) struct Reaches {
 }
 
 impl Reaches {
-    pub fn new(radio: &RadioConfig, clock: SymbolClock, uplink: bool) -> Reaches {
+    pub fn new(radio: &RadioConfig, layout: &FrameLayout, uplink: bool) -> Reaches {
+        let (profiles, clock) = (layout.profiles(), layout.clock);
         let by = |spare_db| BurstProfile::ALL.map(|profile| radio.reach_m(clock, profile, uplink, spare_db));
         let Adaptation { margin_db, hysteresis_db } =
             radio.adaptation.unwrap_or(Adaptation { margin_db: 0.0, hysteresis_db: 0.0 });
-        Reaches { understood: by(0.0), left: by(margin_db), entered: by(margin_db + hysteresis_db) }
+        Reaches { profiles, understood: by(0.0), left: by(margin_db), entered: by(margin_db + hysteresis_db) }
     }
 
     /// Whether a burst is understood at a distance.
@@ -111,7 +112,7 @@ impl Reaches {
             let reach_m = if *profile > present { &self.entered } else { &self.left };
             distance_m <= reach_m[*profile as usize]
         };
-        BurstProfile::ALL.into_iter().rev().find(fits).unwrap_or(BurstProfile::Bpsk12)
+        self.profiles.iter().copied().rev().find(fits).unwrap_or(self.profiles[0])
     }
 }
 
@@ -162,7 +163,7 @@ mod tests {
         let reach_m = |uplink| radio.reach_m(clock, BurstProfile::Qam64R34, uplink, 0.0);
         assert!((reach_m(false) - 768.6).abs() < 1.0, "{}", reach_m(false));
         assert!((reach_m(false) / reach_m(true) - 10f64.sqrt()).abs() < 1e-6);
-        let reaches = Reaches::new(&radio, clock, false);
+        let reaches = Reaches::new(&radio, &super::super::tests::layout(), false);
         assert!(reaches.is_understood(BurstProfile::Qam64R34, 768.0));
         assert!(!reaches.is_understood(BurstProfile::Qam64R34, 770.0));
     }
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn a_profile_is_left_at_its_margin_and_entered_behind_the_hysteresis() {
         let (radio, clock) = radio();
-        let reaches = Reaches::new(&radio, clock, false);
+        let reaches = Reaches::new(&radio, &super::super::tests::layout(), false);
         let at = |present, spare_db| {
             reaches.adapted(present, radio.reach_m(clock, BurstProfile::Qam64R34, false, spare_db))
         };

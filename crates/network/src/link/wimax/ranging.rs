@@ -6,7 +6,6 @@
 use super::admission::Invitation;
 use super::joining::Joining;
 use super::management::Message;
-use super::phy::RANGING_SYMBOLS;
 use super::{Cell, FROM_STATION, Step};
 use roamsim_engine::Time;
 
@@ -15,7 +14,8 @@ impl Cell {
         let Some(config) = &self.config.entry else { return Time::MAX };
         let of_region = u64::from(config.ranging_opportunities);
         let number = (opportunity % of_region) as u32;
-        self.uplink_time(opportunity / of_region * config.ranging_frames, number * RANGING_SYMBOLS)
+        let symbol = number * self.config.layout.ranging_symbols();
+        self.uplink_time(opportunity / of_region * config.ranging_frames, symbol)
     }
 
     /// The first ranging opportunity that begins at or after `now`.
@@ -43,8 +43,8 @@ impl Cell {
                 self.will_range(station, opportunity);
             }
         }
-        let collides = users.len() > 1;
-        for &station in &users {
+        let collide = self.ranging_collisions(&users);
+        for (&station, &collides) in users.iter().zip(&collide) {
             let stats = &mut self.flows[station as usize].stats;
             stats.ranging_requests += 1;
             stats.collided_ranging_requests += u64::from(collides);
@@ -53,10 +53,13 @@ impl Cell {
             }
             self.arm_entry(now, station);
         }
+        if self.config.layout.pusc.is_some() {
+            return self.range_by_codes(now, &users, &collide);
+        }
         if let [station] = users[..]
             && self.hears_contention_of(now, station)
         {
-            let end = now + self.config.layout.clock.symbols(RANGING_SYMBOLS);
+            let end = now + self.times.symbols(self.config.layout.ranging_symbols());
             self.at(end, Step::Heard(station, Message::RangingRequest));
         }
     }

@@ -72,11 +72,11 @@ impl Cell {
         }
     }
 
-    /// Whether the base station hears what a station sends in contention: by the threshold of BPSK 1/2.
+    /// Whether the base station hears what a station sends in contention: by the threshold of the most robust profile.
     pub(super) fn hears_contention_of(&self, at: Time, station: u32) -> bool {
         let Some([_, reaches]) = &self.reaches else { return true };
         let distance_m = self.distance_m(station, self.frame_start(self.frame_of(at)));
-        reaches.is_understood(BurstProfile::Bpsk12, distance_m)
+        reaches.is_understood(self.config.layout.profiles()[0], distance_m)
     }
 
     /// How good the base station is at a station.

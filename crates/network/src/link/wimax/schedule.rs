@@ -1,24 +1,24 @@
-//! Round robin on the uplink: symbols are dealt one by one among those that want some.
-
-use super::phy::UPLINK_PREAMBLE_SYMBOLS;
+//! Round robin on the uplink: units are dealt one by one among those that want some.
 
 /// A service flow that wants a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Demand {
     pub flow: u32,
-    /// Data symbols that it wants, not fewer than `least_symbols`.
-    pub symbols: u32,
+    /// Data units that it wants, not fewer than `least_units`.
+    pub units: u32,
     /// What it can make use of at all.
-    pub least_symbols: u32,
+    pub least_units: u32,
+    /// What comes before its data.
+    pub preamble_units: u32,
 }
 
-/// A burst that a service flow gets: data symbols.
+/// A burst that a service flow gets: data units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     pub flow: u32,
-    pub symbols: u32,
+    pub units: u32,
     /// What it wanted.
-    wanted_symbols: u32,
+    wanted_units: u32,
 }
 
 /// What is dealt in a frame.
@@ -28,29 +28,29 @@ pub(super) struct Deal {
 }
 
 impl Deal {
-    /// Deals a room of symbols among the first of these, in at most so many bursts; each burst costs a preamble. Returns whose
+    /// Deals a room of units among the first of these, in at most so many bursts; each burst costs a preamble. Returns whose
     /// turn is next. It looks at one more than get a burst.
     pub fn deal(
         &mut self,
         demands: impl IntoIterator<Item = Demand>,
-        room_symbols: u32,
+        room_units: u32,
         most_bursts: u32,
     ) -> Option<u32> {
-        let (mut room, mut waiting) = (room_symbols, None);
+        let (mut room, mut waiting) = (room_units, None);
         let grants = &mut self.grants;
         grants.clear();
-        for Demand { flow, symbols: wanted_symbols, least_symbols: symbols } in demands {
-            let cost = UPLINK_PREAMBLE_SYMBOLS + symbols;
+        for Demand { flow, units: wanted_units, least_units: units, preamble_units } in demands {
+            let cost = preamble_units + units;
             if cost > room || grants.len() >= most_bursts as usize {
                 waiting = Some(flow);
                 break;
             }
             room -= cost;
-            grants.push(Grant { flow, symbols, wanted_symbols });
+            grants.push(Grant { flow, units, wanted_units });
         }
         if let [grant] = &mut grants[..] {
             // Nobody to share with.
-            grant.symbols += room.min(grant.wanted_symbols - grant.symbols);
+            grant.units += room.min(grant.wanted_units - grant.units);
             return Some(waiting.unwrap_or(grant.flow));
         }
         let mut last = None;
@@ -58,8 +58,8 @@ impl Deal {
         while dealt && room > 0 {
             dealt = false;
             for (number, grant) in grants.iter_mut().enumerate() {
-                if room > 0 && grant.symbols < grant.wanted_symbols {
-                    (grant.symbols, room, dealt) = (grant.symbols + 1, room - 1, true);
+                if room > 0 && grant.units < grant.wanted_units {
+                    (grant.units, room, dealt) = (grant.units + 1, room - 1, true);
                     last = Some(number);
                 }
             }
@@ -74,14 +74,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn demand(flow: u32, symbols: u32) -> Demand {
-        Demand { flow, symbols, least_symbols: 1 }
+    fn demand(flow: u32, units: u32) -> Demand {
+        Demand { flow, units, least_units: 1, preamble_units: 1 }
     }
 
     fn dealt(demands: &[Demand], room: u32, most: u32) -> (Vec<(u32, u32)>, Option<u32>) {
         let mut deal = Deal::default();
         let next = deal.deal(demands.iter().copied(), room, most);
-        (deal.grants.into_iter().map(|grant| (grant.flow, grant.symbols)).collect(), next)
+        (deal.grants.into_iter().map(|grant| (grant.flow, grant.units)).collect(), next)
     }
 
     #[test]
@@ -114,18 +114,18 @@ mod tests {
             most in 1u32..14,
         ) {
             let demands: Vec<_> = (0..).zip(&wants)
-                .map(|(flow, &(least_symbols, more))| Demand { flow, symbols: least_symbols + more, least_symbols })
+                .map(|(flow, &(least_units, more))| Demand { flow, units: least_units + more, least_units, preamble_units: 1 })
                 .collect();
             let mut deal = Deal::default();
             let next = deal.deal(demands.iter().copied(), room, most);
             let grants = deal.grants;
-            let used: u32 = grants.iter().map(|grant| grant.symbols + 1).sum();
+            let used: u32 = grants.iter().map(|grant| grant.units + 1).sum();
             prop_assert!(used <= room && grants.len() <= most as usize);
             let mut hungry = false;
             for (grant, demand) in grants.iter().zip(&demands) {
                 prop_assert_eq!(grant.flow, demand.flow);
-                prop_assert!((demand.least_symbols..=demand.symbols).contains(&grant.symbols));
-                hungry |= grant.symbols < demand.symbols;
+                prop_assert!((demand.least_units..=demand.units).contains(&grant.units));
+                hungry |= grant.units < demand.units;
             }
             prop_assert!(used == room || !hungry);
             prop_assert!(next.is_none_or(|next| (next as usize) < demands.len()));

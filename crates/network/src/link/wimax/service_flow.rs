@@ -5,9 +5,8 @@
 
 use super::account::StationStats;
 use super::config::{CellConfig, FlowConfig, Service};
-use super::connection::{Connection, LEAST_PDU_BYTES};
+use super::connection::Connection;
 use super::contention::Contention;
-use super::frame::PROFILES;
 use super::management::Message;
 use super::{Attachment, Cell, Station, Wait};
 use crate::traffic_class::TrafficClass;
@@ -29,6 +28,8 @@ pub(super) struct ServiceFlow {
     pub unsolicited: Option<Time>,
     /// What the base station knows that it wants, in octets.
     pub requested_bytes: u64,
+    /// When the step that looks at timers of ARQ comes.
+    pub arq_timer: Option<Time>,
     /// The last frame with a grant for it.
     pub granted: Option<u64>,
     /// Its place among those with unsolicited bursts.
@@ -43,17 +44,19 @@ impl ServiceFlow {
         own: &FlowConfig,
         draws: impl Fn(&str) -> Stream,
     ) -> ServiceFlow {
+        let arq = cell.arq.filter(|_| own.arq);
         let queue = |purpose| cell.rule.discipline(cell.queue, draws(purpose));
         ServiceFlow {
             station: own.station,
             service: own.service,
-            downlink: Connection::new(down, queue("downlink queue"), own.packing),
-            uplink: Connection::new(up, queue("uplink queue"), own.packing),
+            downlink: Connection::new(down, queue("downlink queue"), own.packing, arq),
+            uplink: Connection::new(up, queue("uplink queue"), own.packing, arq),
             contention: Contention::new(cell.contention),
             draws: draws("requests"),
             timer: None,
             unsolicited: None,
             requested_bytes: 0,
+            arq_timer: None,
             granted: None,
             unsolicited_place: 0,
             stats: StationStats::default(),
@@ -84,10 +87,11 @@ impl Cell {
             return;
         }
         let frame = self.config.layout.duration;
+        let profiles = self.config.layout.profiles().len() as u32;
         let symbols = |cell: &Cell, flow: u32| {
             let own = &cell.flows[flow as usize];
             let profile = cell.stations[own.station as usize].config.uplink;
-            own.service.most_unsolicited_symbols(profile, frame)
+            own.service.most_unsolicited_units(profile, frame)
         };
         let others = self.unsolicited.iter().filter(|&&other| {
             let own = &self.flows[other as usize];
@@ -95,15 +99,24 @@ impl Cell {
         });
         let (mut bursts, mut sum) =
             others.fold((0, 0), |(bursts, sum), &other| (bursts + 1, sum + symbols(self, other)));
-        let message = self.stations.iter().map(|own| own.config.message_symbols()).max().unwrap_or(0);
-        let data = self.stations.iter().map(|own| own.config.downlink.burst_symbols(LEAST_PDU_BYTES)).max();
+        // What is never cut: messages, and blocks of ARQ.
+        let whole = self.flows.iter().map(|own| {
+            let config = &self.stations[own.station as usize].config;
+            let block = match own.least_block_bytes() {
+                0 => 0,
+                bytes => config.uplink.preamble_units() + config.uplink.burst_units(bytes),
+            };
+            (config.message_units().max(block), config.downlink.burst_units(own.downlink.least_pdu_bytes()))
+        });
+        let (message, data) =
+            whole.fold((0, 0), |(message, data), (up, down)| (message.max(up), data.max(down)));
         for flow in self.flows_of(station) {
             let service = self.flows[flow as usize].service;
             let asks = service.interval().is_some();
             let (with_bursts, with_sum) = (bursts + u32::from(asks), sum + symbols(self, flow));
             let admitted = !asks
                 || with_sum + message <= self.config.least_uplink_room()
-                    && self.config.least_downlink_room(PROFILES as u32, with_bursts + 1) >= data.unwrap_or(0);
+                    && self.config.least_downlink_room(profiles, with_bursts + 1) >= data;
             if admitted {
                 (bursts, sum) = (with_bursts, with_sum);
             } else {
@@ -179,7 +192,7 @@ impl Cell {
         let uplink_rank = if self.enters(flow) { 0 } else { rank };
         let served = !self.is_left_alone(own.station);
         let wait = Wait {
-            downlink: (served && !own.downlink.is_empty()).then_some((rank, profile)),
+            downlink: (served && !own.downlink_is_empty()).then_some((rank, profile)),
             uplink: (served && own.requested_bytes > 0).then_some(uplink_rank),
         };
         self.backlog.note(flow, wait);
@@ -208,7 +221,8 @@ impl Cell {
 
     /// The octets of the PDUs that it would send.
     pub(super) fn backlog_bytes(&self, flow: u32) -> u64 {
-        self.flows[flow as usize].uplink.backlog_bytes() + self.messages_bytes(flow)
+        let own = &self.flows[flow as usize];
+        own.uplink.backlog_bytes() + own.downlink.answer_bytes() + self.messages_bytes(flow)
     }
 
     /// Those that it asks for by contention, in which data of UGS and rtPS have no part.

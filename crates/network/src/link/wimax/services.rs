@@ -249,8 +249,8 @@ fn three_flows() -> CellConfig {
     let mut with = config(&[station(Service::BestEffort)]);
     let voice = Service::UnsolicitedGrant { packet_bytes: 200, interval: Span::from_ms(20) };
     with.flows = vec![
-        FlowConfig { station: 0, service: voice, dscps: 1 << 46, packing: false },
-        FlowConfig { station: 0, service: REAL_TIME, dscps: 1 << 34 | 1 << 36, packing: false },
+        FlowConfig { station: 0, service: voice, dscps: 1 << 46, packing: false, arq: false },
+        FlowConfig { station: 0, service: REAL_TIME, dscps: 1 << 34 | 1 << 36, packing: false, arq: false },
     ];
     with
 }
@@ -288,7 +288,8 @@ fn packets_go_by_the_service_flow_of_their_class() {
 fn service_flows_of_a_station_do_not_collide_with_each_other() {
     let mut with = config(&[station(Service::BestEffort)]);
     let non_real_time = Service::NonRealTimePolling { interval: Span::from_secs(3600) };
-    with.flows = vec![FlowConfig { station: 0, service: non_real_time, dscps: 1 << 8, packing: false }];
+    with.flows =
+        vec![FlowConfig { station: 0, service: non_real_time, dscps: 1 << 8, packing: false, arq: false }];
     let mut work = Work::new(with);
     let (_, up) = work.cell.attachments_of(0);
     // Behind the poll of the first frame. Each chooses the next opportunity, the only one of its window.
@@ -308,7 +309,7 @@ fn each_service_flow_is_added_by_its_own_messages_and_one_may_be_refused() {
     // 2 beside another one.
     let voice = Service::UnsolicitedGrant { packet_bytes: 2000, interval: Span::from_ms(5) };
     with.flows[0].service = voice;
-    with.flows.push(FlowConfig { station: 0, service: voice, dscps: 1 << 40, packing: false });
+    with.flows.push(FlowConfig { station: 0, service: voice, dscps: 1 << 40, packing: false, arq: false });
     let mut known = entry(vec![at(50.0)]);
     known.station.known_descriptors = true;
     with.entry = Some(known);

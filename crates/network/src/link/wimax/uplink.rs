@@ -2,10 +2,11 @@
 
 use super::block_errors::blocks_of;
 use super::contention::Expiry;
+use super::management::Direction;
 use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
-use super::phy::{REQUEST_SYMBOLS, SymbolTimes, UPLINK_PREAMBLE_SYMBOLS};
+use super::phy::UnitTimes;
 use super::service_flow::ServiceFlow;
-use super::{Burst, Cell, FROM_STATION, Service, Step};
+use super::{Burst, Cell, FROM_STATION, Service, Step, fly};
 use crate::drops::DropReason;
 use roamsim_engine::{Span, Time};
 
@@ -15,11 +16,20 @@ impl Cell {
         self.frame_start(frame) + self.times.uplink_offset + self.times.symbols(symbol)
     }
 
+    /// When an uplink burst begins.
+    pub(super) fn burst_time(&self, burst: &Burst) -> Time {
+        let begin = self.times.uplink_begin(burst.first_unit, burst.units);
+        self.frame_start(burst.frame) + self.times.uplink_offset + begin
+    }
+
     fn opportunity_time(&self, opportunity: u64) -> Time {
         let of_frame = u64::from(self.config.request_opportunities);
         let number = (opportunity % of_frame) as u32;
         let frame = opportunity / of_frame;
-        self.uplink_time(frame, self.config.extra(frame).ranging_symbols + number * REQUEST_SYMBOLS)
+        self.uplink_time(
+            frame,
+            self.config.extra(frame).ranging_symbols + number * self.config.layout.request_symbols(),
+        )
     }
 
     /// The first request opportunity that begins at or after `now`.
@@ -28,7 +38,8 @@ impl Cell {
         let begin = self.uplink_time(frame, 0);
         let ranging_symbols = self.config.extra(frame).ranging_symbols;
         let of_frame = self.config.request_opportunities;
-        let time = |number: u32| begin + self.times.symbols(ranging_symbols + number * REQUEST_SYMBOLS);
+        let request_symbols = self.config.layout.request_symbols();
+        let time = |number: u32| begin + self.times.symbols(ranging_symbols + number * request_symbols);
         let number = (0..of_frame).find(|&number| time(number) >= now).unwrap_or(of_frame);
         frame * u64::from(of_frame) + u64::from(number)
     }
@@ -83,7 +94,7 @@ impl Cell {
             return;
         }
         match self.unsolicited_of(flow, self.frame_of(now)) {
-            Some(burst) if self.uplink_time(burst.frame, burst.first_symbol) == now => match service {
+            Some(burst) if self.burst_time(&burst) == now => match service {
                 Service::UnsolicitedGrant { .. } => self.send_burst(now, burst),
                 _ => self.answer_poll(now, burst),
             },
@@ -91,8 +102,8 @@ impl Cell {
         }
     }
 
-    /// A polled station asks for bandwidth.
-    fn answer_poll(&mut self, now: Time, burst: Burst) {
+    /// A polled station, or one whose code was heard, asks for bandwidth.
+    pub(super) fn answer_poll(&mut self, now: Time, burst: Burst) {
         let Burst { flow, frame, profile, .. } = burst;
         let station = self.flows[flow as usize].station;
         if !self.hears_frame_of(station, now) {
@@ -100,19 +111,24 @@ impl Cell {
             return self.ranged(now, station, false);
         }
         let reception = self.uplink_reception(now, station, profile);
-        let backlog_bytes = self.backlog_bytes(flow).min(MOST_REQUESTED_BYTES);
+        let asked_bytes =
+            if burst.answers_code { self.contended_bytes(flow) } else { self.backlog_bytes(flow) };
+        let asked_bytes = asked_bytes.min(MOST_REQUESTED_BYTES);
         let own = &mut self.flows[flow as usize];
         // The maps of this frame have told it of a grant, or not.
         if own.granted == Some(frame) {
             return;
         }
-        own.contention.asked_when_polled(now, backlog_bytes);
-        own.stats.answered_polls += 1;
+        own.contention.asked_when_polled(now, asked_bytes);
+        own.stats.answered_polls += u64::from(burst.unsolicited);
         let blocks = blocks_of(profile, 0, HEADER_BYTES);
         let heard = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception).is_none();
         if heard {
             let own = &mut self.flows[flow as usize];
-            own.requested_bytes = backlog_bytes;
+            // Of data for which nobody contends it knows as before.
+            let known_bytes =
+                if burst.answers_code && !own.service.contends() { own.requested_bytes } else { 0 };
+            own.requested_bytes = asked_bytes.max(known_bytes);
             self.note(flow);
             self.want_frame(now);
         }
@@ -134,30 +150,35 @@ impl Cell {
     fn will_use(&mut self, flow: u32, opportunity: u64) {
         let mut opportunity = opportunity;
         let station = self.flows[flow as usize].station;
-        while self.users_of(opportunity).any(|other| {
-            let own = &self.flows[other as usize];
-            other != flow && own.station == station && own.contention.uses(opportunity)
-        }) && let Some(next) = self.flows[flow as usize].contention.postpone(1)
-        {
-            opportunity = next;
-        }
-        // One that was reset may have chosen the same before.
-        if self.users_of(opportunity).any(|other| other == flow) {
+        let has_others = !self.stations[station as usize].classes.is_empty();
+        loop {
+            let from = self.requests.partition_point(|&(of, _)| of < opportunity);
+            let (mut behind, mut is_there, mut is_used) = (from, false, false);
+            for &(of, other) in self.requests.range(from..) {
+                if of != opportunity {
+                    break;
+                }
+                behind += 1;
+                // One that was reset may have chosen the same before.
+                is_there |= other == flow;
+                is_used |= has_others && other != flow && {
+                    let own = &self.flows[other as usize];
+                    own.station == station && own.contention.uses(opportunity)
+                };
+            }
+            if is_used && let Some(next) = self.flows[flow as usize].contention.postpone(1) {
+                opportunity = next;
+                continue;
+            }
+            if is_there {
+                return;
+            }
+            self.requests.insert(behind, (opportunity, flow));
+            if behind == from {
+                self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
+            }
             return;
         }
-        let first = self.users_of(opportunity).next().is_none();
-        let behind = self.requests.partition_point(|&(of, _)| of <= opportunity);
-        self.requests.insert(behind, (opportunity, flow));
-        if first {
-            self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
-        }
-    }
-
-    /// Who has chosen an opportunity for a request, the first one first.
-    fn users_of(&self, opportunity: u64) -> impl Iterator<Item = u32> {
-        let from = self.requests.partition_point(|&(of, _)| of < opportunity);
-        let users = self.requests.range(from..).take_while(move |&&(of, _)| of == opportunity);
-        users.map(|&(_, flow)| flow)
     }
 
     /// A request opportunity: who is alone in it is heard.
@@ -185,6 +206,12 @@ impl Cell {
             }
             hears
         });
+        if self.config.layout.pusc.is_some() {
+            self.request_by_codes(now, &users);
+            users.clear();
+            self.speakers = users;
+            return;
+        }
         let collides = users.len() > 1;
         for &flow in &users {
             let station = self.flows[flow as usize].station;
@@ -210,7 +237,7 @@ impl Cell {
     }
 
     /// A step looks at T16 when it expires, or before.
-    fn arm(&mut self, flow: u32) {
+    pub(super) fn arm(&mut self, flow: u32) {
         let own = &mut self.flows[flow as usize];
         let Some(deadline) = own.contention.deadline() else { return };
         if own.timer.is_none_or(|timer| timer > deadline) {
@@ -247,6 +274,7 @@ impl Cell {
                 let own = &mut self.flows[flow as usize];
                 let packet = if message.is_none() { own.uplink.give_up(now) } else { None };
                 own.stats.given_up += u64::from(packet.is_some());
+                self.end_packets(now, flow);
                 let goes_on = self.backlog_bytes(flow) > 0;
                 if let Some(packet) = packet {
                     let (_, from) = self.attachments_of(self.flows[flow as usize].station);
@@ -262,10 +290,9 @@ impl Cell {
 
     /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
     pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
-        let Burst { flow, frame, first_symbol, symbols, profile, unsolicited } = burst;
+        let Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code: _ } = burst;
         let station = self.flows[flow as usize].station;
         let (down, from) = self.attachments_of(station);
-        let clock = self.config.layout.clock;
         if !self.hears_frame_of(station, now) {
             // It has not heard the map.
             if unsolicited {
@@ -283,19 +310,22 @@ impl Cell {
         self.ranged(now, station, heard);
         let backlog_bytes = self.piggybacked_bytes(flow);
         let own = &mut self.flows[flow as usize];
-        // When PDUs of so many octets have arrived.
-        let end = |times: &SymbolTimes, bytes: u32| {
-            let symbol = first_symbol + UPLINK_PREAMBLE_SYMBOLS + bytes.div_ceil(profile.symbol_bytes());
-            start + times.symbols(symbol)
+        // When a PDU has arrived that has the octets of a burst from one up to another: behind those before it.
+        let data = first_unit + profile.preamble_units();
+        let mut last_end = start;
+        let mut end = |times: &UnitTimes, from: u32, to: u32| {
+            let (from, to) = (from / profile.unit_bytes(), to.div_ceil(profile.unit_bytes()));
+            last_end = last_end.max(start + times.uplink_end(data + from, data + to));
+            last_end
         };
-        let capacity = profile.burst_bytes(symbols - UPLINK_PREAMBLE_SYMBOLS);
+        let capacity = profile.burst_bytes(units - profile.preamble_units());
         let due_bytes = if unsolicited { 0 } else { own.contention.granted(u64::from(capacity)) };
         let piggybacks = !unsolicited && backlog_bytes > u64::from(capacity) + due_bytes;
         let mut used_bytes = if piggybacks { PIGGYBACK_BYTES } else { 0 };
         while let Some(message) = self.next_message(flow, capacity - used_bytes) {
             let blocks = blocks_of(profile, used_bytes, message.bytes());
+            let end = end(&self.times, used_bytes, used_bytes + message.bytes());
             used_bytes += message.bytes();
-            let end = end(&self.times, used_bytes);
             let lost = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception);
             if let Some(joining) = &mut self.stations[station as usize].joining {
                 joining.entry.sent(end, message);
@@ -307,18 +337,31 @@ impl Cell {
         let (own, sender) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
         let mut lost =
             |first, bytes| sender.lost(FROM_STATION, now, blocks_of(profile, first, bytes), reception);
-        while let Some(pdu) = own.uplink.take(now, capacity - used_bytes, |bytes| lost(used_bytes, bytes)) {
+        let (layout, mut contents) = (&self.config.layout, Vec::new());
+        while let Some(pdu) =
+            own.take_uplink(now, capacity - used_bytes, &mut |bytes| lost(used_bytes, bytes))
+        {
+            let end = end(&self.times, used_bytes, used_bytes + pdu.bytes);
             used_bytes += pdu.bytes;
             own.stats.uplink_pdus += 1;
             own.stats.uplink_fragments += u64::from(pdu.fragment);
             own.stats.lost_pdus += u64::from(pdu.lost.is_some());
-            self.stats[from.0 as usize].sends(&pdu, clock.bytes(pdu.bytes, profile));
+            self.stats[from.0 as usize].sends(&pdu, layout.airtime(pdu.bytes, profile, true));
             if let Some((packet, lost)) = pdu.ends {
-                self.flying.push_back((end(&self.times, used_bytes), down, packet, lost));
+                fly(&mut self.flying, (end, down, packet, lost));
             }
             if pdu.packs {
-                let end = end(&self.times, used_bytes);
-                self.flying.extend(own.uplink.packed.drain(..).map(|packet| (end, down, packet, pdu.lost)));
+                let packed = own.uplink.packed.drain(..);
+                packed.for_each(|packet| fly(&mut self.flying, (end, down, packet, pdu.lost)));
+            }
+            if let Some(content) = pdu.content {
+                contents.push((end, pdu.lost, content));
+            }
+        }
+        for (end, lost, content) in contents {
+            self.arm_arq(flow);
+            if lost.is_none() {
+                self.transfer(end, flow, Direction::Uplink, content);
             }
         }
         self.drop_by_queues(now, flow);

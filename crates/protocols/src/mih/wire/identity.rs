@@ -1,14 +1,27 @@
 //! MIHF_ID: the name of an MIH function, an FQDN or a NAI (`user@realm`), at most 253 octets.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::error::DecodeError;
 use super::octets::{Reader, Sink};
 
-/// The name of an MIH function. The empty name is the multicast MIHF ID. Cloning is cheap.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The name of an MIH function. The empty name is the multicast MIHF ID. Cloning is cheap, and so is comparing clones.
+#[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct MihfId(Arc<str>);
+
+impl PartialEq for MihfId {
+    fn eq(&self, other: &MihfId) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Hash for MihfId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 /// The name has more than 253 octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::error::DecodeError;
 use super::identity::MihfId;
 use super::message_id::MessageId;
-use super::octets::{Count, Reader, Sink, length_octets};
+use super::octets::{Reader, Sink, length_octets};
 use super::tlv::{DESTINATION_MIHF_ID, SOURCE_MIHF_ID, Tlv, VendorSpecific};
 
 /// The fixed header's size.
@@ -131,9 +131,8 @@ impl Message {
 
     /// The octets of the whole message.
     pub fn encoded_bytes(&self) -> usize {
-        let mut count = Count(HEADER_BYTES);
-        self.write_payload(&mut count);
-        count.0
+        let names = name_tlv_bytes(&self.source) + name_tlv_bytes(&self.destination);
+        HEADER_BYTES + names + self.tlvs.iter().map(Tlv::encoded_bytes).sum::<usize>()
     }
 
     /// The message's octets. A payload beyond 65535 octets has no encoding; its length field is then 65535.
@@ -200,6 +199,13 @@ impl Message {
             tlvs: Arc::from(tlvs),
         })
     }
+}
+
+/// The octets of the TLV of a name.
+fn name_tlv_bytes(id: &MihfId) -> usize {
+    let name_bytes = id.as_str().len();
+    let value_bytes = length_octets(name_bytes) + name_bytes;
+    1 + length_octets(value_bytes) + value_bytes
 }
 
 /// Splits the next TLV off: its type and value; `None` at the end.
@@ -272,11 +278,6 @@ pub fn padded(
     size_bytes: Option<u32>,
 ) -> Arc<[Tlv]> {
     let Some(size_bytes) = size_bytes else { return tlvs };
-    let name_tlv_bytes = |id: &MihfId| {
-        let name_bytes = id.as_str().len();
-        let value_bytes = length_octets(name_bytes) + name_bytes;
-        1 + length_octets(value_bytes) + value_bytes
-    };
     let content_bytes: usize = tlvs.iter().map(Tlv::encoded_bytes).sum();
     let bytes = HEADER_BYTES + name_tlv_bytes(source) + name_tlv_bytes(destination) + content_bytes;
     match (size_bytes as usize).min(MAX_MESSAGE_BYTES).checked_sub(bytes) {

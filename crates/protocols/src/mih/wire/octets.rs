@@ -68,7 +68,11 @@ impl Sink for Count {
 }
 
 /// How many octets the length encoding of `length` takes.
+#[inline]
 pub fn length_octets(length: usize) -> usize {
+    if length <= 128 {
+        return 1;
+    }
     let mut count = Count::default();
     count.put_length(length);
     count.0

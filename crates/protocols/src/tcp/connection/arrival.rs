@@ -16,15 +16,24 @@ impl Connection {
     #[inline]
     pub fn handle_segment(&mut self, cx: &mut Context<'_>, segment: &Segment) {
         self.stats.segments_received += 1;
+        if !self.arrive_steady(cx.now, segment) {
+            self.arrive_by_state(cx.now, segment);
+        }
+    }
+
+    /// A segment arrives, whatever the state and whatever the segment.
+    #[inline(never)]
+    pub(super) fn arrive_by_state(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed => self.arrive_closed(segment),
-            State::Listen => self.arrive_listen(cx.now, segment),
-            State::SynSent => self.arrive_syn_sent(cx.now, segment),
-            _ => self.arrive(cx.now, segment),
+            State::Listen => self.arrive_listen(now, segment),
+            State::SynSent => self.arrive_syn_sent(now, segment),
+            _ => self.arrive(now, segment),
         }
         if self.ecn.marked {
             self.heed_mark();
         }
+        self.settle();
     }
 
     fn arrive(&mut self, now: Time, segment: &Segment) {

@@ -101,6 +101,7 @@ impl Connection {
         self.ecn.marked = from_wire(receiver.irs, segment.seq, receiver.rcv_nxt).is_some_and(|seq| {
             seq < receiver.rcv_adv && seq + u64::from(segment.payload_bytes) > receiver.rcv_nxt
         });
+        self.settle();
     }
 
     /// Behind what the marked segment says itself: one with CWR begins a new time (section 6.1.3).

@@ -2,14 +2,19 @@
 //!
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
 //! segment that arrives, [`ecn`] marks of congestion, [`sender`] acknowledgements received and data sent, [`receiver`] data received and
-//! acknowledgements sent, [`timers`] what happens when time has passed.
+//! acknowledgements sent, [`timers`] what happens when time has passed; [`steady`] the short way of the segments that are as expected.
 
 mod arrival;
 mod ecn;
 mod open_close;
 mod receiver;
 mod sender;
+mod steady;
 mod timers;
+#[cfg(test)]
+mod twins;
+
+use std::sync::Arc;
 
 use roamsim_engine::{Span, Time};
 
@@ -21,6 +26,7 @@ use crate::machine::{Context, Machine};
 use ecn::Ecn;
 use receiver::{Acknowledgement, Receiver};
 use sender::Sender;
+use steady::Due;
 use timers::Timers;
 
 /// Octets of one timestamps option with its padding.
@@ -119,33 +125,38 @@ struct Reset {
 /// `None`; a duplicate ACK is lost when two segments are brought in without polling between them. Segments are
 /// assumed to be for this connection: the caller compares addresses and ports.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every segment needs lies together, here and in the parts
 pub struct Connection {
+    /// What [`is_steady`](Connection::is_steady) says, kept: whoever may end that calls [`settle`](Connection::settle). What begins it
+    /// is a segment that arrives.
+    steady: bool,
     state: State,
-    /// Opened by `listen`: a reset in SYN-RECEIVED leads back to LISTEN.
-    passive: bool,
-    /// A SYN or SYN-ACK is due.
-    syn_due: bool,
+    pending: Pending,
     /// Both ends use timestamps.
     timestamps: bool,
-    pending: Pending,
-    ecn: Ecn,
-    sender: Sender,
-    receiver: Receiver,
-    timers: Timers,
-    /// A reset that is due.
-    reset: Option<Reset>,
     local_port: u16,
     remote_port: u16,
+    timers: Timers,
+    config: Arc<Config>,
+    receiver: Receiver,
+    sender: Sender,
     stats: Stats,
-    config: Config,
+    ecn: Ecn,
+    /// A reset that is due.
+    reset: Option<Reset>,
+    /// A SYN or SYN-ACK is due.
+    syn_due: bool,
+    /// Opened by `listen`: a reset in SYN-RECEIVED leads back to LISTEN.
+    passive: bool,
 }
 
 impl Connection {
-    /// A closed connection between two ports with the initial send sequence number `iss`.
+    /// A closed connection between two ports with the initial send sequence number `iss`. Connections share their settings.
     ///
     /// Settings that [`Config::check`] refuses do no harm but have no defined meaning.
-    pub fn new(config: &Config, local_port: u16, remote_port: u16, iss: u32) -> Connection {
+    pub fn new(config: &Arc<Config>, local_port: u16, remote_port: u16, iss: u32) -> Connection {
         Connection {
+            steady: false,
             state: State::Closed,
             passive: false,
             syn_due: false,
@@ -159,7 +170,7 @@ impl Connection {
             local_port,
             remote_port,
             stats: Stats::default(),
-            config: *config,
+            config: Arc::clone(config),
         }
     }
 
@@ -175,7 +186,7 @@ impl Connection {
     /// Whether the application takes what arrives at once (as it does from the start) or only by
     /// [`read`](Connection::read), so that the window closes when it does not.
     pub fn set_reading(&mut self, reading: bool) {
-        self.receiver.reading = reading;
+        self.receiver.set_reading(reading);
         if reading {
             self.read(u64::MAX);
         }
@@ -188,11 +199,13 @@ impl Connection {
         }
     }
 
-    /// Whether there may be a segment to send: false of an end that has nothing of its own, once it has acknowledged what came.
+    /// Whether there may be a segment to send: mostly false of an end that has nothing of its own, once it has acknowledged what
+    /// came. A steady one is asked at once.
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
         let end = 1 + self.sender.written + u64::from(self.sender.fin_queued);
-        self.sender.snd_una < end
+        self.steady
+            || self.sender.snd_una < end
             || self.receiver.acknowledgement != Acknowledgement::None
             || self.reset.is_some()
             || self.syn_due
@@ -201,7 +214,29 @@ impl Connection {
     /// The next segment to send, if there is one now.
     #[inline(always)]
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
-        let now = cx.now;
+        if self.steady {
+            match self.due_when_steady() {
+                Due::Data => return Some(self.full_segment(cx.now)),
+                Due::Acknowledgement => return Some(self.pure_ack_in_line(cx.now)),
+                Due::Nothing => return None,
+                Due::Other => {}
+            }
+        }
+        self.transmit(cx.now)
+    }
+
+    /// The next segment, whatever the state.
+    #[inline(never)]
+    fn transmit(&mut self, now: Time) -> Option<Segment> {
+        let segment = self.next_segment(now);
+        if self.steady {
+            self.settle();
+        }
+        segment
+    }
+
+    #[inline]
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
         if self.reset.is_some() || self.syn_due {
             return self.transmit_control(now);
         }
@@ -250,14 +285,19 @@ impl Connection {
     }
 
     /// The settings the connection was made with.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &Arc<Config> {
         &self.config
     }
 
     /// The counters.
-    #[inline]
-    pub fn stats(&self) -> &Stats {
-        &self.stats
+    pub fn stats(&self) -> Stats {
+        let stats = self.stats;
+        Stats {
+            segments_sent: stats.data_segments_sent + stats.pure_acks_sent + stats.control_segments_sent,
+            bytes_acknowledged: self.sender.acknowledged(),
+            bytes_received: self.receiver.stream_offset(),
+            ..stats
+        }
     }
 
     /// The congestion window in bytes as the sender applies it: inflated by duplicate ACKs during recovery.
@@ -294,7 +334,7 @@ impl Connection {
         let options = u64::from(self.option_bytes());
         let fits = self.sender.path_mss.unwrap_or(u64::MAX);
         let full_sized = self.sender.agreed_mss.min(fits).max(1);
-        self.receiver.full_sized = full_sized;
+        self.receiver.set_full_sized(full_sized, &self.config);
         self.sender.smss = full_sized.saturating_sub(options).max(1);
         self.sender.window.set_smss(self.sender.smss);
     }
@@ -365,20 +405,28 @@ impl Connection {
         super::sequence::from_wire(self.sender.iss, sequence_number, near).unwrap_or(0).saturating_sub(1)
     }
 
-    /// A segment with the fields that every segment of this connection has, and its acknowledgement, which is
-    /// hereby sent.
+    /// The options of a segment that is neither SYN nor RST.
     #[inline(always)]
-    fn segment(&mut self, now: Time, offset: u64, flags: Flags, payload_bytes: u32) -> Segment {
-        let window = self.receiver.advertise();
-        self.receiver.acknowledged();
-        self.timers.delayed_ack_at = Time::MAX;
-        self.stats.segments_sent += 1;
+    fn options(&mut self, now: Time, payload_bytes: u32) -> Options {
+        if self.steady {
+            return Options::default();
+        }
         let timestamps = self.agreed_timestamps(now);
         let sack = if self.receiver.has_blocks_to_tell() {
             self.sack_blocks(payload_bytes)
         } else {
             SackBlocks::default()
         };
+        Options { timestamps, sack, ..Options::default() }
+    }
+
+    /// A segment with the fields that every segment of this connection has, and its acknowledgement, which is
+    /// hereby sent.
+    #[inline(always)]
+    fn segment(&mut self, offset: u64, flags: Flags, payload_bytes: u32, options: Options) -> Segment {
+        let window = self.receiver.advertise();
+        self.receiver.acknowledged();
+        self.timers.delayed_ack_at = Time::MAX;
         Segment {
             source_port: self.local_port,
             destination_port: self.remote_port,
@@ -387,7 +435,7 @@ impl Connection {
             flags: flags | Flags::ACK,
             window,
             payload_bytes,
-            options: Options { timestamps, sack, ..Options::default() },
+            options,
         }
     }
 
@@ -398,10 +446,18 @@ impl Connection {
     }
 
     /// An acknowledgement alone.
+    #[inline(never)]
     fn pure_ack(&mut self, now: Time) -> Segment {
+        self.pure_ack_in_line(now)
+    }
+
+    /// The same, written where it goes.
+    #[inline(always)]
+    fn pure_ack_in_line(&mut self, now: Time) -> Segment {
         self.stats.pure_acks_sent += 1;
         let flags = if self.ecn.agreed { self.ecn.flags(false) } else { Flags::NONE };
-        self.segment(now, self.sender.offset_without_data(), flags, 0)
+        let options = self.options(now, 0);
+        self.segment(self.sender.offset_without_data(), flags, 0, options)
     }
 
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).
@@ -430,5 +486,16 @@ impl Machine for Connection {
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.expire(cx.now);
+        self.settle();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Connection;
+
+    #[test]
+    fn a_connection_is_small() {
+        assert!(size_of::<Connection>() <= 800, "{} bytes", size_of::<Connection>());
     }
 }

@@ -62,6 +62,7 @@ impl Connection {
             State::CloseWait => self.queue_fin(State::LastAck),
             _ => {}
         }
+        self.settle();
     }
 
     /// The application has written all it will and reads no more, as `close` of sockets does: the "half-duplex" close of
@@ -74,11 +75,13 @@ impl Connection {
         } else {
             self.close();
         }
+        self.settle();
     }
 
     /// Drops the connection and tells the peer by a reset.
     pub fn abort(&mut self) {
         self.reset_as(Pending::CLOSED);
+        self.settle();
     }
 
     /// Data that the application does not take any more is lost: the peer is told by a reset.
@@ -118,7 +121,6 @@ impl Connection {
     #[cold]
     pub(super) fn transmit_control(&mut self, now: Time) -> Option<Segment> {
         if let Some(Reset { seq, ack, flags }) = self.reset.take() {
-            self.stats.segments_sent += 1;
             self.stats.control_segments_sent += 1;
             return Some(Segment {
                 source_port: self.local_port,
@@ -138,7 +140,6 @@ impl Connection {
     /// The SYN of SYN-SENT, the SYN-ACK of SYN-RECEIVED.
     fn syn(&mut self, now: Time) -> Segment {
         let answers = self.state == State::SynReceived;
-        self.stats.segments_sent += 1;
         self.stats.control_segments_sent += 1;
         if self.sender.snd_max == 0 {
             self.sender.snd_nxt = 1;
@@ -154,7 +155,7 @@ impl Connection {
         let options = Options {
             mss: Some(u16::try_from(self.config.mss_bytes).unwrap_or(u16::MAX)),
             window_scale: if answers { self.receiver.scaled } else { self.config.window_scaling }
-                .then_some(self.receiver.offered_shift),
+                .then(|| self.receiver.offered_shift()),
             timestamps: if answers { self.timestamps } else { self.config.timestamps }.then(|| Timestamps {
                 value: self.timestamp_clock(now),
                 echo_reply: self.receiver.ts_recent,
@@ -246,7 +247,7 @@ impl Connection {
             let mut again = Connection::new(&self.config, self.local_port, self.remote_port, self.sender.iss);
             again.stats = self.stats;
             again.sender.written = self.sender.written;
-            again.receiver.reading = self.receiver.reading;
+            again.receiver.set_reading(self.receiver.is_reading());
             again.listen();
             *self = again;
         } else {
@@ -281,7 +282,7 @@ impl Connection {
         self.sender.agreed_mss = mss;
         self.fit_to_path();
         self.receiver.synchronize(segment.seq);
-        self.receiver.scaled = self.config.window_scaling && options.window_scale.is_some();
+        self.receiver.set_scaled(self.config.window_scaling && options.window_scale.is_some());
         self.sender.snd_wnd_shift = match options.window_scale {
             Some(shift) if self.receiver.scaled => shift.min(MAX_WINDOW_SHIFT),
             _ => 0,
@@ -297,8 +298,7 @@ impl Connection {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.snd_wnd_shift };
         self.sender.established(now, &self.config, u64::from(segment.window) << shift);
         if let Some(elapsed) = self.timed_round_trip(now, segment, 1) {
-            self.stats.rtt_samples += 1;
-            self.sender.rtt.sample(elapsed, 1);
+            self.take_round_trip(elapsed, 1);
         }
         self.pending.set(Pending::ESTABLISHED);
         if self.sender.fin_queued {

@@ -4,7 +4,7 @@
 //! another number), at once when a segment is out of order or fills a gap. Data that is sent meanwhile carries them. The window offered moves by RFC 9293 3.8.6.2.2, in steps
 //! of at least a segment or half the buffer.
 
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 
 use super::{Connection, Pending, State};
 use crate::ranges::{Insertion, Range, Ranges};
@@ -25,53 +25,51 @@ pub(super) enum Acknowledgement {
 
 /// The receiving direction.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every segment needs comes first
 pub(super) struct Receiver {
     pub(super) irs: u32,
+    pub(super) acknowledgement: Acknowledgement,
+    reading: bool,
+    /// By how many bits the window field is shifted.
+    shift: u8,
+    /// Both ends scale their windows.
+    pub(super) scaled: bool,
     /// Next offset expected: the peer's SYN is 0.
     pub(super) rcv_nxt: u64,
     /// Right edge of the widest window offered; what lies below it is accepted.
     pub(super) rcv_adv: u64,
     /// Size of the buffer.
     buffer: u64,
-    /// Octets of the stream the application has taken, while it does not read by itself.
-    taken: u64,
-    pub(super) reading: bool,
-    /// The application has closed and reads no more.
-    pub(super) abandoned: bool,
-    pub(super) acknowledgement: Acknowledgement,
-    /// Both ends scale their windows.
-    pub(super) scaled: bool,
-    /// The shift this end offers.
-    pub(super) offered_shift: u8,
+    /// The least step by which the window opens.
+    step: u64,
     /// Octets received in order since the last acknowledgement, options of their segments included, so that a
     /// segment shortened by options counts as full-sized.
     owed: u64,
-    /// Payload and options of a full-sized segment here: the smaller of both ends' MSS, or what the path carries, taken to be the same
-    /// in both directions.
-    pub(super) full_sized: u64,
+    /// With so many octets owed an acknowledgement goes at once.
+    most_owed: u64,
+    /// Last.ACK.sent of RFC 7323.
+    pub(super) last_ack_sent: u64,
+    /// Offset of the peer's FIN, `u64::MAX` while it is not known.
+    fin_at: u64,
+    /// Octets of the stream the application has taken, while it does not take what arrives at once.
+    taken: u64,
     /// What has arrived beyond a gap.
     pub(super) reassembly: Ranges,
     /// What SACK blocks tell of; `None` unless both ends have permitted SACK.
     pub(super) report: Option<Box<BlockReport>>,
-    /// Offset of the peer's FIN, `u64::MAX` while it is not known.
-    fin_at: u64,
     /// TS.Recent of RFC 7323, and when it was taken.
-    pub(super) ts_recent: u32,
     pub(super) ts_recent_at: Time,
-    /// Last.ACK.sent of RFC 7323.
-    pub(super) last_ack_sent: u64,
+    pub(super) ts_recent: u32,
     /// Since when answers to refused segments are counted, and how many there were.
-    challenges_since: Time,
     challenges: u32,
+    challenges_since: Time,
+    /// The application has closed and reads no more.
+    pub(super) abandoned: bool,
 }
 
 impl Receiver {
     pub(super) fn new(config: &Config) -> Receiver {
         let buffer = u64::from(config.receive_window_bytes.max(1));
-        let mut offered_shift = 0;
-        while offered_shift < 14 && buffer >> offered_shift > u64::from(u16::MAX) {
-            offered_shift += 1;
-        }
         Receiver {
             irs: 0,
             rcv_nxt: 0,
@@ -82,9 +80,10 @@ impl Receiver {
             abandoned: false,
             acknowledgement: Acknowledgement::None,
             scaled: false,
-            offered_shift,
+            shift: 0,
             owed: 0,
-            full_sized: 1,
+            step: 1,
+            most_owed: 0,
             reassembly: Ranges::default(),
             report: None,
             fin_at: u64::MAX,
@@ -116,26 +115,60 @@ impl Receiver {
         self.rcv_nxt.min(self.fin_at).saturating_sub(1)
     }
 
-    /// By how many bits the window field is shifted.
+    /// The shift that this end offers: the least by which the field can say all of the buffer (RFC 7323 2.3).
+    pub(super) fn offered_shift(&self) -> u8 {
+        let mut shift = 0;
+        while shift < 14 && self.buffer >> shift > u64::from(u16::MAX) {
+            shift += 1;
+        }
+        shift
+    }
+
+    /// Whether both ends scale their windows.
+    pub(super) fn set_scaled(&mut self, scaled: bool) {
+        self.scaled = scaled;
+        self.shift = if scaled { self.offered_shift() } else { 0 };
+    }
+
+    /// Payload and options of a full-sized segment from now on: the smaller of both ends' MSS, or what the path carries, taken to be
+    /// the same in both directions.
+    pub(super) fn set_full_sized(&mut self, bytes: u64, config: &Config) {
+        self.step = (self.buffer / 2).min(bytes).max(1);
+        self.most_owed = match config.delayed_ack {
+            Some(_) => u64::from(config.delayed_ack_count) * bytes,
+            None => 0,
+        };
+    }
+
+    /// Whether what has arrived is in order and nothing is missing, nor told of by SACK.
     #[inline]
-    fn shift(&self) -> u8 {
-        if self.scaled { self.offered_shift } else { 0 }
+    pub(super) fn is_in_order(&self) -> bool {
+        self.reassembly.is_empty() && !self.has_blocks_to_tell() && self.fin_at == u64::MAX && !self.abandoned
+    }
+
+    /// Octets that have arrived in order and that the application has not taken.
+    #[inline]
+    fn unread(&self) -> u64 {
+        if self.reading { 0 } else { self.stream_offset().saturating_sub(self.taken) }
     }
 
     /// What there is room for in the buffer, as far as the window field can say it.
     #[inline]
     fn free(&self) -> u64 {
-        let unread = if self.reading { 0 } else { self.stream_offset().saturating_sub(self.taken) };
-        self.buffer.saturating_sub(unread).min(u64::from(u16::MAX) << self.shift())
+        self.buffer.saturating_sub(self.unread()).min(u64::from(u16::MAX) << self.shift)
     }
 
-    /// The right edge the window would have with everything free offered, or the present one if the step is too
-    /// small to be worth a silly window.
+    /// What is left of the widest window offered.
     #[inline]
-    fn edge(&self) -> u64 {
-        let fresh = self.rcv_nxt + self.free();
-        let step = (self.buffer / 2).min(self.full_sized).max(1);
-        if fresh >= self.rcv_adv + step { fresh } else { self.rcv_adv }
+    fn left(&self) -> u64 {
+        self.rcv_adv - self.rcv_nxt
+    }
+
+    /// The window with everything free offered, where that is worth it; `None` where the step is too small, a silly window.
+    #[inline]
+    fn opening(&self) -> Option<u64> {
+        let free = self.free();
+        (free >= self.left() + self.step).then_some(free)
     }
 
     /// The window field for a segment that is sent now.
@@ -144,20 +177,26 @@ impl Receiver {
     /// 2^shift octets (RFC 7323 2.4); what was offered is still accepted.
     #[inline]
     pub(super) fn advertise(&mut self) -> u16 {
-        let field = self.field();
-        self.rcv_adv = self.rcv_adv.max(self.edge_of(field));
-        field as u16
+        let window = match self.opening() {
+            Some(window) => {
+                self.rcv_adv = self.rcv_adv.max(self.rcv_nxt + self.told(window));
+                window
+            }
+            None => self.left(),
+        };
+        self.field(window)
     }
 
+    /// The field that says a window.
     #[inline]
-    fn field(&self) -> u64 {
-        (self.edge().saturating_sub(self.rcv_nxt) >> self.shift()).min(u64::from(u16::MAX))
+    fn field(&self, window: u64) -> u16 {
+        (window >> self.shift).min(u64::from(u16::MAX)) as u16
     }
 
-    /// The right edge that the peer makes of a window field.
+    /// What the peer makes of the field that says a window.
     #[inline]
-    fn edge_of(&self, field: u64) -> u64 {
-        self.rcv_nxt + (field << self.shift())
+    fn told(&self, window: u64) -> u64 {
+        u64::from(self.field(window)) << self.shift
     }
 
     /// The window field of a SYN, which is never scaled (RFC 7323 2.2).
@@ -173,20 +212,29 @@ impl Receiver {
         self.last_ack_sent = self.rcv_nxt;
     }
 
+    /// Whether the application takes what arrives at once.
+    #[inline]
+    pub(super) fn is_reading(&self) -> bool {
+        self.reading
+    }
+
+    /// From now on the application takes what arrives at once, or not; what has arrived stays as it is.
+    pub(super) fn set_reading(&mut self, reading: bool) {
+        self.taken = self.stream_offset() - self.unread();
+        self.reading = reading;
+    }
+
     /// Whether there is data that the application has not taken, in order or beyond a gap.
     pub(super) fn holds_unread(&self) -> bool {
-        self.stream_offset() > self.taken || !self.reassembly.is_empty()
+        self.unread() > 0 || !self.reassembly.is_empty()
     }
 
     /// The application takes octets. True when the peer is to be told at once: the window has opened by a step, by as much
     /// again as the peer has left of it, and the field can say so. A peer that has more left hears of it with the next
     /// acknowledgement (chosen, as Linux: a reader of small pieces would undo the delay of acknowledgements).
     pub(super) fn read(&mut self, bytes: u64) -> bool {
-        let available = self.stream_offset();
-        self.taken = self.taken.saturating_add(bytes).min(available);
-        let left = self.rcv_adv.saturating_sub(self.rcv_nxt);
-        let field = self.field();
-        self.edge() > self.rcv_adv && (field << self.shift()) >= (2 * left).max(1)
+        self.taken = self.taken.saturating_add(bytes).min(self.stream_offset());
+        self.opening().is_some_and(|window| self.told(window) >= (2 * self.left()).max(1))
     }
 
     /// A segment is refused, or tells nothing new: its sender is told where this end stands. Answers to segments
@@ -227,7 +275,6 @@ impl Connection {
     /// The payload and FIN of an acceptable segment that starts at `seq`.
     #[inline]
     pub(super) fn receive(&mut self, now: Time, segment: &Segment, seq: u64) {
-        let option_bytes = u64::from(self.option_bytes());
         let receiver = &mut self.receiver;
         let mut end = seq + u64::from(segment.payload_bytes);
         let mut fin = segment.flags.contains(Flags::FIN);
@@ -272,29 +319,30 @@ impl Connection {
                 at_once = true;
             }
             let new_bytes = receiver.rcv_nxt - before;
-            self.stats.bytes_received += new_bytes;
-            if receiver.reading {
-                receiver.taken += new_bytes;
-            }
-            self.pending.set(Pending::RECEIVED);
-            receiver.owed += new_bytes + option_bytes;
-            let count = u64::from(self.config.delayed_ack_count);
-            match self.config.delayed_ack {
-                Some(delay) if !at_once && receiver.owed < count * receiver.full_sized => {
-                    if self.timers.delayed_ack_at == Time::MAX {
-                        self.timers.delayed_ack_at = now + delay;
-                    }
-                }
-                _ => receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now),
-            }
+            self.owe_acknowledgement(now, new_bytes, at_once);
         } else {
             // A probe of a closed window, by an octet or by a FIN, or what is cut off as it lies beyond.
             receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
         }
+        let receiver = &mut self.receiver;
         if receiver.rcv_nxt == receiver.fin_at {
             receiver.rcv_nxt += 1;
             receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
             self.fin_received(now);
+        }
+    }
+
+    /// So many new octets of the stream have arrived in order; they are acknowledged now, or later.
+    #[inline]
+    pub(super) fn owe_acknowledgement(&mut self, now: Time, new_bytes: u64, at_once: bool) {
+        self.pending.set(Pending::RECEIVED);
+        let option_bytes = u64::from(self.option_bytes());
+        let receiver = &mut self.receiver;
+        receiver.owed += new_bytes + option_bytes;
+        if at_once || receiver.owed >= receiver.most_owed {
+            receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
+        } else if self.timers.delayed_ack_at == Time::MAX {
+            self.timers.delayed_ack_at = now + self.config.delayed_ack.unwrap_or(Span::ZERO);
         }
     }
 

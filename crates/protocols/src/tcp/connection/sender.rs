@@ -19,29 +19,28 @@ use roamsim_engine::Span;
 
 /// The sending direction. Offsets count from the SYN: octet n of the stream is n + 1, the FIN written + 1.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every segment needs comes first; ahead of it what one that arrives at a receiver needs
 pub(super) struct Sender {
     pub(super) iss: u32,
+    pub(super) snd_wnd_shift: u8,
+    pub(super) fin_queued: bool,
+    pub(super) probe_due: bool,
+    /// Slow start after a loss: it counts one segment an ACK, as one ACK may tell of many that had arrived before
+    /// (RFC 3465 2.3).
+    slow_start_after_loss: bool,
     pub(super) snd_una: u64,
     /// Next offset to send; goes back after a timeout.
     pub(super) snd_nxt: u64,
     /// One above the highest offset ever sent within the peer's window.
     pub(super) snd_max: u64,
-    /// One above the octet or FIN that a probe has sent beyond it, and that the peer need not have taken.
-    probe_end: u64,
+    /// Octets the application has written.
+    pub(super) written: u64,
     pub(super) snd_wnd: u64,
     snd_wl1: u64,
     snd_wl2: u64,
     max_snd_wnd: u64,
-    pub(super) snd_wnd_shift: u8,
-    pub(super) fin_queued: bool,
-    pub(super) probe_due: bool,
-    /// Octets the application has written.
-    pub(super) written: u64,
     pub(super) smss: u64,
-    /// What the ends have agreed on, options included.
-    pub(super) agreed_mss: u64,
-    /// What the path carries, options included, where that is known.
-    pub(super) path_mss: Option<u64>,
+    pub(super) window: WindowLaw,
     /// The segment that is timed ends here; 0 when none is.
     timed_end: u64,
     timed_at: Time,
@@ -51,19 +50,21 @@ pub(super) struct Sender {
     /// The largest flight in this round trip, and in the one before.
     flight_peak: u64,
     flight_peak_before: u64,
+    pub(super) detection: Detection,
+    pub(super) rtt: RttEstimator,
+    pub(super) recovery: Recovery,
+    /// One above the octet or FIN that a probe has sent beyond it, and that the peer need not have taken.
+    probe_end: u64,
     /// Octets of the flight that limited transmit has let go.
     limited_transmit_bytes: u64,
-    /// Slow start after a loss: it counts one segment an ACK, as one ACK may tell of many that had arrived before
-    /// (RFC 3465 2.3).
-    slow_start_after_loss: bool,
     /// Timeouts since an ACK last moved SND.UNA, or probes since any ACK.
     pub(super) retries: u32,
     /// Probes of the window since data last went.
     pub(super) probes: u32,
-    pub(super) rtt: RttEstimator,
-    pub(super) detection: Detection,
-    pub(super) recovery: Recovery,
-    pub(super) window: WindowLaw,
+    /// What the ends have agreed on, options included.
+    pub(super) agreed_mss: u64,
+    /// What the path carries, options included, where that is known.
+    pub(super) path_mss: Option<u64>,
 }
 
 impl Sender {
@@ -78,7 +79,7 @@ impl Sender {
             Variant::Vegas => Recovery::Vegas(recovery::Vegas::default()),
         };
         let detection = match config.variant {
-            Variant::Vegas => Detection::Vegas(detection::Vegas::new(config)),
+            Variant::Vegas => Detection::Vegas(Box::new(detection::Vegas::new(config))),
             _ => Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
         };
         let window = match config.variant {
@@ -213,6 +214,35 @@ impl Sender {
         }
     }
 
+    /// Whether nothing is repaired, sent anew or probed, and nothing has told of a loss since the last ACK.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        self.recovery.is_undisturbed()
+            && self.detection.is_undisturbed()
+            && !self.slow_start_after_loss
+            && self.limited_transmit_bytes == 0
+            && self.retries == 0
+            && self.snd_nxt == self.snd_max
+            && self.probe_end <= self.snd_max
+            && !self.probe_due
+            && self.probes == 0
+    }
+
+    /// Whether a segment that starts at `seq` and acknowledges nothing new may move the window.
+    #[inline]
+    pub(super) fn is_window_news(&self, seq: u64) -> bool {
+        self.snd_wl1 <= seq
+    }
+
+    /// Takes the window of a segment that starts at `seq` and acknowledges up to `ack`.
+    #[inline]
+    pub(super) fn take_window(&mut self, segment: &Segment, seq: u64, ack: u64) {
+        self.snd_wnd = u64::from(segment.window) << self.snd_wnd_shift;
+        self.snd_wl1 = self.snd_wl1.max(seq);
+        self.snd_wl2 = ack;
+        self.max_snd_wnd = self.max_snd_wnd.max(self.snd_wnd);
+    }
+
     /// Times the segment that ends at `end`, unless another is timed.
     #[inline]
     pub(super) fn time_segment(&mut self, end: u64, now: Time) {
@@ -236,6 +266,38 @@ impl Sender {
         }
         self.timed_end = 0;
         Some(now.since(self.timed_at))
+    }
+
+    /// The window law takes an ACK for so many new octets.
+    #[inline]
+    pub(super) fn grow_window(&mut self, now: Time, acked: u64, most_segments: u64, rtt: Option<Span>) {
+        self.window.on_ack(&Acked {
+            bytes: acked,
+            most_segments,
+            in_use_bytes: self.flight_peak.max(self.flight_peak_before),
+            now,
+            srtt: self.rtt.srtt(),
+            rtt,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+        });
+    }
+
+    /// An ACK up to here may end the round trip under way.
+    #[inline]
+    pub(super) fn count_round(&mut self, ack: u64) {
+        if ack >= self.round_end {
+            self.round_end = self.snd_max;
+            self.flight_peak_before = self.flight_peak;
+            self.flight_peak = self.flight();
+        }
+    }
+
+    /// Something has just been sent.
+    #[inline]
+    pub(super) fn note_sent(&mut self, now: Time) {
+        self.last_sent_at = now;
+        self.flight_peak = self.flight_peak.max(self.flight());
     }
 
     /// FlightSize as a reduction takes it: what limited transmit sent does not count (RFC 5681 3.2, step 2), and equation 4 is
@@ -306,10 +368,7 @@ impl Connection {
                 || sender.snd_wl1 < seq
                 || (sender.snd_wl1 == seq && sender.snd_wl2 <= ack))
         {
-            sender.snd_wnd = offered;
-            sender.snd_wl1 = sender.snd_wl1.max(seq);
-            sender.snd_wl2 = ack;
-            sender.max_snd_wnd = sender.max_snd_wnd.max(offered);
+            sender.take_window(segment, seq, ack);
         }
         if ack > sender.snd_una {
             self.new_ack(now, segment, ack);
@@ -332,19 +391,16 @@ impl Connection {
         if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
             // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
             let samples = if self.timestamps { flight_before.div_ceil(2 * self.sender.smss) } else { 1 };
-            self.stats.rtt_samples += 1;
-            self.sender.rtt.sample(elapsed, samples);
+            self.take_round_trip(elapsed, samples);
         }
         let sender = &mut self.sender;
         let acked = ack - sender.snd_una;
-        let before = sender.acknowledged();
         sender.snd_una = ack;
         sender.snd_nxt = sender.snd_nxt.max(ack);
         // The octet of a probe counts once it is taken.
         sender.snd_max = sender.snd_max.max(ack);
         sender.retries = 0;
         sender.limited_transmit_bytes = 0;
-        self.stats.bytes_acknowledged += sender.acknowledged() - before;
         self.pending.set(Pending::ACKNOWLEDGED);
         let heard = sender.detection.on_new_ack(ack, now);
         let at = sender.outstanding();
@@ -355,24 +411,12 @@ impl Connection {
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
             Progress::Normal if echoes => true,
             Progress::Normal => {
-                let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
-                let srtt = sender.rtt.srtt();
-                let (rtt, snd_una, snd_nxt) = (heard.rtt, sender.snd_una, sender.snd_nxt);
                 sender.slow_start_after_loss &= sender.window.cwnd_bytes() < sender.window.ssthresh_bytes();
                 let most_segments = match sender.slow_start_after_loss {
                     true => 1,
                     false => u64::from(self.config.byte_counting_limit),
                 };
-                sender.window.on_ack(&Acked {
-                    bytes: acked,
-                    most_segments,
-                    in_use_bytes,
-                    now,
-                    srtt,
-                    rtt,
-                    snd_una,
-                    snd_nxt,
-                });
+                sender.grow_window(now, acked, most_segments, heard.rtt);
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,
@@ -381,23 +425,35 @@ impl Connection {
                 true
             }
         };
-        if ack >= sender.round_end {
-            sender.round_end = sender.snd_max;
-            sender.flight_peak_before = sender.flight_peak;
-            sender.flight_peak = sender.flight();
+        sender.count_round(ack);
+        if sender.snd_una == sender.snd_max || restart_timer && !self.timers.runs(Purpose::Persist) {
+            self.restart_timer(now);
         }
-        // RFC 6298 5.2 and 5.3.
-        if sender.snd_una == sender.snd_max {
-            self.timers.stop();
-        } else if restart_timer && !self.timers.runs(Purpose::Persist) {
-            self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
-        }
+        let sender = &self.sender;
         if sender.fin_queued && sender.snd_una == sender.written + 2 {
             self.fin_acknowledged(now);
         }
         if heard.overdue {
             self.answer_loss(now);
         }
+    }
+
+    /// The timer runs anew for what is in flight, or stops where nothing is (RFC 6298 5.2 and 5.3).
+    #[inline]
+    pub(super) fn restart_timer(&mut self, now: Time) {
+        let sender = &self.sender;
+        if sender.snd_una == sender.snd_max {
+            self.timers.stop();
+        } else {
+            self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        }
+    }
+
+    /// A round trip has been measured, one of so many in a round.
+    #[inline(never)]
+    pub(super) fn take_round_trip(&mut self, elapsed: Span, samples: u64) {
+        self.stats.rtt_samples += 1;
+        self.sender.rtt.sample(elapsed, samples);
     }
 
     fn duplicate_ack(&mut self, now: Time) {
@@ -416,7 +472,7 @@ impl Connection {
 
     /// The segment at SND.UNA is taken as lost.
     #[cold]
-    fn answer_loss(&mut self, now: Time) {
+    pub(super) fn answer_loss(&mut self, now: Time) {
         let sender = &mut self.sender;
         let at = sender.outstanding();
         let flight_bytes = sender.counted_flight(&at);
@@ -616,8 +672,7 @@ impl Connection {
         sender.detection.on_sent(start, end, now, repeated > 0);
         sender.snd_nxt = sender.snd_nxt.max(end);
         sender.snd_max = sender.snd_max.max(end);
-        sender.last_sent_at = now;
-        sender.flight_peak = sender.flight_peak.max(sender.flight());
+        sender.note_sent(now);
         let mut flags = Flags::NONE;
         if length > 0 {
             self.stats.data_segments_sent += 1;
@@ -639,6 +694,7 @@ impl Connection {
         if self.ecn.agreed {
             flags |= self.ecn.flags(repeated == 0 && length > 0);
         }
-        self.segment(now, start, flags, length as u32)
+        let options = self.options(now, length as u32);
+        self.segment(start, flags, length as u32, options)
     }
 }

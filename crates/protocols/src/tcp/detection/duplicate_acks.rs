@@ -20,6 +20,7 @@ impl DuplicateAcks {
         self.count == self.threshold
     }
 
+    #[inline]
     pub(super) fn count(&self) -> u32 {
         self.count
     }

@@ -16,7 +16,7 @@ pub enum Detection {
     /// A settable number of duplicate ACKs.
     DuplicateAcks(DuplicateAcks),
     /// Duplicate ACKs, and fine-grained timers that ACKs are compared with.
-    Vegas(Vegas),
+    Vegas(Box<Vegas>),
 }
 
 /// What an ACK for new data tells beside what it acknowledges.
@@ -66,6 +66,12 @@ impl Detection {
             }
             Detection::Vegas(part) => part.on_new_ack(snd_una, now),
         }
+    }
+
+    /// Whether no duplicate ACK has arrived since the last one for new data.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        self.counter().count() == 0
     }
 
     /// The loss that was detected is about to be repaired. True when the window is to be made smaller for it.

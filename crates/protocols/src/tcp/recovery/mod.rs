@@ -109,6 +109,23 @@ impl Recovery {
         }
     }
 
+    /// Whether nothing is being repaired, and nothing is known that would be.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        match self {
+            Recovery::Sack(part) => part.is_undisturbed(),
+            _ => !self.is_recovering(),
+        }
+    }
+
+    /// The same as [`Recovery::on_ack`], of one that is undisturbed.
+    #[inline]
+    pub(super) fn on_undisturbed_ack(&mut self, snd_una: u64) {
+        if let Recovery::Sack(part) = self {
+            part.on_undisturbed_ack(snd_una);
+        }
+    }
+
     /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it counts
     /// `duplicates` duplicate ACKs.
     pub(super) fn limited_transmit_bytes(&self, duplicates: u64, smss_bytes: u64) -> u64 {

@@ -47,6 +47,16 @@ impl Sack {
         self.recovering
     }
 
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        !self.recovering && self.board.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn on_undisturbed_ack(&mut self, snd_una: u64) {
+        self.board.retransmitted(snd_una);
+    }
+
     pub(super) fn on_block(&mut self, start: u64, end: u64) -> bool {
         self.board.insert(start, end)
     }

@@ -30,7 +30,7 @@ use roamsim_engine::{Span, Time};
 use super::{Acked, Cause};
 
 /// The state of the law.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
 pub struct Cubic {
     cwnd_bytes: u64,
@@ -39,6 +39,13 @@ pub struct Cubic {
     fast_convergence: bool,
     /// Alternative backoff with ECN.
     abe: bool,
+    /// Kept aside, that connections with other laws are no larger for it.
+    course: Box<Course>,
+}
+
+/// What the cubic is made of.
+#[derive(Clone, Debug)]
+struct Course {
     /// W_max; `None` before the first reduction and after a timeout.
     w_max_bytes: Option<u64>,
     /// cwnd_prior: the window when ssthresh was last set.
@@ -78,9 +85,7 @@ impl Cubic {
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
-            w_max_bytes: None,
-            cwnd_prior_bytes: 0,
-            stage: None,
+            course: Box::new(Course { w_max_bytes: None, cwnd_prior_bytes: 0, stage: None }),
         }
     }
 
@@ -102,12 +107,12 @@ impl Cubic {
     /// The curve of a stage is in segments: with another size a stage begins anew, towards the same W_max.
     pub(super) fn set_smss(&mut self, bytes: u64) {
         if bytes != self.smss_bytes {
-            self.stage = None;
+            self.course.stage = None;
         }
         self.smss_bytes = bytes;
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         let in_use = acked.in_use_bytes.saturating_mul(2) >= self.cwnd_bytes;
         if self.cwnd_bytes < self.ssthresh_bytes {
@@ -117,37 +122,36 @@ impl Cubic {
             }
             return;
         }
-        let mut stage = match self.stage {
-            Some(stage) => stage,
-            None => self.begin_stage(acked.now),
-        };
+        if self.course.stage.is_none() {
+            self.begin_stage(acked.now);
+        }
+        let Course { cwnd_prior_bytes, stage: Some(stage), .. } = &mut *self.course else { return };
         let since = acked.now.since(stage.counted_to);
         stage.counted_to = acked.now;
         if in_use {
             stage.elapsed += since;
-            self.cwnd_bytes = stage.grow(acked, self.cwnd_bytes, self.cwnd_prior_bytes);
+            self.cwnd_bytes = stage.grow(acked, self.cwnd_bytes, *cwnd_prior_bytes);
         }
-        self.stage = Some(stage);
     }
 
     #[cold]
-    fn begin_stage(&mut self, now: Time) -> Stage {
+    fn begin_stage(&mut self, now: Time) {
         let cwnd_epoch = self.cwnd_bytes;
-        let w_max_bytes = self.w_max_bytes.map_or(cwnd_epoch, |w_max| w_max.max(cwnd_epoch));
-        self.w_max_bytes = Some(w_max_bytes);
-        Stage {
+        let w_max_bytes = self.course.w_max_bytes.map_or(cwnd_epoch, |w_max| w_max.max(cwnd_epoch));
+        self.course.w_max_bytes = Some(w_max_bytes);
+        self.course.stage = Some(Stage {
             elapsed: Span::ZERO,
             counted_to: now,
             cubic: Curve::new(w_max_bytes, cwnd_epoch, self.smss_bytes),
             w_est_bytes: cwnd_epoch,
             cwnd_remainder: 0,
             w_est_remainder: 0,
-        }
+        });
     }
 
     /// Sending goes on after a time with nothing in flight.
     pub(super) fn on_idle_end(&mut self, now: Time) {
-        if let Some(stage) = &mut self.stage {
+        if let Some(stage) = &mut self.course.stage {
             stage.counted_to = stage.counted_to.max(now);
         }
     }
@@ -182,7 +186,7 @@ impl Cubic {
             Cause::Idle { restart_window_bytes } => {
                 if restart_window_bytes < self.cwnd_bytes {
                     self.cwnd_bytes = restart_window_bytes.max(self.smss_bytes);
-                    self.stage = None;
+                    self.course.stage = None;
                 }
             }
         }
@@ -194,26 +198,26 @@ impl Cubic {
 
     /// A reduction ends the stage: W_max.
     fn end_stage(&mut self) {
-        self.w_max_bytes = Some(match self.w_max_bytes {
+        self.course.w_max_bytes = Some(match self.course.w_max_bytes {
             // (1 + beta) / 2 = 17/20.
             Some(w_max) if self.fast_convergence && self.cwnd_bytes < w_max => {
                 fraction(self.cwnd_bytes, 17, 20)
             }
             _ => self.cwnd_bytes,
         });
-        self.stage = None;
+        self.course.stage = None;
     }
 
     /// beta = 0.7.
     fn reduce(&mut self, flight_bytes: u64) {
         self.ssthresh_bytes = fraction(flight_bytes, 7, 10).max(2 * self.smss_bytes);
-        self.cwnd_prior_bytes = self.cwnd_bytes;
+        self.course.cwnd_prior_bytes = self.cwnd_bytes;
     }
 
     fn restart(&mut self) {
         self.cwnd_bytes = self.smss_bytes;
-        self.w_max_bytes = None;
-        self.stage = None;
+        self.course.w_max_bytes = None;
+        self.course.stage = None;
     }
 }
 
@@ -259,8 +263,12 @@ impl Curve {
     fn rise_bytes(&self, d: Span) -> u64 {
         // Beyond 19 hours every target is clamped; here the product stays within 128 bits.
         let us = u128::from((d.as_ns() / 1000).min(1 << 36));
-        let bytes = us * us * us * (2 * u128::from(self.smss_bytes)) / 5_000_000_000_000_000_000;
-        u64::try_from(bytes).unwrap_or(u64::MAX)
+        let product = us * us * us * (2 * u128::from(self.smss_bytes));
+        // By 5e18 = 2^18 x 5^19: within 64 bits, without a division of 128, up to 10 s or so.
+        match u64::try_from(product >> 18) {
+            Ok(shifted) => shifted / 5_u64.pow(19),
+            Err(_) => u64::try_from(product / 5_000_000_000_000_000_000).unwrap_or(u64::MAX),
+        }
     }
 }
 
@@ -332,7 +340,7 @@ mod tests {
             law.start(1000, 10_000);
             law.on_congestion(Cause::EcnEcho { flight_bytes: 10_000 });
             assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, left));
-            assert_eq!(law.w_max_bytes, Some(10_000));
+            assert_eq!(law.course.w_max_bytes, Some(10_000));
         }
     }
 
@@ -382,11 +390,12 @@ mod tests {
         let mut law = reduced(36_000, true);
         assert_eq!(ack_window(&mut law, 7000, 500), 25_729);
         law.set_smss(1000);
-        assert!(law.stage.is_some(), "the size is the same");
+        assert!(law.course.stage.is_some(), "the size is the same");
         law.set_smss(500);
         ack_window(&mut law, 7500, 500);
         // cbrt((36000 - 25729) / 500 / 0.4) = cbrt(51.355) s.
-        let curve = law.stage.map(|stage| (stage.cubic.w_max_bytes, stage.cubic.k, stage.cubic.smss_bytes));
+        let curve =
+            law.course.stage.map(|stage| (stage.cubic.w_max_bytes, stage.cubic.k, stage.cubic.smss_bytes));
         assert_eq!(curve, Some((36_000, Span::from_us(3_717_014), 500)));
     }
 
@@ -419,16 +428,16 @@ mod tests {
     fn fast_convergence_lowers_the_maximum() {
         for (fast_convergence, w_max) in [(true, 21_420), (false, 25_200)] {
             let mut law = reduced(36_000, fast_convergence);
-            assert_eq!(law.w_max_bytes, Some(36_000));
+            assert_eq!(law.course.w_max_bytes, Some(36_000));
             // Again, before the window has come up to 36000: 25200 x 0.85 = 21420; cwnd = 25200 x 0.7 = 17640.
             lose(&mut law);
-            assert_eq!((law.w_max_bytes, law.cwnd_bytes()), (Some(w_max), 17_640));
+            assert_eq!((law.course.w_max_bytes, law.cwnd_bytes()), (Some(w_max), 17_640));
         }
         // A window above the maximum before is the maximum.
         let mut law = reduced(36_000, true);
         law.cwnd_bytes = 36_001;
         lose(&mut law);
-        assert_eq!(law.w_max_bytes, Some(36_001));
+        assert_eq!(law.course.w_max_bytes, Some(36_001));
     }
 
     #[test]
@@ -505,7 +514,7 @@ mod tests {
         let mut law = reduced(36_000, true);
         ack_window(&mut law, 0, 500);
         law.on_congestion(Cause::Idle { restart_window_bytes: 40_000 });
-        assert!(law.stage.is_some());
+        assert!(law.course.stage.is_some());
         law.on_congestion(Cause::Idle { restart_window_bytes: 10_000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (10_000, 25_200));
         // Slow start up to the threshold, then the way to the same maximum.

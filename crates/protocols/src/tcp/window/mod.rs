@@ -87,7 +87,7 @@ impl Default for Acked {
 }
 
 /// The window law of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum WindowLaw {
     /// Additive increase, halving: RFC 5681.
     Reno(Reno),

@@ -61,7 +61,7 @@ impl Reno {
 
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
-        if acked.in_use_bytes.saturating_mul(2) < self.cwnd_bytes {
+        if acked.in_use_bytes < self.cwnd_bytes.div_ceil(2) {
             return;
         }
         if self.cwnd_bytes < self.ssthresh_bytes {
@@ -71,7 +71,11 @@ impl Reno {
         }
         self.acked_bytes += acked.bytes;
         // Only whole segments of the window can be sent, and acknowledged, in a round trip: half a segment more would
-        // cost a whole round trip after each halving of an odd window.
+        // cost a whole round trip after each halving of an odd window. That are more than the window less one segment, so
+        // that the quotient is taken once a round trip.
+        if self.acked_bytes + self.smss_bytes <= self.cwnd_bytes {
+            return;
+        }
         let usable_bytes = self.cwnd_bytes - self.cwnd_bytes % self.smss_bytes;
         if self.acked_bytes >= usable_bytes {
             self.acked_bytes -= usable_bytes;

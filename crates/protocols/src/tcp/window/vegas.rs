@@ -36,7 +36,8 @@ pub struct Vegas {
     ssthresh_bytes: u64,
     smss_bytes: u64,
     thresholds: VegasThresholds,
-    base_rtt: Option<Span>,
+    /// The smallest round-trip time so far; the longest span before there is one.
+    base_rtt: Span,
     /// The ACK that covers this octet ends the round trip; `None` before the next ACK begins one.
     round_start: Option<u64>,
     /// Slow start grows in this round trip; it holds the window in the next.
@@ -51,7 +52,7 @@ impl Vegas {
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
             thresholds,
-            base_rtt: None,
+            base_rtt: Span::MAX,
             round_start: None,
             grows: true,
         }
@@ -76,10 +77,10 @@ impl Vegas {
         self.smss_bytes = bytes;
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         if let Some(rtt) = acked.rtt {
-            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+            self.base_rtt = self.base_rtt.min(rtt);
         }
         let in_use = acked.in_use_bytes + 2 * self.smss_bytes >= self.cwnd_bytes;
         match self.round_start {
@@ -101,7 +102,7 @@ impl Vegas {
 
     /// Octets in the queues: `None` without a measurement of the round trip.
     fn diff_bytes(&self, sent_bytes: u64, rtt: Option<Span>) -> Option<u64> {
-        let (rtt, base_rtt) = (rtt?.as_ns(), self.base_rtt?.as_ns());
+        let (rtt, base_rtt) = (rtt?.as_ns(), self.base_rtt.as_ns());
         let diff = u128::from(sent_bytes) * u128::from(rtt - base_rtt);
         Some(diff.checked_div(u128::from(rtt)).unwrap_or(0) as u64)
     }

@@ -1,11 +1,13 @@
 //! The machine of an 802.16 cell.
 
+use super::arq::Arq;
 use super::model::{Requests, Served, Wimax};
 use crate::access::queue::queue_limit;
 use crate::build::{Builder, escaped};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::wimax::phy::{BurstProfile, FrameLayout, SymbolClock};
+use roamsim_network::link::wimax::pusc::Pusc;
 use roamsim_network::link::wimax::{Cell, CellConfig, ContentionConfig, FlowConfig, Service, StationConfig};
 use roamsim_network::mobility::Trajectory;
 
@@ -18,28 +20,35 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         name: _,
         ref base_station,
         ref stations,
+        ref ofdma,
         bandwidth_hz,
-        cyclic_prefix,
+        cyclic_prefix: _,
         frame,
         downlink_share,
         transmit_gap,
         receive_gap,
         burst_profile,
         station_profiles: _,
-        map_profile,
+        map_profile: _,
         unsolicited_grants: _,
         real_time_polling: _,
         non_real_time_polling: _,
         packing: _,
+        ref arq,
         requests: Requests { opportunities, backoff_start, backoff_end, retries, t16, beyond_standard: _ },
         ref entry,
         queue,
         mtu_bytes,
     } = model;
-    let clock = SymbolClock::new(bandwidth_hz, cyclic_prefix.network())?;
+    let clock = clock(model)?;
+    let layout = FrameLayout::new(clock, frame, transmit_gap, receive_gap, downlink_share);
+    let layout = match ofdma {
+        Some(ofdma) => ofdma.pusc(bandwidth_hz)?.layout(layout),
+        None => layout,
+    };
     Some(CellConfig {
-        layout: FrameLayout::new(clock, frame, transmit_gap, receive_gap, downlink_share),
-        map_profile: map_profile.network(),
+        layout,
+        map_profile: model.network_profile(model.maps()),
         request_opportunities: opportunities,
         contention: ContentionConfig {
             backoff_start,
@@ -48,8 +57,9 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
             timeout: t16.unwrap_or(LEAST_T16.max(frame + frame)),
         },
         queue: queue_limit(queue),
-        rule: queue.rule(rate_bps(clock, burst_profile.network()), mtu_bytes as u32),
+        rule: queue.rule(rate_bps(&layout, model.network_profile(burst_profile)), mtu_bytes as u32),
         mtu_bytes: mtu_bytes as u32,
+        arq: arq.as_ref().map(Arq::config),
         entry: entry.as_ref().map(|entry| {
             let places = stations.iter().map(|name| place(name)).collect();
             entry.config(model, place(base_station), places)
@@ -59,9 +69,19 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
     })
 }
 
-/// What symbols of a burst profile carry, one behind the other.
-fn rate_bps(clock: SymbolClock, profile: BurstProfile) -> u64 {
-    u64::from(profile.symbol_bytes()) * 8 * 1_000_000_000 / clock.symbols(1).as_ns().max(1)
+/// The clock of its symbols; `None` where the standard has no such channel.
+pub(super) fn clock(model: &Wimax) -> Option<SymbolClock> {
+    let (bandwidth_hz, prefix) = (model.bandwidth_hz, model.cyclic_prefix.network());
+    match &model.ofdma {
+        None => SymbolClock::new(bandwidth_hz, prefix),
+        Some(ofdma) => Pusc::clock(bandwidth_hz, ofdma.subcarriers_of(bandwidth_hz), prefix),
+    }
+}
+
+/// What a burst profile carries on the downlink, one symbol behind the other.
+fn rate_bps(layout: &FrameLayout, profile: BurstProfile) -> u64 {
+    let ns = layout.airtime(profile.unit_bytes(), profile, false).as_ns();
+    u64::from(profile.unit_bytes()) * 8 * 1_000_000_000 / ns.max(1)
 }
 
 fn station(model: &Wimax, name: &str) -> StationConfig {
@@ -69,19 +89,22 @@ fn station(model: &Wimax, name: &str) -> StationConfig {
     // What goes by no service of its own class of packets.
     let of = |entry: &Served<'_>| entry.dscp.is_none() && entry.stations.iter().any(|own| own == name);
     let served = model.served().into_iter().find(of);
-    let (service, packing) =
-        served.map_or((Service::BestEffort, model.packing), |entry| (entry.service, entry.packing));
-    StationConfig { downlink: downlink.network(), uplink: uplink.network(), service, packing }
+    let (service, packing, arq) = served
+        .map_or((Service::BestEffort, model.packing, model.arq.is_some()), |entry| {
+            (entry.service, entry.packing, entry.arq)
+        });
+    let (downlink, uplink) = (model.network_profile(downlink), model.network_profile(uplink));
+    StationConfig { downlink, uplink, service, packing, arq }
 }
 
 /// The service flows for classes of packets.
 fn flows(model: &Wimax) -> Vec<FlowConfig> {
     let mut flows = Vec::new();
-    for Served { place: _, stations, dscp, service, packing } in model.served() {
+    for Served { place: _, stations, dscp, service, packing, arq } in model.served() {
         let Some(dscp) = dscp else { continue };
         let dscps = dscp.iter().fold(0, |dscps, class| dscps | 1 << class.codepoint());
         let numbers = stations.iter().filter_map(|name| model.stations.iter().position(|own| own == name));
-        let of = |station: usize| FlowConfig { station: station as u32, service, dscps, packing };
+        let of = |station: usize| FlowConfig { station: station as u32, service, dscps, packing, arq };
         flows.extend(numbers.map(of));
     }
     flows

@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 
 use roamsim_engine::Span;
 use roamsim_network::link::wimax::pdu::{FRAGMENT_BYTES, LONGEST_PDU_BYTES, PIGGYBACK_BYTES};
-use roamsim_network::link::wimax::phy::{
-    BurstProfile, FRAME_DURATIONS, SymbolClock, UPLINK_PREAMBLE_SYMBOLS,
-};
+use roamsim_network::link::wimax::phy::{BurstProfile, FRAME_DURATIONS};
+use roamsim_network::link::wimax::pusc;
 use roamsim_network::link::wimax::{
     CellConfig, LONGEST_FROM_STATION_BYTES, Service, StationConfig, longest_to_station_bytes,
 };
 use roamsim_network::mobility::{Point, Trajectory};
 
-use super::build::{LEAST_T16, config};
+use super::arq;
+use super::build::{LEAST_T16, clock, config};
 use super::entry_check;
 use super::model::{RequestLimit, Served, Wimax};
+use super::ofdma;
 use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
@@ -47,7 +48,8 @@ pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &m
     check_requests(at, cell, report);
     check_queue(at, cell.queue, context.scenario, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
-    if check_channel(at, cell, report) && check_grants(at, cell, report) {
+    let phy = check_channel(at, cell, report) & ofdma::check(at, cell, report);
+    if phy && check_grants(at, cell, report) & arq::check(at, cell, report) {
         check_room(at, cell, report);
     }
 }
@@ -146,14 +148,24 @@ fn check_channel(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
         report.add(&join(at, [key]), message, help);
         good = false;
     };
-    let of_standard = SymbolClock::new(cell.bandwidth_hz, cell.cyclic_prefix.network()).is_some();
-    if !of_standard || cell.bandwidth_hz > WIDEST_HZ {
-        let message = "WirelessMAN-OFDM has no channel of this bandwidth (IEEE Std 802.16-2004 table 213)";
+    let (message, durations, frames) = match &cell.ofdma {
+        None => (
+            "WirelessMAN-OFDM has no channel of this bandwidth (IEEE Std 802.16-2004 table 213)",
+            &FRAME_DURATIONS[..],
+            "WirelessMAN-OFDM has no frame of this duration (IEEE Std 802.16-2004 table 230)",
+        ),
+        Some(_) => (
+            "WirelessMAN-OFDMA has no channel of this bandwidth here (IEEE Std 802.16e-2005 section 8.4.2.3)",
+            &pusc::FRAME_DURATIONS[..],
+            "WirelessMAN-OFDMA has no frame of this duration (IEEE Std 802.16e-2005 table 274)",
+        ),
+    };
+    if clock(cell).is_none() || cell.bandwidth_hz > WIDEST_HZ {
         let help = "write a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, up to \"28MHz\", such as \"5MHz\" or \"7MHz\"";
         refuse("bandwidth", message, help);
     }
-    if !FRAME_DURATIONS.contains(&cell.frame) {
-        let message = "WirelessMAN-OFDM has no frame of this duration (IEEE Std 802.16-2004 table 230)";
+    if !durations.contains(&cell.frame) {
+        let message = frames;
         let help = "write \"2.5ms\", \"4ms\", \"5ms\", \"8ms\", \"10ms\", \"12.5ms\" or \"20ms\"";
         refuse("frame", message, help);
     }
@@ -236,9 +248,9 @@ fn check_requests(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
 }
 
 /// A station as it is where its burst profiles have adapted to the least signal.
-fn robust(station: &StationConfig, adapts: bool) -> StationConfig {
+fn robust(station: &StationConfig, adapts: bool, most: BurstProfile) -> StationConfig {
     match adapts {
-        true => StationConfig { downlink: BurstProfile::Bpsk12, uplink: BurstProfile::Bpsk12, ..*station },
+        true => StationConfig { downlink: most, uplink: most, ..*station },
         false => *station,
     }
 }
@@ -249,9 +261,13 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let nowhere = |_: &str| Trajectory::fixed(Point::default());
     let Some(config) = config(cell, nowhere) else { return };
     let CellConfig { layout, stations, map_profile, .. } = &config;
+    if !ofdma::check_opportunities(at, cell, layout.uplink_symbols, report) {
+        return;
+    }
     let adapts = config.entry.as_ref().and_then(|entry| entry.radio.as_ref()?.adaptation).is_some();
     // Where profiles adapt, the most robust one may be the one of all.
-    let stations: Vec<StationConfig> = stations.iter().map(|station| robust(station, adapts)).collect();
+    let stations: Vec<StationConfig> =
+        stations.iter().map(|station| robust(station, adapts, layout.profiles()[0])).collect();
     let enters = config.entry.is_some();
     let services = || {
         let own = stations.iter().map(|station| (station, station.service));
@@ -260,7 +276,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let asks = services().any(|(_, service)| !matches!(service, Service::UnsolicitedGrant { .. }));
     // Who enters is admitted when it does; others are all there at once.
     let unasked = services()
-        .map(|(station, service)| service.most_unsolicited_symbols(station.uplink, layout.duration))
+        .map(|(station, service)| service.most_unsolicited_units(station.uplink, layout.duration))
         .filter(|&symbols| symbols > 0);
     let (most, sum, count) = unasked.fold((0, 0u64, 0), |(most, sum, count), symbols| {
         (symbols.max(most), sum + u64::from(symbols), count + 1)
@@ -268,7 +284,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let (grants, unasked) = if enters { (u64::from(most), count.min(1)) } else { (sum, count) };
     let bursts = unasked + u32::from(enters || asks);
     // A burst a profile, and the most robust one for messages.
-    let all = adapts.then_some(BurstProfile::ALL).into_iter().flatten();
+    let all = layout.profiles().iter().copied().filter(|_| adapts);
     let profiles: BTreeSet<_> = stations
         .iter()
         .map(|station| station.downlink)
@@ -278,17 +294,33 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let profiles = profiles.len() as u32;
     // A fragment of one octet in the slowest profile.
     let least_downlink =
-        stations.iter().map(|station| station.downlink.burst_symbols(FRAGMENT_BYTES + 1)).max().unwrap_or(0);
+        stations.iter().map(|station| station.downlink.burst_units(FRAGMENT_BYTES + 1)).max().unwrap_or(0);
     let asks = stations.iter().filter(|station| station.service == Service::BestEffort);
     let least_uplink =
-        asks.map(|station| UPLINK_PREAMBLE_SYMBOLS + station.least_symbols()).max().unwrap_or(0);
+        asks.map(|station| station.uplink.preamble_units() + station.least_units()).max().unwrap_or(0);
+    // Blocks are not cut.
+    let repeats = stations.iter().zip(0..).filter(|(station, number)| {
+        station.arq || config.flows.iter().any(|flow| flow.station == *number && flow.arq)
+    });
+    let block_bytes = FRAGMENT_BYTES + config.arq.map_or(0, |arq| arq.block_bytes);
+    let blocks = repeats.map(|(station, _)| {
+        let up = station.uplink.preamble_units() + station.uplink.burst_units(block_bytes + PIGGYBACK_BYTES);
+        (station.downlink.burst_units(block_bytes), up)
+    });
+    let (block_down, block_up) =
+        blocks.fold((0, 0), |(down, up), (own_down, own_up)| (own_down.max(down), own_up.max(up)));
     // Messages are not cut.
-    let message = stations.iter().filter(|_| enters).map(StationConfig::message_symbols).max().unwrap_or(0);
+    let message = stations.iter().filter(|_| enters).map(StationConfig::message_units).max().unwrap_or(0);
     let longest_bytes = longest_to_station_bytes(!config.flows.is_empty());
-    let told = if enters { map_profile.burst_symbols(longest_bytes) } else { 0 };
-    let (down, up) = (layout.downlink_symbols, layout.uplink_symbols);
-    let robust =
-        if adapts { "; bursts are reckoned in BPSK 1/2, to which `adaptation` may lead" } else { "" };
+    let told = if enters { map_profile.burst_units(longest_bytes) } else { 0 };
+    let (down, up) = (layout.downlink_units(), layout.uplink_units());
+    let robust = match adapts {
+        true => {
+            format!("; bursts are reckoned in {}, to which `adaptation` may lead", cell.most_robust().name())
+        }
+        false => String::new(),
+    };
+    let units = if cell.ofdma.is_some() { "slots" } else { "symbols" };
     let help = "write a longer `frame`, a wider `bandwidth`, shorter gaps, or another `downlink_share`";
     let fewer = match adapts {
         true => {
@@ -302,12 +334,23 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["transmit_gap"]), message, "write shorter gaps, such as \"100us\"");
     } else if config.least_downlink_room(profiles, bursts.min(1)) < least_downlink {
         let message = format!(
-            "the downlink of a frame has {down} symbols: preamble, header and maps leave no room for data{robust}"
+            "the downlink of a frame has {down} {units}: preamble, header and maps leave no room for data{robust}"
         );
         report.add(&join(at, ["downlink_share"]), message, help);
+    } else if config.least_downlink_room(profiles, bursts.min(1)) < block_down
+        || config.least_uplink_room() < block_up
+    {
+        let message = format!(
+            "a block takes up to {block_down} {units} of the downlink and {block_up} of the uplink, and is never cut: preamble, header and maps \
+             leave {}, opportunities {}{robust}",
+            config.least_downlink_room(profiles, bursts.min(1)),
+            config.least_uplink_room()
+        );
+        let help = format!("write a smaller `block_size`; or {}", help.trim_start_matches("write "));
+        report.add(&join(at, ["arq", "block_size"]), message, help);
     } else if config.most_message_room() < told {
         let message = format!(
-            "no station could ever enter: a message of {longest_bytes} B takes {told} symbols of the downlink, which has \
+            "no station could ever enter: a message of {longest_bytes} B takes {told} {units} of the downlink, which has \
              {down}, of which preamble, header, maps and descriptors leave {}",
             config.most_message_room()
         );
@@ -318,14 +361,19 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["downlink_share"]), message, help);
     } else if config.least_uplink_room() < least_uplink {
         let message = format!(
-            "the uplink of a frame has {up} symbols: {} opportunities for requests, of 2 each, leave no room for data{}{robust}",
+            "the uplink of a frame has {up} {units}: {} opportunities for requests{} leave no room for data{robust}",
             config.request_opportunities,
-            if enters { ", with those for ranging, of 5 each" } else { "" }
+            match (enters, cell.ofdma) {
+                (true, None) => ", of 2 each, with those for ranging, of 5 each,",
+                (false, None) => ", of 2 each,",
+                (true, Some(_)) => ", with those for ranging,",
+                (false, Some(_)) => "",
+            }
         );
         report.add(&join(at, ["requests"]), message, requests_help);
     } else if config.most_uplink_room() < message {
         let message = format!(
-            "no station could ever enter: a message of {LONGEST_FROM_STATION_BYTES} B takes {message} symbols of the uplink, \
+            "no station could ever enter: a message of {LONGEST_FROM_STATION_BYTES} B takes {message} {units} of the uplink, \
              which has {up}, of which opportunities leave {}{robust}",
             config.most_uplink_room()
         );
@@ -336,14 +384,14 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["requests"]), message, help);
     } else if u64::from(config.least_uplink_room()) < grants + u64::from(least_uplink) {
         let message = format!(
-            "unsolicited grants and polls take up to {grants} symbols of a frame, and the uplink has {} for data{robust}",
+            "unsolicited grants and polls take up to {grants} {units} of a frame, and the uplink has {} for data{robust}",
             config.least_uplink_room()
         );
 
         report.add(&join(at, ["unsolicited_grants"]), message, fewer);
     } else if u64::from(config.most_uplink_room()) < grants + u64::from(message) {
         let message = format!(
-            "unsolicited grants and polls take up to {grants} symbols of a frame, and leave no room for messages of network entry, which \
+            "unsolicited grants and polls take up to {grants} {units} of a frame, and leave no room for messages of network entry, which \
              take {message}: the uplink has {}{robust}",
             config.most_uplink_room()
         );

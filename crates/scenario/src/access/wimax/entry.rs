@@ -44,7 +44,7 @@ pub struct Entry {
     #[serde(default = "default_ranging_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ranging_interval: Span,
-    /// Opportunities in a region, of five symbols each. Default chosen: 2.
+    /// Opportunities in a region, of five symbols each; in OFDMA of two symbols and six subchannels each. Default chosen: 2.
     #[serde(default = "default_ranging_opportunities")]
     #[schemars(range(min = 1))]
     pub ranging_opportunities: u32,
@@ -319,7 +319,7 @@ impl Default for Timers {
 impl Entry {
     /// How far the maps of a cell are heard.
     pub(super) fn reach_m(&self, cell: &Wimax) -> Option<f64> {
-        self.radius_m.or_else(|| self.radio.as_ref()?.reach_m(cell, cell.map_profile, false))
+        self.radius_m.or_else(|| self.radio.as_ref()?.reach_m(cell, cell.maps(), false))
     }
 
     /// The timers of the machine, with frames of this duration.
@@ -414,7 +414,7 @@ impl Entry {
             },
             // One of the two was checked.
             radius_m: self.reach_m(cell).unwrap_or(0.0),
-            radio: radio.as_ref().map(Radio::config),
+            radio: radio.as_ref().map(|radio| radio.config(cell)),
             base_station,
             stations,
             ranging_frames: frames(ranging_interval).max(1),

@@ -5,7 +5,7 @@ use roamsim_network::link::wimax::Timers;
 use roamsim_network::mobility::ever_within;
 
 use super::entry::{Entry, Limit};
-use super::model::{BurstProfile, Wimax};
+use super::model::Wimax;
 use super::radio;
 use super::scanning;
 use crate::access::{Context, stations};
@@ -89,7 +89,7 @@ pub(super) fn check(
         }
         (Some(radius_m), None) => radius_m,
         (None, Some(radio)) => {
-            if !radio::check(&join(&steps, ["radio"]), radio, report) {
+            if !radio::check(&join(&steps, ["radio"]), cell, radio, report) {
                 return;
             }
             let Some(reach_m) = entry.reach_m(cell) else { return };
@@ -120,10 +120,11 @@ pub(super) fn check(
             continue;
         }
         let place = [&join(at, ["stations"])[..], &[At(number)]].concat();
-        let ranging_m = radio.reach_m(cell, BurstProfile::Bpsk12, true).filter(|&far_m| !within(far_m));
+        let ranging_m = radio.reach_m(cell, cell.most_robust(), true).filter(|&far_m| !within(far_m));
         if let Some(ranging_m) = ranging_m {
             let message = format!(
-                "\"{name}\" hears maps here, but its RNG-REQ is never heard: in BPSK 1/2 it reaches {}",
+                "\"{name}\" hears maps here, but its RNG-REQ is never heard: in {} it reaches {}",
+                cell.most_robust().name(),
                 length_text(ranging_m)
             );
             let help = "write a higher `station_transmit_power` in `radio`, or lead the station nearer";

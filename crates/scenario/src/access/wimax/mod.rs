@@ -1,10 +1,12 @@
 //! IEEE 802.16: a base station and its stations.
 
+pub mod arq;
 mod build;
 mod check;
 pub mod entry;
 mod entry_check;
 pub mod model;
+pub mod ofdma;
 pub mod radio;
 mod results;
 pub mod scanning;

@@ -6,13 +6,15 @@ use roamsim_network::link::wimax::phy::{BurstProfile as NetworkProfile, CyclicPr
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::arq::Arq;
 use super::entry::Entry;
+use super::ofdma::Ofdma;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::model::dscp::Dscp;
 use crate::units;
 
-/// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM, time division duplex.
+/// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or OFDMA, time division duplex.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wimax {
@@ -22,6 +24,9 @@ pub struct Wimax {
     pub base_station: String,
     /// The nodes that are stations. They talk with the base station, and through it with each other.
     pub stations: Vec<String>,
+    /// OFDMA with PUSC in place of OFDM, `{}` for the defaults. Left out: OFDM.
+    #[serde(default)]
+    pub ofdma: Option<Ofdma>,
     /// The bandwidth of the channel: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, by which goes the sampling factor (IEEE Std
     /// 802.16-2004 table 213), up to 28 MHz. Default chosen: 5 MHz.
     #[serde(rename = "bandwidth", default = "default_bandwidth_hz", with = "units::frequency")]
@@ -54,9 +59,9 @@ pub struct Wimax {
     /// Stations with other burst profiles. Default: none.
     #[serde(default)]
     pub station_profiles: Vec<StationProfile>,
-    /// The burst profile of the maps. Default chosen: the most robust, which every station understands.
-    #[serde(default = "default_map_profile")]
-    pub map_profile: BurstProfile,
+    /// The burst profile of the maps. Default chosen: the most robust, which every station understands; in OFDMA it is always QPSK 1/2.
+    #[serde(default)]
+    pub map_profile: Option<BurstProfile>,
     /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section 6.3.5.2.1); those of no
     /// list are served best effort. Who is earlier among UGS, rtPS, nrtPS and best effort goes first, both ways. An entry with `dscp`
     /// is a service flow of its own for these classes of packets, beside the one for everything else. Default: none.
@@ -74,6 +79,10 @@ pub struct Wimax {
     /// (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services may say otherwise of its own. Default chosen: false.
     #[serde(default)]
     pub packing: bool,
+    /// How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of unsolicited grants, which have no room for
+    /// more; an entry of the lists of polls may say otherwise of its own. Left out: what is lost is lost.
+    #[serde(default)]
+    pub arq: Option<Arq>,
     /// Bandwidth requests by contention.
     #[serde(default)]
     pub requests: Requests,
@@ -111,10 +120,6 @@ fn default_burst_profile() -> BurstProfile {
     BurstProfile::Qam64R34
 }
 
-fn default_map_profile() -> BurstProfile {
-    BurstProfile::Bpsk12
-}
-
 /// The cyclic prefix of a symbol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum CyclicPrefix {
@@ -144,28 +149,28 @@ impl CyclicPrefix {
     }
 }
 
-/// Modulation and rate of the code (IEEE Std 802.16-2004 table 215).
+/// Modulation and rate of the code (IEEE Std 802.16-2004 table 215; of OFDMA IEEE Std 802.16e-2005 table 324).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BurstProfile {
-    /// 12 octets a symbol.
+    /// 12 octets a symbol; not in OFDMA.
     #[serde(rename = "BPSK 1/2")]
     Bpsk12,
-    /// 24 octets a symbol.
+    /// 24 octets a symbol, or 6 a slot.
     #[serde(rename = "QPSK 1/2")]
     Qpsk12,
-    /// 36 octets a symbol.
+    /// 36 octets a symbol, or 9 a slot.
     #[serde(rename = "QPSK 3/4")]
     Qpsk34,
-    /// 48 octets a symbol.
+    /// 48 octets a symbol, or 12 a slot.
     #[serde(rename = "16-QAM 1/2")]
     Qam16R12,
-    /// 72 octets a symbol.
+    /// 72 octets a symbol, or 18 a slot.
     #[serde(rename = "16-QAM 3/4")]
     Qam16R34,
-    /// 96 octets a symbol.
+    /// 96 octets a symbol, or 24 a slot.
     #[serde(rename = "64-QAM 2/3")]
     Qam64R23,
-    /// 108 octets a symbol.
+    /// 108 octets a symbol, or 27 a slot.
     #[serde(rename = "64-QAM 3/4")]
     Qam64R34,
 }
@@ -178,6 +183,7 @@ pub(super) struct Served<'a> {
     pub dscp: Option<&'a [Dscp]>,
     pub service: Service,
     pub packing: bool,
+    pub arq: bool,
 }
 
 impl Wimax {
@@ -193,11 +199,12 @@ impl Wimax {
                 dscp: dscp.as_deref(),
                 service,
                 packing,
+                arq: false,
             }
         });
         let polls = |(key, list): (&'static str, &'a [Polling]), service: fn(Span) -> Service| {
             list.iter().enumerate().map(move |(number, entry)| {
-                let &Polling { ref stations, ref dscp, interval, packing } = entry;
+                let &Polling { ref stations, ref dscp, interval, packing, arq } = entry;
                 let (dscp, service) = (dscp.as_deref(), service(interval));
                 Served {
                     place: (key, number),
@@ -205,6 +212,7 @@ impl Wimax {
                     dscp,
                     service,
                     packing: packing.unwrap_or(self.packing),
+                    arq: arq.unwrap_or(self.arq.is_some()),
                 }
             })
         };
@@ -215,6 +223,36 @@ impl Wimax {
             Service::NonRealTimePolling { interval }
         });
         grants.chain(real_time).chain(other).collect()
+    }
+
+    /// The most robust burst profile.
+    pub(super) fn most_robust(&self) -> BurstProfile {
+        if self.ofdma.is_some() { BurstProfile::Qpsk12 } else { BurstProfile::Bpsk12 }
+    }
+
+    /// The burst profile of the maps.
+    pub(super) fn maps(&self) -> BurstProfile {
+        self.map_profile.unwrap_or(self.most_robust())
+    }
+
+    /// A burst profile of this cell, as the machine has it.
+    pub(super) fn network_profile(&self, profile: BurstProfile) -> NetworkProfile {
+        match (&self.ofdma, profile) {
+            (None, BurstProfile::Bpsk12) => NetworkProfile::Bpsk12,
+            (None, BurstProfile::Qpsk12) => NetworkProfile::Qpsk12,
+            (None, BurstProfile::Qpsk34) => NetworkProfile::Qpsk34,
+            (None, BurstProfile::Qam16R12) => NetworkProfile::Qam16R12,
+            (None, BurstProfile::Qam16R34) => NetworkProfile::Qam16R34,
+            (None, BurstProfile::Qam64R23) => NetworkProfile::Qam64R23,
+            (None, BurstProfile::Qam64R34) => NetworkProfile::Qam64R34,
+            // The first is refused.
+            (Some(_), BurstProfile::Bpsk12 | BurstProfile::Qpsk12) => NetworkProfile::SlotQpsk12,
+            (Some(_), BurstProfile::Qpsk34) => NetworkProfile::SlotQpsk34,
+            (Some(_), BurstProfile::Qam16R12) => NetworkProfile::SlotQam16R12,
+            (Some(_), BurstProfile::Qam16R34) => NetworkProfile::SlotQam16R34,
+            (Some(_), BurstProfile::Qam64R23) => NetworkProfile::SlotQam64R23,
+            (Some(_), BurstProfile::Qam64R34) => NetworkProfile::SlotQam64R34,
+        }
     }
 
     /// The burst profiles to a station, and from it.
@@ -229,33 +267,30 @@ impl Wimax {
 impl BurstProfile {
     /// As scenarios and tables write it.
     pub(super) fn name(self) -> &'static str {
-        burst_profile_name(self.network())
-    }
-
-    pub(super) fn network(self) -> NetworkProfile {
         match self {
-            BurstProfile::Bpsk12 => NetworkProfile::Bpsk12,
-            BurstProfile::Qpsk12 => NetworkProfile::Qpsk12,
-            BurstProfile::Qpsk34 => NetworkProfile::Qpsk34,
-            BurstProfile::Qam16R12 => NetworkProfile::Qam16R12,
-            BurstProfile::Qam16R34 => NetworkProfile::Qam16R34,
-            BurstProfile::Qam64R23 => NetworkProfile::Qam64R23,
-            BurstProfile::Qam64R34 => NetworkProfile::Qam64R34,
+            BurstProfile::Bpsk12 => "BPSK 1/2",
+            BurstProfile::Qpsk12 => "QPSK 1/2",
+            BurstProfile::Qpsk34 => "QPSK 3/4",
+            BurstProfile::Qam16R12 => "16-QAM 1/2",
+            BurstProfile::Qam16R34 => "16-QAM 3/4",
+            BurstProfile::Qam64R23 => "64-QAM 2/3",
+            BurstProfile::Qam64R34 => "64-QAM 3/4",
         }
     }
 }
 
 /// As scenarios and tables write it.
 pub(super) fn burst_profile_name(profile: NetworkProfile) -> &'static str {
-    match profile {
-        NetworkProfile::Bpsk12 => "BPSK 1/2",
-        NetworkProfile::Qpsk12 => "QPSK 1/2",
-        NetworkProfile::Qpsk34 => "QPSK 3/4",
-        NetworkProfile::Qam16R12 => "16-QAM 1/2",
-        NetworkProfile::Qam16R34 => "16-QAM 3/4",
-        NetworkProfile::Qam64R23 => "64-QAM 2/3",
-        NetworkProfile::Qam64R34 => "64-QAM 3/4",
-    }
+    let own = match profile {
+        NetworkProfile::Bpsk12 => BurstProfile::Bpsk12,
+        NetworkProfile::Qpsk12 | NetworkProfile::SlotQpsk12 => BurstProfile::Qpsk12,
+        NetworkProfile::Qpsk34 | NetworkProfile::SlotQpsk34 => BurstProfile::Qpsk34,
+        NetworkProfile::Qam16R12 | NetworkProfile::SlotQam16R12 => BurstProfile::Qam16R12,
+        NetworkProfile::Qam16R34 | NetworkProfile::SlotQam16R34 => BurstProfile::Qam16R34,
+        NetworkProfile::Qam64R23 | NetworkProfile::SlotQam64R23 => BurstProfile::Qam64R23,
+        NetworkProfile::Qam64R34 | NetworkProfile::SlotQam64R34 => BurstProfile::Qam64R34,
+    };
+    own.name()
 }
 
 /// The burst profiles of some stations.
@@ -312,13 +347,16 @@ pub struct Polling {
     /// Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
     #[serde(default)]
     pub packing: Option<bool>,
+    /// Whether what is lost of it is sent again. Left out: where the cell has `arq`.
+    #[serde(default)]
+    pub arq: Option<bool>,
 }
 
 /// Bandwidth requests by contention (IEEE Std 802.16-2004 section 6.3.8).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {
-    /// Opportunities in each frame, of two symbols each. Default chosen: 4.
+    /// Opportunities in each frame, of two symbols each; in OFDMA of one symbol and six subchannels each. Default chosen: 4.
     #[serde(default = "default_opportunities")]
     #[schemars(range(min = 1))]
     pub opportunities: u32,

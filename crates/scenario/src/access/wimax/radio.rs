@@ -1,13 +1,14 @@
 //! The radio of an 802.16 cell: what of its signals arrives, and which burst profiles are understood.
 
 use roamsim_network::link::propagation::Propagation;
-use roamsim_network::link::wimax::phy::SymbolClock;
+use roamsim_network::link::wimax::phy::BurstProfile as NetworkProfile;
 use roamsim_network::link::wimax::{
     Adaptation as NetworkAdaptation, BlockErrors as NetworkBlockErrors, RadioConfig, THRESHOLDS_DB,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::build::clock;
 use super::model::{BurstProfile, Wimax};
 use crate::access::path_loss::{self, PathLoss};
 use crate::units;
@@ -39,14 +40,16 @@ pub struct Radio {
     pub frequency_hz: u64,
     /// How power falls with distance.
     pub path_loss: PathLoss,
-    /// What a receiver adds to the thermal noise, in dB. Default: 7 (IEEE Std 802.16-2004 section 8.3.11.1).
-    #[serde(default = "default_noise_figure_db")]
-    pub noise_figure_db: f64,
+    /// What a receiver adds to the thermal noise, in dB. Left out: 7 (IEEE Std 802.16-2004 section 8.3.11.1), in OFDMA 8 (IEEE Std 802.16e-2005
+    /// section 8.4.13.1.1).
+    #[serde(default)]
+    pub noise_figure_db: Option<f64>,
     /// What a receiver loses beside, in dB. Default: 5 (IEEE Std 802.16-2004 section 8.3.11.1).
     #[serde(default = "default_implementation_margin_db")]
     pub implementation_margin_db: f64,
     /// Thresholds of single burst profiles. Those that are not listed have the standard's: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7 and 24.4 dB,
-    /// from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266).
+    /// from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266); in OFDMA 5,
+    /// 8, 10.5, 14, 18 and 20 dB, from QPSK 1/2 on (IEEE Std 802.16e-2005 table 338).
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
     /// By what factor above the power that maps need a falling signal is low: then comes Link_Going_Down. Default chosen: 4, 6 dB, as
@@ -118,10 +121,6 @@ fn default_frequency_hz() -> u64 {
     3_500_000_000
 }
 
-fn default_noise_figure_db() -> f64 {
-    7.0
-}
-
 fn default_implementation_margin_db() -> f64 {
     5.0
 }
@@ -134,19 +133,19 @@ fn default_margin_db() -> f64 {
     1.0
 }
 
-fn network_errors(table: Option<&BlockErrors>) -> NetworkBlockErrors {
+fn network_errors(cell: &Wimax, table: Option<&BlockErrors>) -> NetworkBlockErrors {
     let mut errors = NetworkBlockErrors::default();
     let Some(BlockErrors { source, profiles }) = table else { return errors };
     errors.source.clone_from(source);
     for ProfileErrors { profile, points } in profiles {
-        errors.points[profile.network() as usize].clone_from(points);
+        errors.points[cell.network_profile(*profile) as usize].clone_from(points);
     }
     errors
 }
 
 impl Radio {
     /// The settings of the machine.
-    pub(super) fn config(&self) -> RadioConfig {
+    pub(super) fn config(&self, cell: &Wimax) -> RadioConfig {
         let &Radio {
             transmit_power_dbm,
             station_power_dbm,
@@ -161,7 +160,7 @@ impl Radio {
         } = self;
         let mut thresholds_db = THRESHOLDS_DB;
         for &Threshold { profile, snr_db } in thresholds {
-            thresholds_db[profile.network() as usize] = snr_db;
+            thresholds_db[cell.network_profile(profile) as usize] = snr_db;
         }
         RadioConfig {
             propagation: Propagation {
@@ -171,10 +170,10 @@ impl Radio {
                 shadowing_deviation_db: 0.0,
             },
             station_power_dbm,
-            noise_figure_db,
+            noise_figure_db: noise_figure_db.unwrap_or(if cell.ofdma.is_some() { 8.0 } else { 7.0 }),
             implementation_margin_db,
             thresholds_db,
-            block_errors: network_errors(block_errors.as_ref()),
+            block_errors: network_errors(cell, block_errors.as_ref()),
             going_down_factor,
             adaptation: adaptation.map(|Adaptation { margin_db, hysteresis_db }| NetworkAdaptation {
                 margin_db,
@@ -185,8 +184,7 @@ impl Radio {
 
     /// How far bursts of a profile, to stations or from them, are understood in a cell; `None` in a channel of no standard.
     pub(super) fn reach_m(&self, cell: &Wimax, profile: BurstProfile, uplink: bool) -> Option<f64> {
-        let clock = SymbolClock::new(cell.bandwidth_hz, cell.cyclic_prefix.network())?;
-        Some(self.config().reach_m(clock, profile.network(), uplink, 0.0))
+        Some(self.config(cell).reach_m(clock(cell)?, cell.network_profile(profile), uplink, 0.0))
     }
 }
 
@@ -226,7 +224,7 @@ fn check_block_errors(at: &[Step], table: &BlockErrors, report: &mut Report<'_>)
 }
 
 /// Checks a radio whose keys are under `at`; whether it is one.
-pub(super) fn check(at: &[Step], radio: &Radio, report: &mut Report<'_>) -> bool {
+pub(super) fn check(at: &[Step], cell: &Wimax, radio: &Radio, report: &mut Report<'_>) -> bool {
     let mut good = true;
     let mut refuse = |keys: &[&'static str], message: &str, help: &str| {
         let steps = keys.iter().fold(at.to_vec(), |steps, key| join(&steps, [*key]));
@@ -237,7 +235,7 @@ pub(super) fn check(at: &[Step], radio: &Radio, report: &mut Report<'_>) -> bool
         refuse(&["frequency"], "this is no carrier of 802.16", "write a frequency such as \"3.5GHz\"");
     }
     for (key, db, usual) in [
-        ("noise_figure_db", radio.noise_figure_db, "the standard has 7"),
+        ("noise_figure_db", radio.noise_figure_db.unwrap_or(0.0), "the standard has 7, and 8 for OFDMA"),
         ("implementation_margin_db", radio.implementation_margin_db, "the standard has 5"),
     ] {
         if !(0.0..=50.0).contains(&db) {
@@ -270,9 +268,14 @@ pub(super) fn check(at: &[Step], radio: &Radio, report: &mut Report<'_>) -> bool
             good = false;
         }
     }
-    if good && !radio.config().thresholds_db.is_sorted() {
+    let thresholds_db = radio.config(cell).thresholds_db;
+    let own = if cell.ofdma.is_some() { &NetworkProfile::OFDMA[..] } else { &NetworkProfile::OFDM[..] };
+    if good && !own.iter().map(|profile| thresholds_db[*profile as usize]).is_sorted() {
         let message = "a faster burst profile would need less signal than a more robust one";
-        let help = "list the thresholds of others as well, so that they grow from BPSK 1/2 to 64-QAM 3/4";
+        let help = format!(
+            "list the thresholds of others as well, so that they grow from {} to 64-QAM 3/4",
+            cell.most_robust().name()
+        );
         report.add(&join(at, ["thresholds"]), message, help);
         good = false;
     }

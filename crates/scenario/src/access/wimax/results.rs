@@ -3,8 +3,7 @@
 use super::model::burst_profile_name;
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_network::World;
-use roamsim_network::link::wimax::phy::PREAMBLE_AND_FCH_SYMBOLS;
-use roamsim_network::link::wimax::{Cell, Direction, Service, StationStats};
+use roamsim_network::link::wimax::{ArqStats, Cell, Direction, Service, StationStats};
 use roamsim_network::link::{AnyLink, Attachment};
 
 /// A cell after the end of the run.
@@ -44,7 +43,11 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![cells(&rows), stations(&rows), flows(&rows), additions(&rows), profiles(&rows)]
+    let mut tables = vec![cells(&rows), stations(&rows), flows(&rows), additions(&rows), profiles(&rows)];
+    if rows.iter().any(|row| row.cell.config().arq.is_some()) {
+        tables.push(arq(&rows));
+    }
+    tables
 }
 
 /// The time of parts of a frame, in seconds.
@@ -64,12 +67,15 @@ impl Parts {
     fn of(cell: &Cell) -> Parts {
         let (time, config) = (cell.time(), cell.config());
         let layout = &config.layout;
-        // A symbol is no whole number of nanoseconds in most channels.
-        let seconds = |symbols: u64| symbols as f64 * layout.clock.symbol_s();
-        let all = |symbols: u32| seconds(time.frames * u64::from(symbols));
-        let (preamble, requests) = (all(PREAMBLE_AND_FCH_SYMBOLS), all(config.request_symbols()));
-        let (maps, downlink_data) = (seconds(time.map_symbols), seconds(time.downlink_symbols));
-        let (ranging, uplink_data) = (seconds(time.ranging_symbols), seconds(time.uplink_symbols));
+        // A symbol is no whole number of nanoseconds in most channels; a slot has its part of some.
+        let seconds =
+            |units: u64, uplink| units as f64 * layout.unit_symbols(uplink) * layout.clock.symbol_s();
+        let all = |symbols: u32| f64::from(symbols) * time.frames as f64 * layout.clock.symbol_s();
+        let frames = |units: u32, uplink| seconds(time.frames * u64::from(units), uplink);
+        let preamble = all(layout.preamble_symbols()) + frames(layout.header_units(), false);
+        let requests = frames(config.request_units(), true);
+        let (maps, downlink_data) = (seconds(time.map_units, false), seconds(time.downlink_units, false));
+        let (ranging, uplink_data) = (seconds(time.ranging_units, true), seconds(time.uplink_units, true));
         let (down, up) = (all(layout.downlink_symbols), all(layout.uplink_symbols));
         Parts {
             preamble,
@@ -227,6 +233,47 @@ fn additions(rows: &[Row<'_>]) -> Table {
     }
 }
 
+/// One row a service flow and direction with ARQ.
+fn arq(rows: &[Row<'_>]) -> Table {
+    let all = rows.iter().flat_map(|row| {
+        (0..row.cell.flow_count()).flat_map(move |flow| {
+            Direction::ALL.into_iter().filter_map(move |direction| {
+                let stats = row.cell.arq_stats(flow, direction)?;
+                Some((row, row.cell.flow_config(flow), direction, stats))
+            })
+        })
+    });
+    let all: Vec<_> = all.collect();
+    let count = |name, unit, count: fn(&ArqStats) -> u64| -> Column {
+        integer(name, unit, all.iter().map(|(.., stats)| count(stats)))
+    };
+    Table {
+        name: "wimax_arq",
+        columns: vec![
+            text("name", all.iter().map(|(row, ..)| row.name.to_owned())),
+            text("node", all.iter().map(|(row, flow, ..)| row.nodes[flow.station as usize].to_owned())),
+            text("service", all.iter().map(|(_, flow, ..)| service_name(flow.service).to_owned())),
+            text("dscp", all.iter().map(|(_, flow, ..)| classes(flow.dscps))),
+            text("direction", all.iter().map(|(.., direction, _)| direction_name(*direction).to_owned())),
+            count("sent_blocks", "", |stats| stats.sent_blocks),
+            count("repeated_blocks", "", |stats| stats.repeated_blocks),
+            count("timed_out_blocks", "", |stats| stats.timed_out_blocks),
+            count("discarded_blocks", "", |stats| stats.discarded_blocks),
+            count("purged_blocks", "", |stats| stats.purged_blocks),
+            count("duplicate_blocks", "", |stats| stats.duplicate_blocks),
+            count("feedback_pdus", "", |stats| stats.feedback_pdus),
+            count("resets", "", |stats| stats.resets),
+        ],
+    }
+}
+
+fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Downlink => "downlink",
+        Direction::Uplink => "uplink",
+    }
+}
+
 /// One row a burst profile that adapts, from an entry or a change on.
 fn profiles(rows: &[Row<'_>]) -> Table {
     let changes =
@@ -238,14 +285,7 @@ fn profiles(rows: &[Row<'_>]) -> Table {
             text("name", changes.iter().map(|(row, _)| row.name.to_owned())),
             text("node", changes.iter().map(|(row, change)| row.nodes[change.station as usize].to_owned())),
             float("time_s", "s", changes.iter().map(|(_, change)| change.at.as_secs_f64())),
-            text(
-                "direction",
-                changes.iter().map(|(_, change)| {
-                    let direction =
-                        if change.direction == Direction::Downlink { "downlink" } else { "uplink" };
-                    direction.to_owned()
-                }),
-            ),
+            text("direction", changes.iter().map(|(_, change)| direction_name(change.direction).to_owned())),
             text("profile", changes.iter().map(|(_, change)| burst_profile_name(change.profile).to_owned())),
         ],
     }

@@ -8,6 +8,7 @@ import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from roamsim import Result, statistics
+from roamsim.pictures import timed
 from roamsim.pictures.timeseries import Part, cut
 from roamsim.study.data import Data
 from roamsim.technologies.dect import channel_map
@@ -19,6 +20,8 @@ PARTS_S = {POISSON: 0.5, BATCHES: 2.5}
 #: What is drawn, in seconds: of all runs, and of one.
 SHOWN_S, SHOWN_OF_ONE_S = 40.0, 25.0
 BLUE = "#0072b2"
+#: Of the burst: seen on light and dark ground, under the lines.
+SHADE = "#d55e0033"
 
 
 def burst_delays(data: Data) -> Figure:
@@ -47,27 +50,30 @@ def burst_delays(data: Data) -> Figure:
     return figure
 
 
-def burst_run(result: Result) -> Figure:
+def burst_run(result: Result) -> timed.Figure:
     """Delays, queues and windows of one run."""
-    figure = Figure(figsize=(9.0, 7.0), layout="constrained")
-    places = figure.subplots(4, 1, sharex=True)
-    for way, colour in channel_map.DIRECTIONS.items():
-        mine = result.messages.filter(polars.col("from") == SENDERS[way])
-        places[0].plot(mine["generated_s"], mine["delay_s"], ".", markersize=3, color=colour, label=way)
-        sampled = result.samples.filter(polars.col("from") == SENDERS[way])
-        for axes, quantity in zip(places[1:], ("dlc_queue", "backlog", "cwnd"), strict=True):
-            rows = cut(sampled.filter(polars.col("quantity") == quantity), Part(end_s=SHOWN_OF_ONE_S))
-            axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colour, label=way)
-    titles = ("delay of a\nsegment [s]", "DLC queue\n[fragments]", "TCP queue\n[B]", "cwnd [B]")
-    for axes, title in zip(places, titles, strict=True):
-        _shade(axes)
-        axes.set_ylabel(title)
-        axes.set_ylim(bottom=0)
-    places[0].legend(frameon=False, loc="upper right", ncols=2, markerscale=3)
-    places[-1].set_xlabel("time [s]")
-    places[-1].set_xlim(0, SHOWN_OF_ONE_S)
-    figure.align_ylabels(places)
-    return figure
+    titles = {
+        "delay of a segment, s": "delay_s",
+        "DLC queue, fragments": "dlc_queue",
+        "TCP queue, B": "backlog",
+        "cwnd, B": "cwnd",
+    }
+    panels = []
+    for title, quantity in titles.items():
+        marks: list[timed.Marks] = []
+        for way, colour in channel_map.DIRECTIONS.items():
+            if quantity == "delay_s":
+                rows = result.messages.filter(polars.col("from") == SENDERS[way]).sort("generated_s")
+                marks.append(timed.Marks(way, colour, "dot", rows.select(t="generated_s", v=quantity)))
+            else:
+                rows = result.samples.filter(polars.col("from") == SENDERS[way], polars.col("quantity") == quantity)
+                found = cut(rows, Part(end_s=SHOWN_OF_ONE_S)).select(t="time_s", v="value")
+                marks.append(timed.Marks(way, colour, "step", found))
+        top = max(float(one.frame["v"].max() or 1.0) for one in marks)  # type: ignore[arg-type]
+        begin_s, end_s = BURST_S
+        burst = polars.DataFrame({"t": [begin_s], "until": [end_s], "low": [0.0], "high": [top]})
+        panels.append(timed.Panel(title, [timed.Marks("the burst", SHADE, "span", burst), *marks], 110))
+    return timed.Figure(panels, whole_s=(0.0, SHOWN_OF_ONE_S))
 
 
 def _shade(axes: Axes) -> None:

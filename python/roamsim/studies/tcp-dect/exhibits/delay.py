@@ -8,13 +8,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from roamsim.pictures.charts import Look, curves
 from roamsim.study.data import Data, Row
 from roamsim.study.judging import with_interval
 
 from ..cases import BATCHES, POISSON
 from .cells import Rows, shown
+
+#: The longest delay drawn, in seconds, and the least share of a second (chosen: a thousandth of the largest ones).
+LONGEST_S, LEAST_PERCENT = 60, 0.01
 
 
 def delay_statistics(data: Data) -> Rows:
@@ -42,27 +44,20 @@ def _percent(column: str) -> Callable[[Row], float]:
     return lambda row: 100 * row[column]
 
 
-def delay_histogram(data: Data) -> Figure:
+def delay_histogram(data: Data) -> dict[str, Any]:
     """Shares of delays in each second, and the exponential of the same mean."""
-    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
-    axes: Axes
-    for axes, arrivals in zip(figure.subplots(1, 2, sharey=True), (POISSON, BATCHES), strict=True):
+    shown: Rows = []
+    for arrivals in (POISSON, BATCHES):
         rows = data.rows("delays", arrivals=arrivals)
-        edges = range(61)
-        beyond = [1.0] + [float(np.mean([row[f"beyond_{at}_s"] for row in rows])) for at in edges[1:]]
-        share = [100 * (before - after) for before, after in pairwise(beyond)]
-        axes.stairs(share, edges, fill=True, color="#9ecae1", label="runs")
+        beyond = [1.0] + [float(np.mean([row[f"beyond_{at}_s"] for row in rows])) for at in range(1, LONGEST_S + 1)]
         mean_s = float(np.mean([row["mean_s"] for row in rows]))
-        form = -100 * np.diff(np.exp(-np.asarray(edges) / mean_s))
-        axes.stairs(
-            form, edges, baseline=None, color="#d55e00", linewidth=1.4, label=f"exponential, mean {mean_s:.2f} s"
-        )
-        axes.set_yscale("log")
-        axes.set_ylim(0.01, 100)
-        axes.set_xlim(edges[0], edges[-1])
-        axes.set_title(f"{arrivals}; {100 * beyond[-1]:.1f} % beyond 60 s")
-        axes.set_xlabel("delay [s]")
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
-    figure.axes[0].set_ylabel("share of segments in a second of delay [%]")
-    return figure
+        form = [math.exp(-at / mean_s) for at in range(LONGEST_S + 1)]
+        panel = {"panel": f"{arrivals}; mean {mean_s:.2f} s, {100 * beyond[-1]:.1f} % beyond {LONGEST_S} s"}
+        for name, shares in (("runs", beyond), ("exponential of the same mean", form)):
+            for second, (before, after) in enumerate(pairwise(shares)):
+                # A second in which nothing arrived has no place on a logarithmic axis.
+                if 100 * (before - after) >= LEAST_PERCENT:
+                    ends = {"mean": 100 * (before - after), "low": None, "high": None}
+                    shown.append({**panel, "series": name, "x": second + 0.5, **ends})
+    look = Look("delay, s", "share of segments in a second of delay, %", y_scale={"type": "log"})
+    return curves(shown, look)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import Any
+
+from roamsim.pictures.charts import Look, curves
 from roamsim.study.data import Data
 
 from ..cases import PUBLISHED_RATIO, REFERENCE, SATURATED
@@ -14,55 +15,31 @@ CURVES = {
     "throughput_ideal": ("TH_id", "#009e73"),
 }
 #: Published values of the reference case, in segments/s.
-PUBLISHED_TH, PUBLISHED_TEO = 25.0, 30.0
+PUBLISHED = {"TH, published": 25.0, "TH_teo, published": 30.0}
+#: What the publication says of TH: its share of TH_teo.
+LIMIT = "published limit of TH"
 
 
-def figure_5(data: Data) -> Figure:
-    """A panel a case."""
-    cases = [str(case) for case in data.labels("throughput", "case")]
-    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
-    places = figure.subplots(2, 3, sharex=True, sharey=True).flat
-    for axes, case in zip(places, cases, strict=False):
-        _panel(axes, data, case)
-    rest = places[len(cases)]
-    rest.set_axis_off()
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    rest.legend(handles, labels, loc="center", frameon=False)
-    figure.supxlabel("offered load [segments/s]")
-    figure.supylabel("throughput [segments/s]")
-    return figure
-
-
-def _panel(axes: Axes, data: Data, case: str) -> None:
-    for column, (label, colour) in CURVES.items():
-        curve = data.curve("throughput", column, "offered", case=case)
-        offered = list(curve)
-        means = [estimate.mean for estimate in curve.values()]
-        below = [estimate.mean - estimate.low for estimate in curve.values()]
-        above = [estimate.high - estimate.mean for estimate in curve.values()]
-        axes.errorbar(
-            offered, means, yerr=[below, above], label=label, color=colour, linewidth=1.2, marker=".", capsize=2
-        )
-    low, high = PUBLISHED_RATIO[case]
-    teo = data.estimate("throughput", "throughput_teo", case=case, offered=SATURATED).mean
-    # A single published value is drawn as wide as a line.
-    thickness = max(high - low, 0.006) * teo
-    bottom = (low + high) / 2 * teo - thickness / 2
-    start = 0.6 * SATURATED
-    axes.fill_between(
-        [start, SATURATED],
-        bottom,
-        bottom + thickness,
-        color="#555",
-        alpha=0.35,
-        label="published limit of TH",
-        zorder=0,
-    )
-    if case == REFERENCE:
-        for value, (_, colour) in ((PUBLISHED_TH, CURVES["throughput"]), (PUBLISHED_TEO, CURVES["throughput_teo"])):
-            axes.axhline(value, color=colour, linestyle=":", linewidth=1.0)
-    share = f"{100 * low:g}" if low == high else f"{100 * low:g} to {100 * high:g}"
-    axes.set_title(f"{case} ({share} %)", fontsize=9)
-    axes.set_ylim(bottom=0)
-    # Below the last panel of the first row stands the legend.
-    axes.tick_params(labelbottom=True)
+def figure_5(data: Data) -> dict[str, Any]:
+    """A panel a case: the three throughputs, and the published limits of TH at saturation."""
+    rows: list[dict[str, Any]] = []
+    for case in map(str, data.labels("throughput", "case")):
+        low, high = PUBLISHED_RATIO[case]
+        share = f"{100 * low:g}" if low == high else f"{100 * low:g} to {100 * high:g}"
+        panel = {"panel": f"{case} ({share} %)"}
+        for column, (label, _) in CURVES.items():
+            for offered, estimate in data.curve("throughput", column, "offered", case=case).items():
+                ends = {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
+                rows.append({**panel, "series": label, "x": offered, **ends})
+        teo = data.estimate("throughput", "throughput_teo", case=case, offered=SATURATED).mean
+        for x in (0.6 * SATURATED, SATURATED):
+            ends = {"mean": (low + high) / 2 * teo, "low": low * teo, "high": high * teo}
+            rows.append({**panel, "series": LIMIT, "x": x, **ends})
+        if case == REFERENCE:
+            for name, value in PUBLISHED.items():
+                rows += [
+                    {**panel, "series": name, "x": x, "mean": value, "low": None, "high": None}
+                    for x in (0.0, SATURATED)
+                ]
+    look = Look("offered load, segments/s", "throughput, segments/s")
+    return curves(rows, look, {**dict(CURVES.values()), LIMIT: "#7a7a7a", **dict.fromkeys(PUBLISHED, "#b2182b")})

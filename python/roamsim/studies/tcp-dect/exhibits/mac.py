@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from matplotlib.figure import Figure
 from roamsim import Result, statistics
+from roamsim.pictures.timed import Figure
 from roamsim.pictures.timeseries import Part
 from roamsim.study.data import Data
 from roamsim.study.judging import with_interval
@@ -24,7 +24,7 @@ USER = "User"
 NAMES = {USER: "the terminal"}
 
 
-def state_diagram(data: Data) -> Figure:
+def state_diagram(data: Data) -> dict[str, Any]:
     """The terminal's states with their share of time, and its transitions, over all replications."""
     return mac_states.draw(_counts(data, REFERENCE, USER))
 

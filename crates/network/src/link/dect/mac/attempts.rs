@@ -92,11 +92,10 @@ impl Mac {
         }
         for pick in &picks {
             let terminal = &self.terminals[pick.place];
-            self.trace.line(
-                self.frame,
-                terminal,
-                format_args!("tries {}: {}", pick.channel, pick.outcome.name()),
-            );
+            if self.trace.is_on() {
+                let what = format_args!("tries {}: {}", pick.channel, pick.outcome.name());
+                self.trace.line(self.frame, terminal, what);
+            }
             self.counter.attempt(terminal.kind, terminal.state, terminal.attempts, pick.outcome);
             match pick.outcome {
                 Outcome::Success => self.succeed(*pick),

@@ -70,8 +70,8 @@ pub struct Mac {
     /// The user, then those in calls; the places of ended calls are used again.
     terminals: Vec<Terminal>,
     vacant: Vec<u32>,
-    /// When each terminal but the user is next, in order of frame and place.
-    calendar: BinaryHeap<Reverse<(u64, u32)>>,
+    /// When each terminal but the user is next, in order of frame and place: both in one number.
+    calendar: BinaryHeap<Reverse<u128>>,
     user_next_at: u64,
     user_quality_next_at: u64,
     arrivals: Arrivals,
@@ -134,7 +134,7 @@ impl Mac {
     /// The earliest frame with work; those before it need not be run.
     #[inline]
     pub fn next_frame(&self) -> u64 {
-        let terminals = self.calendar.peek().map_or(u64::MAX, |&Reverse((frame, _))| frame);
+        let terminals = self.calendar.peek().map_or(u64::MAX, |&Reverse(entry)| (entry >> 32) as u64);
         terminals.min(self.user_next_at).min(self.user_quality_next_at).min(self.arrivals.next_at())
     }
 
@@ -151,11 +151,12 @@ impl Mac {
         if frame >= self.user_next_at || user_needs_handover {
             self.due.push(USER);
         }
-        while let Some(&Reverse((at, place))) = self.calendar.peek()
-            && at <= frame
+        let later = u128::from(frame + 1) << 32;
+        while let Some(&Reverse(entry)) = self.calendar.peek()
+            && entry < later
         {
             self.calendar.pop();
-            self.due.push(place as usize);
+            self.due.push(entry as u32 as usize);
         }
         while let Some((kind, time)) = self.arrivals.take(frame) {
             let place = self.begin_call(kind, time);
@@ -282,7 +283,7 @@ impl Mac {
         if place == USER {
             self.user_next_at = next_at;
         } else if self.terminals[place].state != MacState::IdleLocked {
-            self.calendar.push(Reverse((next_at, place as u32)));
+            self.calendar.push(Reverse(u128::from(next_at) << 32 | place as u128));
         }
     }
 }

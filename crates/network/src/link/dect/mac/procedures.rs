@@ -32,16 +32,17 @@ impl Mac {
     pub(super) fn place_in_cell(&mut self, place: usize, time: f64) {
         let terminal = &mut self.terminals[place];
         terminal.cell = self.streams.cell.below(u64::from(self.config.rfps)) as u8;
-        terminal.leaves_cell_at = time + dwell(&self.config, &mut self.streams.cell);
+        terminal.leave_cell_at(time + dwell(&self.config, &mut self.streams.cell));
     }
 
     /// Follows a terminal through the cells up to the present frame; true if it is not in the cell of its RFP.
     fn has_changed_cell(&mut self, place: usize) -> bool {
         let terminal = &mut self.terminals[place];
-        while terminal.cell_change_at() <= self.frame {
+        while terminal.cell_change_at <= self.frame {
             let other = self.streams.cell.below(u64::from(self.config.rfps - 1)) as u8;
             terminal.cell = other + u8::from(other >= terminal.cell);
-            terminal.leaves_cell_at += dwell(&self.config, &mut self.streams.cell);
+            let time = terminal.leaves_cell_at + dwell(&self.config, &mut self.streams.cell);
+            terminal.leave_cell_at(time);
         }
         terminal.cell != terminal.rfp
     }
@@ -148,11 +149,10 @@ impl Mac {
         let timers = self.config.timers;
         let terminal = &mut self.terminals[place];
         let bearers = terminal.bearers.len();
-        self.trace.line(
-            frame,
-            terminal,
-            format_args!("{} -> {}, N = {bearers}", terminal.state.name(), state.name()),
-        );
+        if self.trace.is_on() {
+            let names = (terminal.state.name(), state.name());
+            self.trace.line(frame, terminal, format_args!("{} -> {}, N = {bearers}", names.0, names.1));
+        }
         self.counter.transition(terminal.kind, terminal.state, terminal.entered, state, frame);
         terminal.state = state;
         terminal.entered = frame;
@@ -204,7 +204,7 @@ impl Mac {
             MacState::Blocked | MacState::Dropped => next_frame,
             MacState::ActiveLocked => {
                 let need = terminal.next_handover_need().map_or(u64::MAX, |(at, _)| at);
-                terminal.ends_at.min(terminal.cell_change_at()).min(need).max(next_frame)
+                terminal.ends_at.min(terminal.cell_change_at).min(need).max(next_frame)
             }
             _ if terminal.goal == Goal::Done => next_frame,
             _ => {
@@ -216,7 +216,7 @@ impl Mac {
                     at = at.min(self.next_search_at(terminal));
                 }
                 if terminal.state == MacState::CallSetup && terminal.bearers.is_empty() {
-                    at = at.min(terminal.cell_change_at());
+                    at = at.min(terminal.cell_change_at);
                 }
                 at.max(next_frame)
             }

@@ -128,9 +128,10 @@ pub(super) struct Terminal {
     pub entered: u64,
     /// The RFP to which it is locked.
     pub rfp: u8,
-    /// The cell in which it is, and the time in frames at which it leaves it.
+    /// The cell in which it is, the time in frames at which it leaves it, and the first frame at which that is due.
     pub cell: u8,
     pub leaves_cell_at: f64,
+    pub cell_change_at: u64,
     /// The frame from which the call is over.
     pub ends_at: u64,
     pub bearers: Vec<Bearer>,
@@ -156,6 +157,7 @@ impl Terminal {
             rfp: 0,
             cell: 0,
             leaves_cell_at: f64::INFINITY,
+            cell_change_at: u64::MAX,
             ends_at: u64::MAX,
             bearers: Vec::new(),
             expires_at: u64::MAX,
@@ -167,10 +169,11 @@ impl Terminal {
         }
     }
 
-    /// The first frame at which the change of cell is due.
+    /// It leaves its cell at a time in frames.
     #[inline]
-    pub fn cell_change_at(&self) -> u64 {
-        first_frame_at(self.leaves_cell_at)
+    pub fn leave_cell_at(&mut self, time: f64) {
+        self.leaves_cell_at = time;
+        self.cell_change_at = first_frame_at(time);
     }
 
     /// The bearer that needs a handover for the longest time, by `frame`, and since when; if none does, the one

@@ -200,7 +200,7 @@ fn a_connection_handover_keeps_old_bearers_until_its_timer_and_goes_on_with_the_
     (0..10).for_each(|pair| {
         mac.radio.reserve(Channel { rfp: new, first_unit: 2 * pair, format: SlotFormat::Full });
     });
-    mac.terminals[USER].leaves_cell_at = 1_500.0;
+    mac.terminals[USER].leave_cell_at(1_500.0);
     mac.schedule(USER);
     let at = |mac: &Mac, rfp| mac.user_bearers().iter().filter(|b| b.channel.rfp == rfp).count();
     run(&mut mac, 1_500);
@@ -221,14 +221,14 @@ fn the_end_of_a_call_comes_before_a_change_of_cell_and_that_before_a_handover_ne
         let mut mac = mac(config, 12);
         let place = mac.begin_call(TerminalType::P32, 0.0);
         mac.terminals[place].ends_at = u64::MAX;
-        mac.terminals[place].leaves_cell_at = f64::INFINITY;
+        mac.terminals[place].leave_cell_at(f64::INFINITY);
         mac.schedule(place);
         run(&mut mac, 10);
         assert_eq!(mac.terminals[place].state, MacState::ActiveLocked);
         let terminal = &mut mac.terminals[place];
         terminal.bearers[0].needs_handover_at = 50;
         terminal.ends_at = if ends { 50 } else { u64::MAX };
-        terminal.leaves_cell_at = if moves { 50.0 } else { f64::INFINITY };
+        terminal.leave_cell_at(if moves { 50.0 } else { f64::INFINITY });
         mac.calendar.clear();
         mac.schedule(place);
         run(&mut mac, 51);

@@ -11,8 +11,14 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Adds a line on a terminal, if the trace is on.
+    /// Whether it is on.
     #[inline]
+    pub fn is_on(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Adds a line on a terminal, if the trace is on.
+    #[cold]
     pub fn line(&mut self, frame: u64, terminal: &Terminal, what: fmt::Arguments<'_>) {
         if let Some(text) = &mut self.text {
             let who = format!("{} {}", terminal.kind.name(), terminal.call);

@@ -1,0 +1,223 @@
+//! Packets on their way over wires. A packet is written once, and stays where it is until it has arrived for good: from wire to
+//! wire its place is handed on. Places that have become free are used again first, so that those in use stay in the cache,
+//! however many wires there are.
+
+use crate::packet::Packet;
+use roamsim_engine::Time;
+
+/// The place of a packet among the [`Flights`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(u32);
+
+/// No place: behind the last of a line.
+const NONE: u32 = u32::MAX;
+
+/// A place, and the packet in it. What nodes on its way ask for is in the first line of the cache.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Flight {
+    /// When it arrives at the end of the wire that it is on.
+    arrival: Time,
+    /// The place behind it, in its line or among the free ones.
+    next: u32,
+    packet: Option<Packet>,
+}
+
+/// All packets on wires.
+#[derive(Debug)]
+pub(crate) struct Flights {
+    places: Vec<Flight>,
+    /// The place that became free last.
+    free: u32,
+}
+
+impl Default for Flights {
+    fn default() -> Flights {
+        Flights { places: Vec::new(), free: NONE }
+    }
+}
+
+impl Flights {
+    /// Gives a packet its place.
+    #[inline(always)]
+    pub fn add(&mut self, packet: Packet) -> Place {
+        let number = self.free;
+        if let Some(flight) = self.places.get_mut(number as usize) {
+            self.free = flight.next;
+            flight.packet = Some(packet);
+            return Place(number);
+        }
+        self.add_behind(packet)
+    }
+
+    #[cold]
+    fn add_behind(&mut self, packet: Packet) -> Place {
+        self.places.push(Flight { packet: Some(packet), arrival: Time::MAX, next: NONE });
+        Place((self.places.len() - 1) as u32)
+    }
+
+    /// The packet in a place.
+    #[inline(always)]
+    pub fn packet(&self, Place(number): Place) -> Option<&Packet> {
+        self.places[number as usize].packet.as_ref()
+    }
+
+    /// Frees a place, whose packet is at its end.
+    #[inline(always)]
+    pub fn clear(&mut self, Place(number): Place) {
+        let flight = &mut self.places[number as usize];
+        flight.next = self.free;
+        self.free = number;
+        flight.packet = None;
+    }
+
+    /// Takes the packet out of its place, which becomes free.
+    #[inline(always)]
+    pub fn take(&mut self, Place(number): Place) -> Option<Packet> {
+        let flight = &mut self.places[number as usize];
+        flight.next = self.free;
+        self.free = number;
+        flight.packet.take()
+    }
+}
+
+/// The packets on a wire, in the order of their arrival.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Line {
+    /// When the first arrives; never, where there is none.
+    next: Time,
+    first: u32,
+    last: u32,
+    count: u32,
+}
+
+impl Default for Line {
+    fn default() -> Line {
+        Line { next: Time::MAX, first: NONE, last: NONE, count: 0 }
+    }
+}
+
+impl Line {
+    /// When the first arrives; never, where there is none.
+    #[inline(always)]
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// A packet comes in behind the others.
+    #[inline(always)]
+    pub fn push(&mut self, flights: &mut Flights, Place(number): Place, arrival: Time) {
+        let flight = &mut flights.places[number as usize];
+        flight.arrival = arrival;
+        flight.next = NONE;
+        if self.count == 0 {
+            self.next = arrival;
+            self.first = number;
+        } else {
+            flights.places[self.last as usize].next = number;
+        }
+        self.last = number;
+        self.count += 1;
+    }
+
+    /// Takes the first, if it has arrived by `now`.
+    #[inline(always)]
+    pub fn pop(&mut self, flights: &Flights, now: Time) -> Option<Place> {
+        if self.next > now || self.count == 0 {
+            return None;
+        }
+        let first = self.first;
+        self.first = flights.places[first as usize].next;
+        self.count -= 1;
+        self.next = flights.places.get(self.first as usize).map_or(Time::MAX, |flight| flight.arrival);
+        Some(Place(first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::PacketId;
+    use crate::testing::datagram;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn a_flight_is_two_lines_of_the_cache() {
+        assert_eq!(size_of::<Flight>(), 128);
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// A new packet on a wire, which arrives so much behind the last there.
+        Send(usize, u64),
+        /// What has arrived at the end of a wire after so long goes on over another one, or is taken.
+        Arrive(usize, u64, Option<usize>),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (0usize..3, 0u64..5).prop_map(|(wire, behind)| Step::Send(wire, behind)),
+            (0usize..3, 0u64..5, proptest::option::of(0usize..3)).prop_map(|(wire, later, to)| Step::Arrive(
+                wire,
+                later,
+                to.filter(|&to| to != wire)
+            )),
+        ]
+    }
+
+    proptest! {
+        /// Three wires over the same places do what three queues of packets do.
+        #[test]
+        fn lines_are_queues(steps in proptest::collection::vec(step(), 0..300)) {
+            let mut flights = Flights::default();
+            let mut lines: [Line; 3] = Default::default();
+            let mut queues: [VecDeque<(Time, u64)>; 3] = Default::default();
+            let (mut now, mut latest, mut most) = (0u64, [0u64; 3], 0usize);
+            for (id, step) in (0u64..).zip(steps) {
+                match step {
+                    Step::Send(wire, behind) => {
+                        let packet = Packet { id: PacketId(id), ..datagram(100) };
+                        latest[wire] = latest[wire].max(now) + behind;
+                        let place = flights.add(packet);
+                        lines[wire].push(&mut flights, place, Time::from_ns(latest[wire]));
+                        queues[wire].push_back((Time::from_ns(latest[wire]), id));
+                    }
+                    Step::Arrive(wire, later, to) => {
+                        now += later;
+                        let due = Time::from_ns(now);
+                        let expected = queues[wire].pop_front_if(|&mut (at, _)| at <= due);
+                        let place = lines[wire].pop(&flights, due);
+                        prop_assert_eq!(place.is_some(), expected.is_some());
+                        let Some((place, (_, id))) = place.zip(expected) else { continue };
+                        prop_assert_eq!(flights.packet(place).map(|packet| packet.id), Some(PacketId(id)));
+                        if let Some(to) = to {
+                            latest[to] = latest[to].max(now);
+                            lines[to].push(&mut flights, place, Time::from_ns(latest[to]));
+                            queues[to].push_back((Time::from_ns(latest[to]), id));
+                        } else {
+                            if id % 2 == 0 {
+                                flights.clear(place);
+                            } else {
+                                let packet = flights.take(place);
+                                prop_assert_eq!(packet.map(|packet| packet.id), Some(PacketId(id)));
+                            }
+                        }
+                    }
+                }
+                for (line, queue) in lines.iter().zip(&queues) {
+                    prop_assert_eq!(line.count() as usize, queue.len());
+                    prop_assert_eq!(line.next(), queue.front().map_or(Time::MAX, |&(at, _)| at));
+                }
+                most = most.max(queues.iter().map(VecDeque::len).sum());
+            }
+            prop_assert_eq!(flights.places.len(), most);
+        }
+    }
+}

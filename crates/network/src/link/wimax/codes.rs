@@ -1,0 +1,138 @@
+//! Codes of OFDMA in place of contention for messages (IEEE Std 802.16e-2005 clauses 6.3.10.3, 8.4.7).
+//!
+//! In an opportunity each station sends one of the codes that are for it. Those that send the same one are not heard; others are, however many.
+//! The base station does not know who has sent a code: in the next frame that has room it grants a burst to its sender by
+//! CDMA_Allocation_IE, in QPSK 1/2, for a request's header or for RNG-REQ, which it has answered by RNG-RSP (status success) before.
+
+use super::management::Message;
+use super::pdu::HEADER_BYTES;
+use super::phy::BurstProfile;
+use super::{Burst, Cell, Step};
+use roamsim_engine::Time;
+use std::collections::VecDeque;
+
+/// The burst profile of bursts for who has sent a code.
+const PROFILE: BurstProfile = BurstProfile::SlotQpsk12;
+
+/// A CDMA_Allocation_IE has the bits of two others.
+const MAP_BURSTS: u32 = 2;
+
+/// Codes that were heard, and have no burst yet: of service flows that ask for bandwidth, and of stations that enter.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    requests: VecDeque<u32>,
+    ranging: VecDeque<u32>,
+}
+
+impl Heard {
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.ranging.is_empty()
+    }
+}
+
+/// Of each, whether another one has chosen the same.
+fn collide(codes: &[u64]) -> Vec<bool> {
+    codes.iter().map(|code| codes.iter().filter(|other| *other == code).count() > 1).collect()
+}
+
+impl Cell {
+    /// Which of these service flows, all in one opportunity, are heard: each chooses a code.
+    pub(super) fn request_by_codes(&mut self, now: Time, users: &[u32]) {
+        let Some(pusc) = self.config.layout.pusc else { return };
+        let chosen: Vec<u64> = users
+            .iter()
+            .map(|&flow| self.flows[flow as usize].draws.below(u64::from(pusc.codes[0])))
+            .collect();
+        for (&flow, collides) in users.iter().zip(collide(&chosen)) {
+            let asked_bytes = self.contended_bytes(flow);
+            let is_heard = self.hears_contention_of(now, self.flows[flow as usize].station);
+            let own = &mut self.flows[flow as usize];
+            own.contention.asked(now, asked_bytes);
+            own.stats.requests += 1;
+            own.stats.collided_requests += u64::from(collides);
+            if !collides && is_heard {
+                if !self.codes.requests.contains(&flow) {
+                    self.codes.requests.push_back(flow);
+                }
+                self.want_frame(now);
+            }
+            self.arm(flow);
+        }
+    }
+
+    /// Of each of these stations, which range in one opportunity, whether it collides.
+    pub(super) fn ranging_collisions(&mut self, users: &[u32]) -> Vec<bool> {
+        let Some(pusc) = self.config.layout.pusc else { return vec![users.len() > 1; users.len()] };
+        let mut chosen = Vec::new();
+        for &station in users {
+            if let Some(joining) = &mut self.stations[station as usize].joining {
+                chosen.push(joining.draws.below(u64::from(pusc.codes[1])));
+            }
+        }
+        collide(&chosen)
+    }
+
+    /// Those of them that are heard are answered, and get a burst for their RNG-REQ.
+    pub(super) fn range_by_codes(&mut self, now: Time, users: &[u32], collide: &[bool]) {
+        for (&station, _) in users.iter().zip(collide).filter(|(_, collides)| !**collides) {
+            if self.hears_contention_of(now, station) {
+                if !self.codes.ranging.contains(&station) {
+                    self.codes.ranging.push_back(station);
+                }
+                self.tell(now, station, vec![Message::CodeResponse]);
+                self.want_frame(now);
+            }
+        }
+    }
+
+    /// Bursts of a frame for those whose codes were heard, from a unit on, as far as there is room, also in the maps. Returns the unit behind
+    /// them, and for how many bursts they count in the maps.
+    pub(super) fn grant_to_codes(&mut self, frame: u64, first_unit: u32, most: u32) -> (u32, u32) {
+        let (mut first_unit, mut bursts) = (first_unit, 0);
+        let end = self.config.layout.uplink_units();
+        let start = self.frame_start(frame);
+        loop {
+            let (of_ranging, bytes) = match (self.codes.ranging.front(), self.codes.requests.front()) {
+                (Some(_), _) => (true, Message::RangingRequest.bytes()),
+                (None, Some(_)) => (false, HEADER_BYTES),
+                (None, None) => break,
+            };
+            let units = PROFILE.burst_units(bytes);
+            if first_unit + units > end || bursts + MAP_BURSTS > most {
+                break;
+            }
+            if of_ranging {
+                let over = self.times.uplink_end(first_unit, first_unit + units);
+                if let Some(station) = self.codes.ranging.pop_front()
+                    && self.hears_frame_from(station, start)
+                {
+                    let heard = start + self.times.uplink_offset + over;
+                    self.at(heard, Step::Heard(station, Message::RangingRequest));
+                }
+            } else if let Some(flow) = self.codes.requests.pop_front() {
+                let (profile, unsolicited, answers_code) = (PROFILE, false, true);
+                self.grant(Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code });
+            }
+            (first_unit, bursts) = (first_unit + units, bursts + MAP_BURSTS);
+        }
+        (first_unit, bursts)
+    }
+
+    /// Who has sent a code asks for bandwidth, if it still needs any.
+    pub(super) fn answer_code(&mut self, now: Time, burst: Burst) {
+        if self.contended_bytes(burst.flow) > 0 {
+            self.answer_poll(now, burst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_alone_with_its_code_does_not_collide() {
+        assert_eq!(collide(&[3, 5, 3, 7]), [true, false, true, false]);
+        assert_eq!(collide(&[]), Vec::<bool>::new());
+    }
+}

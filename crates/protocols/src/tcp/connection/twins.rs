@@ -1,0 +1,266 @@
+//! Every end of a connection twice, on the same segments and calls: once as it is, once without the short way of
+//! [`steady`](super::steady). Both send the same and tell the same, and they are the same in every field, looked at after every
+//! few steps.
+
+use std::sync::Arc;
+
+use roamsim_engine::{Span, Stream, Time};
+
+use super::{Connection, State};
+use crate::machine::{Context, Machine};
+use crate::tcp::config::{Config, InitialWindow, Variant};
+use crate::tcp::segment::{Flags, Segment};
+
+/// One end, twice.
+struct Twins {
+    short: Connection,
+    long: Connection,
+    /// Segments that went the short way, of those that arrived.
+    predicted: u64,
+    arrived: u64,
+    calls: u64,
+}
+
+impl Twins {
+    fn new(config: &Config, ports: [u16; 2], iss: u32) -> Twins {
+        let short = Connection::new(&Arc::new(*config), ports[0], ports[1], iss);
+        Twins { long: short.clone(), short, predicted: 0, arrived: 0, calls: 0 }
+    }
+
+    fn both(&mut self, call: impl Fn(&mut Connection)) {
+        call(&mut self.short);
+        call(&mut self.long);
+        self.compare();
+    }
+
+    fn arrive(&mut self, now: Time, segment: &Segment, marked: bool) {
+        if marked {
+            self.both(|connection| connection.note_mark(segment));
+        }
+        self.arrived += 1;
+        self.short.stats.segments_received += 1;
+        if self.short.arrive_steady(now, segment) {
+            self.predicted += 1;
+        } else {
+            self.short.arrive_by_state(now, segment);
+        }
+        self.long.stats.segments_received += 1;
+        self.long.steady = false;
+        self.long.arrive_by_state(now, segment);
+        self.long.steady = self.short.steady;
+        self.compare();
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
+        let segment = self.short.poll_transmit(cx);
+        self.long.steady = false;
+        assert_eq!(segment, self.long.transmit(cx.now));
+        self.long.steady = self.short.steady;
+        self.compare();
+        while let Some(event) = self.short.poll_event() {
+            assert_eq!(Some(event), self.long.poll_event());
+        }
+        segment
+    }
+
+    fn compare(&mut self) {
+        assert_eq!(self.short.poll_timeout(), self.long.poll_timeout());
+        self.calls += 1;
+        if self.calls.is_multiple_of(10) {
+            self.compare_all();
+        }
+    }
+
+    fn compare_all(&self) {
+        assert_eq!(format!("{:?}", self.short), format!("{:?}", self.long));
+    }
+}
+
+fn any_config(random: &mut Stream) -> Config {
+    let mut one_of = |n: u64| random.below(n);
+    let mss_bytes = [20, 536, 1000, 1001][one_of(4) as usize];
+    Config {
+        variant: Variant::ALL[one_of(6) as usize],
+        mss_bytes,
+        initial_window: InitialWindow::Segments(1 + one_of(12) as u32),
+        receive_window_bytes: [2 * mss_bytes, 5000, 30_000, 1 << 20][one_of(4) as usize],
+        window_scaling: one_of(4) > 0,
+        min_rto: Span::from_ms(200),
+        delayed_ack: (one_of(2) == 0).then_some(Span::from_ms(100)),
+        delayed_ack_count: 1 + one_of(3) as u32,
+        piggyback_acks: one_of(4) > 0,
+        nagle: one_of(2) == 0,
+        dup_ack_threshold: 1 + one_of(4) as u32,
+        limited_transmit: one_of(2) == 0,
+        sack: [None, None, Some(true), Some(false)][one_of(4) as usize],
+        timestamps: one_of(8) == 0,
+        byte_counting_limit: 1 + one_of(2) as u32,
+        initial_ssthresh_bytes: (one_of(2) == 0).then_some(4000),
+        restart_after_idle: one_of(2) == 0,
+        ecn: one_of(2) == 0,
+        msl: Span::from_secs(1),
+        ..Config::default()
+    }
+}
+
+/// A segment that is nearly as expected.
+fn disturb(random: &mut Stream, segment: &mut Segment) {
+    let near = [1, 2, 1000, 1001, u32::MAX, 1 << 31][random.below(6) as usize];
+    match random.below(8) {
+        0 => segment.seq = segment.seq.wrapping_add(near),
+        1 => segment.ack = segment.ack.wrapping_add(near),
+        2 => segment.window = random.next_u64() as u16,
+        3 => segment.window = 0,
+        4 => segment.payload_bytes = random.below(3000) as u32,
+        5 => segment.flags = Flags(segment.flags.0 ^ 1 << random.below(8)),
+        6 => segment
+            .options
+            .sack
+            .push(segment.ack.wrapping_add(near), segment.ack.wrapping_add(near.wrapping_mul(2))),
+        _ => segment.payload_bytes = 0,
+    }
+}
+
+/// What may happen on the way of a segment, each in so many of 1000.
+struct Path {
+    lost: u64,
+    doubled: u64,
+    marked: u64,
+    disturbed: u64,
+    jitter: Span,
+}
+
+/// Two ends, each twice, which write, read and close at random over such a path; so many steps.
+fn run(seed: u64, configs: [Config; 2], path: &Path, steps: u32, acts: bool) -> [Twins; 2] {
+    let mut random = Stream::new(seed, 0, "twins");
+    let iss = [random.next_u64() as u32, u32::MAX - 2000];
+    let mut ends = [0, 1].map(|i| Twins::new(&configs[i], [i as u16, 1 - i as u16], iss[i]));
+    ends[1].both(Connection::listen);
+    ends[0].both(Connection::open);
+    let mut now = Time::ZERO;
+    let mut flight: Vec<(Time, usize, Segment, bool)> = Vec::new();
+    let mut unused = Stream::new(0, 0, "");
+    for _ in 0..steps {
+        for (i, end) in ends.iter_mut().enumerate() {
+            // Mostly until nothing is left to send.
+            while random.below(50) > 0
+                && let Some(segment) = end.poll(&mut Context { now, random: &mut unused })
+            {
+                let of_thousand = |random: &mut Stream, n: u64| random.below(1000) < n;
+                let copies = match () {
+                    () if of_thousand(&mut random, path.lost) => 0,
+                    () => 1 + u64::from(of_thousand(&mut random, path.doubled)),
+                };
+                for _ in 0..copies {
+                    let mut segment = segment.clone();
+                    while of_thousand(&mut random, path.disturbed) {
+                        disturb(&mut random, &mut segment);
+                    }
+                    let at = now + Span::from_ms(50) + Span::from_ns(random.below(path.jitter.as_ns() + 1));
+                    let marked = of_thousand(&mut random, path.marked);
+                    let place = flight.partition_point(|(other, ..)| *other <= at);
+                    flight.insert(place, (at, 1 - i, segment, marked));
+                }
+            }
+        }
+        let i = random.below(2) as usize;
+        match random.below(if acts { 1000 } else { 200 }) {
+            0..100 => {
+                let bytes = [1, 500, 1000, 20_000][random.below(4) as usize];
+                ends[i].both(|end| end.write(bytes));
+            }
+            200..210 => {
+                let reading = random.below(3) > 0;
+                ends[i].both(|end| end.set_reading(reading));
+            }
+            210..230 => {
+                let bytes = random.below(5000);
+                ends[i].both(|end| end.read(bytes));
+            }
+            230..233 => ends[i].both(|end| end.set_path_mss(800)),
+            233..236 => ends[i].both(Connection::close),
+            236 => ends[i].both(Connection::close_half_duplex),
+            237 if random.below(4) == 0 => ends[i].both(Connection::abort),
+            _ => {}
+        }
+        if ends.iter().all(|end| end.short.state() == State::Closed) {
+            break;
+        }
+        let deadline = ends.iter().filter_map(|end| end.short.poll_timeout()).min();
+        let arrives = flight.first().is_some_and(|(at, ..)| deadline.is_none_or(|deadline| *at <= deadline));
+        if arrives {
+            let (at, i, segment, marked) = flight.remove(0);
+            now = at;
+            ends[i].arrive(now, &segment, marked);
+        } else if let Some(deadline) = deadline {
+            now = deadline.max(now);
+            for end in &mut ends {
+                end.short.handle_timeout(&mut Context { now, random: &mut unused });
+                end.long.handle_timeout(&mut Context { now, random: &mut unused });
+                end.compare();
+            }
+        }
+    }
+    ends.iter().for_each(Twins::compare_all);
+    ends
+}
+
+#[test]
+fn the_short_way_and_the_long_come_to_the_same() {
+    let (mut predicted, mut arrived) = (0, 0);
+    for seed in 0..800 {
+        let mut random = Stream::new(seed, 0, "configs");
+        let configs = [any_config(&mut random), any_config(&mut random)];
+        let mut of = |choices: [u64; 4]| choices[random.below(4) as usize];
+        let path = Path {
+            lost: of([0, 0, 20, 100]),
+            doubled: of([0, 0, 10, 100]),
+            marked: of([0, 0, 10, 200]),
+            disturbed: of([0, 0, 20, 200]),
+            jitter: Span::from_ms(of([0, 0, 2, 60])),
+        };
+        let ends = run(seed, configs, &path, 400, true);
+        predicted += ends.iter().map(|end| end.predicted).sum::<u64>();
+        arrived += ends.iter().map(|end| end.arrived).sum::<u64>();
+    }
+    // Neither way is a rare one here.
+    assert!((arrived / 10..arrived / 2).contains(&predicted), "{predicted} of {arrived}");
+}
+
+/// Rare at random: a FIN without data comes before the last data, and counts when that has come.
+#[test]
+fn data_up_to_a_fin_that_came_first_goes_the_long_way() {
+    let mut ends = [0, 1].map(|i| Twins::new(&Config::default(), [i, 1 - i], 0));
+    let mut unused = Stream::new(0, 0, "");
+    let mut cx = Context { now: Time::ZERO, random: &mut unused };
+    ends[1].both(Connection::listen);
+    ends[0].both(Connection::open);
+    for i in [0, 1, 0] {
+        let segment = ends[i].poll(&mut cx).expect("the handshake");
+        ends[1 - i].arrive(cx.now, &segment, false);
+    }
+    ends[0].both(|end| end.write(1000));
+    let data = ends[0].poll(&mut cx).expect("data");
+    ends[0].both(Connection::close);
+    let fin = ends[0].poll(&mut cx).expect("FIN");
+    assert_eq!((fin.payload_bytes, fin.flags), (0, Flags::FIN | Flags::ACK));
+    for segment in [fin, data] {
+        ends[1].arrive(cx.now, &segment, false);
+        ends[1].poll(&mut cx).expect("an acknowledgement");
+    }
+    assert_eq!(ends[1].short.state(), State::CloseWait);
+    ends[1].compare_all();
+}
+
+#[test]
+fn nearly_every_segment_goes_the_short_way() {
+    let path = Path { lost: 0, doubled: 0, marked: 0, disturbed: 0, jitter: Span::ZERO };
+    for variant in Variant::ALL {
+        let config = Config { variant, delayed_ack: None, ..Config::default() };
+        let ends = run(1, [config, config], &path, 2000, false);
+        for end in &ends {
+            assert_eq!(end.short.state(), State::Established);
+            assert!(end.predicted * 20 > end.arrived * 19, "{variant}: {} of {}", end.predicted, end.arrived);
+        }
+    }
+}

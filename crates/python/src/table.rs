@@ -1,0 +1,275 @@
+//! Tables of results on their way to Python.
+
+use crate::arrow;
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyType};
+use roamsim_scenario::table::{self, Texts};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The values of a column, one a row.
+#[derive(Debug)]
+pub(crate) enum Values {
+    /// Numbers; NaN where there is none.
+    Float(Vec<f64>),
+    Signed(Vec<i64>),
+    Unsigned(Vec<u64>),
+    Text(Texts),
+}
+
+impl Values {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Values::Float(values) => values.len(),
+            Values::Signed(values) => values.len(),
+            Values::Unsigned(values) => values.len(),
+            Values::Text(values) => values.len(),
+        }
+    }
+
+    /// As Python has them: arrays of the type `array` by their type code, or a list of text.
+    fn read(values: &Bound<'_, PyAny>) -> PyResult<Values> {
+        /// An array without values lies anywhere, and is refused as no whole number of octets away from what it should be.
+        fn numbers<T: Element>(values: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+            if values.is_empty()? { Ok(Vec::new()) } else { PyBuffer::get(values)?.to_vec(values.py()) }
+        }
+        let code: Option<char> = values.getattr("typecode").and_then(|code| code.extract()).ok();
+        match code {
+            Some('d') => Ok(Values::Float(numbers(values)?)),
+            Some('q') => Ok(Values::Signed(numbers(values)?)),
+            Some('Q') => Ok(Values::Unsigned(numbers(values)?)),
+            _ => match values.extract::<Vec<String>>() {
+                Ok(texts) => Ok(Values::Text(Texts::of(texts.iter()))),
+                Err(_) => Err(PyTypeError::new_err(
+                    "the values of a column are an array of the type code d, q or Q, or a list of text",
+                )),
+            },
+        }
+    }
+
+    /// The values of several, one below the other; nothing where they are not of one type.
+    fn below<'a>(all: impl Iterator<Item = &'a Values> + Clone) -> Option<Values> {
+        macro_rules! numbers {
+            ($kind:ident) => {{
+                let mut below = Vec::with_capacity(all.clone().map(Values::len).sum());
+                for values in all {
+                    let Values::$kind(values) = values else { return None };
+                    below.extend_from_slice(values);
+                }
+                Values::$kind(below)
+            }};
+        }
+        Some(match all.clone().next()? {
+            Values::Float(_) => numbers!(Float),
+            Values::Signed(_) => numbers!(Signed),
+            Values::Unsigned(_) => numbers!(Unsigned),
+            Values::Text(_) => {
+                let mut below = Texts::default();
+                for values in all {
+                    let Values::Text(texts) = values else { return None };
+                    below.append(texts.clone());
+                }
+                Values::Text(below)
+            }
+        })
+    }
+
+    /// Each value as often as the number beside it says.
+    fn repeated(&self, times: &[usize]) -> Values {
+        fn each<T: Copy>(values: &[T], times: &[usize]) -> Vec<T> {
+            values.iter().zip(times).flat_map(|(&value, &times)| std::iter::repeat_n(value, times)).collect()
+        }
+        match self {
+            Values::Float(values) => Values::Float(each(values, times)),
+            Values::Signed(values) => Values::Signed(each(values, times)),
+            Values::Unsigned(values) => Values::Unsigned(each(values, times)),
+            Values::Text(texts) => {
+                Values::Text(Texts::coded(each(texts.codes(), times), texts.different().to_vec()))
+            }
+        }
+    }
+
+    /// A list of all.
+    fn list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        match self {
+            Values::Float(values) => PyList::new(py, values),
+            Values::Signed(values) => PyList::new(py, values),
+            Values::Unsigned(values) => PyList::new(py, values),
+            Values::Text(texts) => {
+                // Rows with the same text share one object.
+                let different: Vec<_> =
+                    texts.different().iter().map(|text| PyString::new(py, text)).collect();
+                PyList::new(py, texts.codes().iter().map(|&code| &different[code as usize]))
+            }
+        }
+    }
+
+    /// What [`Values::read`] takes and is soon sent elsewhere.
+    fn packed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let array = |code: &str, octets: Vec<u8>| {
+            py.import("array")?.call_method1("array", (code, PyBytes::new(py, &octets)))
+        };
+        match self {
+            Values::Float(values) => {
+                array("d", values.iter().flat_map(|value| value.to_ne_bytes()).collect())
+            }
+            Values::Signed(values) => {
+                array("q", values.iter().flat_map(|value| value.to_ne_bytes()).collect())
+            }
+            Values::Unsigned(values) => {
+                array("Q", values.iter().flat_map(|value| value.to_ne_bytes()).collect())
+            }
+            Values::Text(_) => Ok(self.list(py)?.into_any()),
+        }
+    }
+}
+
+/// A column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(crate) name: Cow<'static, str>,
+    unit: &'static str,
+    pub(crate) values: Values,
+}
+
+impl From<table::Column> for Column {
+    fn from(column: table::Column) -> Column {
+        let values = match column.values {
+            table::Values::Float(floats) => Values::Float(floats),
+            table::Values::Integer(integers) => Values::Unsigned(integers),
+            table::Values::Text(texts) => Values::Text(texts),
+        };
+        Column { name: Cow::Borrowed(column.name), unit: column.unit, values }
+    }
+}
+
+/// A table: columns of one length, whose numbers are handed on without copying them.
+#[pyclass(module = "roamsim._roamsim", frozen, mapping)]
+pub struct Table {
+    height: usize,
+    columns: Vec<Arc<Column>>,
+}
+
+impl From<table::Table> for Table {
+    fn from(table: table::Table) -> Table {
+        let height = table.height();
+        Table { height, columns: table.columns.into_iter().map(|column| Arc::new(column.into())).collect() }
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    fn new(columns: &Bound<'_, PyDict>) -> PyResult<Table> {
+        let column = |(name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            let name = Cow::Owned(name.extract::<String>()?);
+            PyResult::Ok(Arc::new(Column { name, unit: "", values: Values::read(&values)? }))
+        };
+        let columns = columns.iter().map(column).collect::<PyResult<Vec<_>>>()?;
+        let height = columns.first().map_or(0, |column| column.values.len());
+        match columns.iter().find(|column| column.values.len() != height) {
+            None => Ok(Table { height, columns }),
+            Some(other) => Err(PyValueError::new_err(format!(
+                "the columns {} and {} have {height} and {} rows",
+                columns[0].name,
+                other.name,
+                other.values.len()
+            ))),
+        }
+    }
+
+    /// The tables of several runs below each other. Before their own columns stand those of `runs`, which has a row for each.
+    #[staticmethod]
+    fn stack(tables: Vec<PyRef<'_, Table>>, runs: &Table) -> PyResult<Table> {
+        let Some(first) = tables.first() else {
+            return Err(PyValueError::new_err("there is no table to stack"));
+        };
+        if runs.height != tables.len() {
+            return Err(PyValueError::new_err(format!(
+                "there are {} tables of {} runs",
+                tables.len(),
+                runs.height
+            )));
+        }
+        let heights: Vec<usize> = tables.iter().map(|table| table.height).collect();
+        let mut columns = Vec::with_capacity(runs.columns.len() + first.columns.len());
+        for column in &runs.columns {
+            let values = column.values.repeated(&heights);
+            columns.push(Arc::new(Column { name: column.name.clone(), unit: column.unit, values }));
+        }
+        if let [table] = &tables[..] {
+            columns.extend(table.columns.iter().map(Arc::clone));
+        } else {
+            let alike = |table: &PyRef<'_, Table>| {
+                table
+                    .columns
+                    .iter()
+                    .map(|column| &column.name)
+                    .eq(first.columns.iter().map(|column| &column.name))
+            };
+            let unlike = || PyValueError::new_err("the tables have different columns");
+            if !tables.iter().all(alike) {
+                return Err(unlike());
+            }
+            for (place, column) in first.columns.iter().enumerate() {
+                let all = tables.iter().map(|table| &table.columns[place].values);
+                let values = Values::below(all).ok_or_else(unlike)?;
+                columns.push(Arc::new(Column { name: column.name.clone(), unit: column.unit, values }));
+            }
+        }
+        Ok(Table { height: heights.iter().sum(), columns })
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<&str> {
+        self.columns.iter().map(|column| &*column.name).collect()
+    }
+
+    /// The unit of each column; an empty text where there is none.
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let units = PyDict::new(py);
+        for column in &self.columns {
+            units.set_item(&*column.name, column.unit)?;
+        }
+        Ok(units)
+    }
+
+    /// How many rows there are.
+    #[getter]
+    fn height(&self) -> usize {
+        self.height
+    }
+
+    /// A list of the values of a column; NaN where there is no number.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        match self.columns.iter().find(|column| column.name == name) {
+            Some(column) => column.values.list(py),
+            None => Err(PyKeyError::new_err(name.to_owned())),
+        }
+    }
+
+    /// Capsules of the Arrow C data interface. A number that is missing is null.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // Another schema than its own may be asked for, and need not be given.
+        let _ = requested_schema;
+        arrow::capsules(py, self.height, &self.columns)
+    }
+
+    /// What is sent to another process.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyDict>,))> {
+        let columns = PyDict::new(py);
+        for column in &self.columns {
+            columns.set_item(&*column.name, column.values.packed(py)?)?;
+        }
+        Ok((py.get_type::<Table>(), (columns,)))
+    }
+}

@@ -1,0 +1,192 @@
+//! Automatic repeat request of an 802.16 cell.
+
+use super::model::Wimax;
+use crate::units;
+use crate::validate::{At, Key, Report, Step, join};
+use roamsim_engine::Span;
+use roamsim_network::link::wimax::{
+    Acknowledgement as NetworkAcknowledgement, ArqConfig, MOST_BLOCK_BYTES, MOST_WINDOW_BLOCKS,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The longest time that its encodings can tell: 65,535 times 100 us (IEEE Std 802.16e-2005 section 11.13.18).
+const LONGEST: Span = Span::from_us(6_553_500);
+
+/// How service flows send again what is lost (IEEE Std 802.16-2004 section 6.3.4). The standard has no defaults; those here are the ones that ORBIT's
+/// testbed documents for its base stations (wimax.orbit-lab.org, "ARQ Control").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WimaxArq")]
+pub struct Arq {
+    /// ARQ_BLOCK_SIZE: packets are cut in blocks of this size, and a block is never cut; up to 2040 bytes (section 11.13.18.8). Default: 256 bytes,
+    /// as of ORBIT's base stations.
+    #[serde(rename = "block_size", default = "default_block_bytes", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub block_bytes: u64,
+    /// ARQ_WINDOW_SIZE: the most blocks that may be sent from the first one on that is not acknowledged, up to 1024 (section 11.13.18.2). Default:
+    /// 1024, as of ORBIT's base stations.
+    #[serde(rename = "window", default = "default_window_blocks")]
+    pub window_blocks: u32,
+    /// ARQ_RETRY_TIMEOUT: what is not acknowledged that long after it was last sent is sent again (section 11.13.18.3). Default: 200 ms, the delays of
+    /// transmitter and receiver of ORBIT's base stations.
+    #[serde(default = "default_retry_timeout", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub retry_timeout: Span,
+    /// ARQ_BLOCK_LIFETIME: what is not acknowledged that long after it was first sent is given up, with its packet; 0 s: never (section 11.13.18.4).
+    /// Default: 500 ms, as of ORBIT's base stations.
+    #[serde(default = "default_lifetime", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub block_lifetime: Span,
+    /// ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins anew, with ARQ_Reset; 0 s: never (section 11.13.18.5). Default:
+    /// 1 s, as of ORBIT's base stations.
+    #[serde(default = "default_sync_loss_timeout", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub sync_loss_timeout: Span,
+    /// ARQ_RX_PURGE_TIMEOUT: a receiver that has a block waits that long for those before it; 0 s: for ever (section 11.13.18.7). Default: 500 ms, as
+    /// of ORBIT's base stations.
+    #[serde(default = "default_lifetime", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub purge_timeout: Span,
+    /// ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: true, as of ORBIT's base stations.
+    #[serde(default = "default_deliver_in_order")]
+    pub deliver_in_order: bool,
+    /// What receivers tell of blocks (section 6.3.4.2). Default chosen: `"cumulative with selective"`, which has all that the others have.
+    #[serde(default)]
+    pub acknowledgement: Acknowledgement,
+}
+
+/// Types of ARQ feedback.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ArqAcknowledgement")]
+pub enum Acknowledgement {
+    /// Type 0: maps of 16 blocks.
+    #[serde(rename = "selective")]
+    Selective,
+    /// Type 1: all blocks up to one.
+    #[serde(rename = "cumulative")]
+    Cumulative,
+    /// Type 2: all blocks up to one, and maps behind it.
+    #[default]
+    #[serde(rename = "cumulative with selective")]
+    CumulativeSelective,
+}
+
+fn default_block_bytes() -> u64 {
+    256
+}
+
+fn default_window_blocks() -> u32 {
+    1024
+}
+
+fn default_retry_timeout() -> Span {
+    Span::from_ms(200)
+}
+
+fn default_lifetime() -> Span {
+    Span::from_ms(500)
+}
+
+fn default_sync_loss_timeout() -> Span {
+    Span::from_secs(1)
+}
+
+fn default_deliver_in_order() -> bool {
+    true
+}
+
+impl Arq {
+    pub(super) fn config(&self) -> ArqConfig {
+        let &Arq {
+            block_bytes,
+            window_blocks,
+            retry_timeout,
+            block_lifetime,
+            sync_loss_timeout,
+            purge_timeout,
+            deliver_in_order,
+            acknowledgement,
+        } = self;
+        let limited = |time: Span| (time > Span::ZERO).then_some(time);
+        ArqConfig {
+            block_bytes: block_bytes as u32,
+            window_blocks,
+            retry_timeout,
+            block_lifetime: limited(block_lifetime),
+            sync_loss_timeout: limited(sync_loss_timeout),
+            purge_timeout: limited(purge_timeout),
+            deliver_in_order,
+            acknowledgement: match acknowledgement {
+                Acknowledgement::Selective => NetworkAcknowledgement::Selective,
+                Acknowledgement::Cumulative => NetworkAcknowledgement::Cumulative,
+                Acknowledgement::CumulativeSelective => NetworkAcknowledgement::CumulativeSelective,
+            },
+        }
+    }
+}
+
+/// Checks it, and who has it; whether a machine can be made of it.
+pub(super) fn check(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
+    let Some(arq) = &cell.arq else {
+        check_asked(at, cell, report);
+        return true;
+    };
+    let steps = join(at, ["arq"]);
+    let mut good = true;
+    let mut refuse = |key: &'static str, message: String, help: &str| {
+        report.add(&join(&steps, [key]), message, help);
+        good = false;
+    };
+    if !(1..=u64::from(MOST_BLOCK_BYTES)).contains(&arq.block_bytes) {
+        let message =
+            format!("a block has from 1 to {MOST_BLOCK_BYTES} B (IEEE Std 802.16-2004 section 11.13.18.8)");
+        refuse("block_size", message, "write a size such as \"256B\"");
+    }
+    if !(1..=MOST_WINDOW_BLOCKS).contains(&arq.window_blocks) {
+        let message = format!(
+            "a window has from 1 to {MOST_WINDOW_BLOCKS} blocks (IEEE Std 802.16-2004 section 11.13.18.2)"
+        );
+        refuse("window", message, "write a number such as 1024");
+    }
+    if arq.retry_timeout == Span::ZERO {
+        let message = "no acknowledgement comes in no time".to_owned();
+        refuse("retry_timeout", message, "write a time such as \"200ms\"");
+    }
+    for (key, time) in [
+        ("retry_timeout", arq.retry_timeout),
+        ("block_lifetime", arq.block_lifetime),
+        ("sync_loss_timeout", arq.sync_loss_timeout),
+        ("purge_timeout", arq.purge_timeout),
+    ] {
+        if time > LONGEST {
+            let message =
+                "the standard has times up to 6.5535 s here (IEEE Std 802.16e-2005 section 11.13.18)"
+                    .to_owned();
+            let help = match key {
+                "retry_timeout" => "write a shorter time, such as \"200ms\"",
+                _ => "write a shorter time, such as \"500ms\", or \"0s\" for no limit",
+            };
+            refuse(key, message, help);
+        }
+    }
+    if cell.entry.is_none() {
+        let help = "write `entry` with a `radio` and `block_errors`, or leave `arq` out";
+        report.warn(&steps, "nothing is lost in a cell without `entry`: nothing is ever sent again", help);
+    }
+    good
+}
+
+/// Refuses entries that ask for ARQ where the cell has none.
+fn check_asked(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
+    for (key, list) in [
+        ("real_time_polling", &cell.real_time_polling),
+        ("non_real_time_polling", &cell.non_real_time_polling),
+    ] {
+        for (number, _) in list.iter().enumerate().filter(|(_, entry)| entry.arq == Some(true)) {
+            let place = [&join(at, [key])[..], &[At(number), Key("arq")]].concat();
+            let help = "write `arq = {}` in the cell for its defaults, or leave this out";
+            report.add(&place, "the cell says nothing of `arq`", help);
+        }
+    }
+}
