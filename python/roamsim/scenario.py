@@ -228,14 +228,14 @@ __all__ = [
 #: A length of time with its unit: ns, us, ms, s, min or h; at least 1 ns fine. As in "10ms".
 Duration = str
 
+#: An instant: the time since the start of the run, with its unit: ns, us, ms, s, min or h. As in "10ms".
+Instant = str
+
 #: A coordinate with its unit: mm, cm, m or km; it may be negative. As in "-20m".
 Coordinate = str
 
 #: A speed with its unit: m/s or km/h. As in "5m/s".
 Speed = str
-
-#: An instant: the time since the start of the run, with its unit: ns, us, ms, s, min or h. As in "10ms".
-Instant = str
 
 #: The shape of a Pareto distribution that has a mean: a number above 1.
 TailExponent = float
@@ -291,6 +291,12 @@ class General(Table):
     Attributes:
         name: What the scenario is called in results and reports.
         duration: Simulated time after which the run ends.
+        warm_up: What happens before this time is cut from the tables `flows`, `signalling`, `links`, `drops`,
+            `queues`, `ecn`, `marks`, `percentiles` and those of DECT accesses; rates and means are over the rest.
+            Default chosen: nothing is cut, so that a run counts all that happened. Without it: "0s".
+        percentiles: Percentiles of the delays of messages, from above 0 to 100, each a row of the table
+            `percentiles` for every flow of messages and signalling entry: `[50, 99.9]`. Left out: those of `flows`
+            and `signalling` alone, the 50th, 95th and 99th. Without it: [].
         description: What the scenario shows, in a sentence or two.
         ip: The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the
             802.21 studies run over IPv6. Without it: "ipv6".
@@ -299,6 +305,8 @@ class General(Table):
 
     name: str
     duration: Duration
+    warm_up: Instant | None = None
+    percentiles: Sequence[float] | None = None
     description: str | None = None
     ip: IpVersion | None = None
     area: Area | None = None
@@ -1553,7 +1561,8 @@ class Dect(Table):
             comes waits, first come, first served (chosen: as the paper, whose packets are dropped in the network
             alone).
         warm_up: The tables `dect`, `dect_states`, `dect_transitions`, `dect_procedures` and `dect_terminals` count
-            from here on. Default: from the start of the run. Without it: "0s".
+            from here on, or from that of the scenario where it is later. Default: from the start of the run.
+            Without it: "0s".
         radio_fixed_parts: Radio fixed parts of the cluster, one in each cell. Default: the paper. Without it: 3.
         carriers: Carriers of each radio fixed part, 12 slot pairs each. Default: the ten of ETS 300 175-2 clause
             4.1.1. Without it: 10.

@@ -179,6 +179,9 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
     if series {
         world.keep_series();
     }
+    if scenario.general.warm_up > Time::ZERO {
+        world.cut_warm_up(scenario.general.warm_up);
+    }
     let end = Time::ZERO + scenario.general.duration;
     let traces = Traces::new(scenario, trace, sink, rows_at_once, Arc::clone(&watch));
     Ok(Prepared { scenario, seed, replication, world, end, traces, events: 0, watch })

@@ -30,6 +30,7 @@ TABLES = (
             "retransmissions",
         ),
     ),
+    ("percentiles", ("delay_s",)),
     ("video", ("decodable_share", "mean_frame_delay_s")),
     (
         "signalling",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import polars
 
 #: Columns that say little by their value alone, and the word before it.
-WORDS = {"from": "from", "to": "to", "node": "at", "from_cell": "from", "to_cell": "to"}
+WORDS = {"from": "from", "to": "to", "node": "at", "from_cell": "from", "to_cell": "to", "percent": "percentile"}
 
 
 def telling(rows: polars.DataFrame, columns: Iterable[str]) -> list[str]:

@@ -304,7 +304,10 @@ class Target:
         if "name" not in keys:
             raise UsageError(f"rows of {self.table} have no name; {', '.join(keys)} tell them apart")
         # Tables of other kinds are about accesses, as `links` is.
-        names = scenario.row_names.get(self.table, scenario.row_names["links"])
+        named = scenario.row_names
+        names = named.get(self.table, named["links"])
+        if self.table == "percentiles":
+            names = [*named["flows"], *named["signalling"]]
         if self.row not in names:
             raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
 

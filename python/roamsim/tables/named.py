@@ -34,13 +34,20 @@ class Named:
 
     @property
     def links(self) -> polars.DataFrame:
-        """One row a direction of a link, over the whole run."""
+        """One row a direction of a link, over the whole run, or what follows its warm-up."""
         return self._named("links")
 
     @property
     def video(self) -> polars.DataFrame:
         """One row a flow of video: its frames whose deadline came within the run; only where there is video."""
         return self._named("video")
+
+    @property
+    def percentiles(self) -> polars.DataFrame:
+        """One row a flow of messages, or a signalling entry, and percentile that the scenario asks for; only with
+        percentiles in its [scenario].
+        """
+        return self._named("percentiles")
 
     @property
     def transfers(self) -> polars.DataFrame:

@@ -21,6 +21,17 @@ pub struct Measurement {
     jitter_ns: f64,
 }
 
+/// How far a measurement was at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    sent_messages: u64,
+    sent_bytes: u64,
+    delivered_messages: u64,
+    delivered_bytes: u64,
+    lost_messages: u64,
+    delays: usize,
+}
+
 /// Delay statistics of one flow, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayStatistics {
@@ -56,6 +67,40 @@ impl Measurement {
         if self.delays_ns.len() < 2 { f64::NAN } else { self.jitter_ns / 1e9 }
     }
 
+    /// How far it is.
+    pub fn mark(&self) -> Mark {
+        let &Measurement {
+            sent_messages,
+            sent_bytes,
+            delivered_messages,
+            delivered_bytes,
+            lost_messages,
+            ..
+        } = self;
+        let delays = self.delays_ns.len();
+        Mark { sent_messages, sent_bytes, delivered_messages, delivered_bytes, lost_messages, delays }
+    }
+
+    /// What was measured since it was that far. The jitter is that at the end in any case: it forgets by itself.
+    #[must_use]
+    pub fn since(&self, mark: Mark) -> Measurement {
+        Measurement {
+            sent_messages: self.sent_messages - mark.sent_messages,
+            sent_bytes: self.sent_bytes - mark.sent_bytes,
+            delivered_messages: self.delivered_messages - mark.delivered_messages,
+            delivered_bytes: self.delivered_bytes - mark.delivered_bytes,
+            lost_messages: self.lost_messages - mark.lost_messages,
+            completed_at: self.completed_at,
+            delays_ns: self.delays_ns[mark.delays..].to_vec(),
+            jitter_ns: self.jitter_ns,
+        }
+    }
+
+    /// A percentile of the delays by nearest rank, in seconds; NaN without messages.
+    pub fn delay_percentile_s(&self, percent: f64) -> f64 {
+        delay_percentile_s(&self.delays_ns, percent)
+    }
+
     /// Mean and percentiles of the delays; NaN without messages.
     pub fn delay_statistics(&self) -> DelayStatistics {
         delay_statistics(&self.delays_ns)
@@ -83,6 +128,19 @@ pub fn delay_statistics(delays_ns: &[u64]) -> DelayStatistics {
     }
 }
 
+/// A percentile (nearest rank) of delays in nanoseconds, in seconds: the smallest with at least so many percent of them at or
+/// below it; NaN when there are none.
+pub fn delay_percentile_s(delays_ns: &[u64], percent: f64) -> f64 {
+    // A product that is whole stays so, whatever the last bit of the percentage is.
+    let product = delays_ns.len() as f64 * percent / 100.0;
+    let rank = ((product - 1e-9).ceil() as usize).clamp(1, delays_ns.len().max(1));
+    let mut delays_ns = delays_ns.to_vec();
+    match delays_ns.len() {
+        0 => f64::NAN,
+        _ => Span::from_ns(*delays_ns.select_nth_unstable(rank - 1).1).as_secs_f64(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,8 +154,29 @@ mod tests {
             (statistics.mean_s, statistics.median_s, statistics.p95_s, statistics.p99_s),
             (0.0505, 0.05, 0.095, 0.099)
         );
+        for (percent, s) in
+            [(0.5, 0.001), (1.0, 0.001), (1.1, 0.002), (50.0, 0.05), (99.0, 0.099), (99.9, 0.1)]
+        {
+            assert_eq!(delay_percentile_s(&delays, percent), s, "{percent}");
+        }
+        assert!(delay_percentile_s(&[], 50.0).is_nan());
         assert!(delay_statistics(&[]).mean_s.is_nan());
         assert_eq!(delay_statistics(&[7]).p99_s, 7e-9);
+    }
+
+    #[test]
+    fn what_came_before_a_mark_is_not_measured() {
+        let mut measurement = Measurement::default();
+        measurement.on_delivery(100, Span::from_ms(90));
+        measurement.sent_messages = 3;
+        let mark = measurement.mark();
+        measurement.on_delivery(100, Span::from_ms(10));
+        measurement.on_delivery(50, Span::from_ms(20));
+        measurement.sent_messages = 7;
+        let since = measurement.since(mark);
+        assert_eq!((since.sent_messages, since.delivered_messages, since.delivered_bytes), (4, 2, 150));
+        assert_eq!(since.delay_statistics().mean_s, 0.015);
+        assert_eq!(since.delay_percentile_s(100.0), 0.02);
     }
 
     #[test]

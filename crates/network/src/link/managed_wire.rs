@@ -256,6 +256,10 @@ impl Link for ManagedWire {
         self.queue.waiting_packets(from)
     }
 
+    fn forget_longest(&mut self, _now: Time) {
+        self.queue.forget_longest();
+    }
+
     fn queues(&self, _from: Attachment) -> Vec<&Queue> {
         vec![&self.queue]
     }

@@ -74,6 +74,21 @@ impl LinkStats {
         self.sent_bytes += u64::from(bytes);
     }
 
+    /// Sent, dropped, waited since it was that much; the most that waited is what it is.
+    #[must_use]
+    pub fn since(self, earlier: LinkStats) -> LinkStats {
+        LinkStats {
+            sent_packets: self.sent_packets.saturating_sub(earlier.sent_packets),
+            sent_bytes: self.sent_bytes.saturating_sub(earlier.sent_bytes),
+            delivered_packets: self.delivered_packets.saturating_sub(earlier.delivered_packets),
+            dropped_packets: self.dropped_packets.saturating_sub(earlier.dropped_packets),
+            busy: self.busy.saturating_sub(earlier.busy),
+            waiting: self.waiting.saturating_sub(earlier.waiting),
+            max_waiting_packets: self.max_waiting_packets,
+            marked_packets: self.marked_packets.saturating_sub(earlier.marked_packets),
+        }
+    }
+
     /// Waiting and transmission were booked ahead: the same without what still lies ahead.
     fn up_to_now(self, ahead: Ahead) -> LinkStats {
         LinkStats {
@@ -171,7 +186,10 @@ pub trait Link: Machine {
     /// What the node at `from` has sent so far; transmissions and waits count up to `now`.
     fn stats(&self, from: Attachment, now: Time) -> LinkStats;
 
-    /// The same, but where waiting and transmission are booked ahead nothing is taken off: the waiting is that of the packets that
+    /// A warm-up is over: the most that ever waited, and how long packets waited, are kept anew from now on. Counts go on.
+    fn forget_longest(&mut self, now: Time);
+
+    /// The same as `stats`, but where waiting and transmission are booked ahead nothing is taken off: the waiting is that of the packets that
     /// have come, and costs nothing to ask for.
     fn booked_stats(&self, from: Attachment, now: Time) -> LinkStats {
         self.stats(from, now)
@@ -384,6 +402,10 @@ impl Link for AnyLink {
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         each_link!(self, link => link.stats(from, now))
+    }
+
+    fn forget_longest(&mut self, now: Time) {
+        each_link!(self, link => link.forget_longest(now));
     }
 
     fn booked_stats(&self, from: Attachment, now: Time) -> LinkStats {

@@ -178,6 +178,10 @@ impl Link for Wire {
         self.account().up_to_now(self.transmitter.ahead(now, |()| true))
     }
 
+    fn forget_longest(&mut self, now: Time) {
+        self.stats.max_waiting_packets = self.waiting_packets(Attachment(0), now) as u64;
+    }
+
     fn booked_stats(&self, _from: Attachment, _now: Time) -> LinkStats {
         self.account()
     }

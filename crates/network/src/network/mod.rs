@@ -104,6 +104,14 @@ impl DropCount {
     }
 }
 
+impl DropCount {
+    /// Dropped since it was that many.
+    #[must_use]
+    pub fn since(self, earlier: DropCount) -> DropCount {
+        DropCount { packets: self.packets - earlier.packets, bytes: self.bytes - earlier.bytes }
+    }
+}
+
 impl AddAssign for DropCount {
     fn add_assign(&mut self, other: DropCount) {
         self.packets += other.packets;
@@ -553,6 +561,11 @@ impl Network {
     /// Tells every link that the run has ended.
     pub fn finish(&mut self, end: Time) {
         self.links.iter_mut().for_each(|slot| slot.link.finish(end));
+    }
+
+    /// A warm-up is over: as of [`Link::forget_longest`].
+    pub(crate) fn forget_longest(&mut self, now: Time) {
+        self.links.iter_mut().for_each(|slot| slot.link.forget_longest(now));
     }
 
     /// Drops by place and reason, in the order of the links.

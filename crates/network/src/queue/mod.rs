@@ -278,6 +278,12 @@ impl Queue {
         self.account(from).packets
     }
 
+    /// The most that ever waited, and how long packets waited, are kept anew from now on.
+    pub fn forget_longest(&mut self) {
+        self.accounts.iter_mut().for_each(|account| account.max_packets = account.packets);
+        self.waits.iter_mut().for_each(|waits| waits.clear());
+    }
+
     /// The most packets of an attachment that ever waited.
     pub fn max_packets(&self, from: Attachment) -> usize {
         self.account(from).max_packets

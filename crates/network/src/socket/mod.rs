@@ -137,7 +137,31 @@ pub struct Counts {
     pub ecn: Option<EcnCounts>,
 }
 
+impl EcnCounts {
+    /// Counted since it was that many; agreed is what is agreed now.
+    #[must_use]
+    pub fn since(self, earlier: EcnCounts) -> EcnCounts {
+        EcnCounts {
+            agreed: self.agreed,
+            marked_packets: self.marked_packets.saturating_sub(earlier.marked_packets),
+            reductions: self.reductions.saturating_sub(earlier.reductions),
+        }
+    }
+}
+
 impl Counts {
+    /// Counted since it was that many.
+    #[must_use]
+    pub fn since(self, earlier: Counts) -> Counts {
+        Counts {
+            segments: self.segments.saturating_sub(earlier.segments),
+            retransmissions: self.retransmissions.saturating_sub(earlier.retransmissions),
+            timeouts: self.timeouts.saturating_sub(earlier.timeouts),
+            fast_retransmits: self.fast_retransmits.saturating_sub(earlier.fast_retransmits),
+            ecn: self.ecn.map(|now| now.since(earlier.ecn.unwrap_or_default())),
+        }
+    }
+
     /// The counts of both together.
     pub fn plus(self, other: Counts) -> Counts {
         Counts {

@@ -16,9 +16,11 @@ mod path_changes;
 mod series;
 mod sockets;
 mod transfers;
+mod warm_up;
 
 pub use self::path_changes::PathChange;
 pub use self::series::{FlowPart, LinkPart, LinkParts, Series};
+use self::warm_up::WarmUp;
 
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
@@ -83,6 +85,8 @@ pub struct World {
     pub mobile_ip: MobileIp,
     /// What the run does over time, where that is kept ([`World::keep_series`]).
     pub series: Option<Box<Series>>,
+    /// What was counted before its warm-up ended, where that is cut ([`World::cut_warm_up`]).
+    warm_up: Option<Box<WarmUp>>,
     /// Octets that flows have delivered, all together.
     delivered_bytes: u64,
     pub(crate) work: VecDeque<Work>,
@@ -120,6 +124,7 @@ impl World {
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
             series: None,
+            warm_up: None,
             delivered_bytes: 0,
             work: VecDeque::new(),
             trace,
@@ -170,8 +175,14 @@ impl World {
         }
         let mut series = self.series.take();
         let parts = if series.is_some() { Series::PARTS } else { 1 };
+        let mut warms_until = self.last_of_warm_up();
         let mut events = 0;
         for end in (1..=parts).map(|part| Series::end(until, part, parts)) {
+            if let Some(last) = warms_until.take_if(|last| *last <= end) {
+                let part = run_until(&mut Looked { world: self, look }, &mut queue, last, watch);
+                events += part.map_err(|unfinished| unfinished.after(events))?;
+                self.end_warm_up();
+            }
             let part = run_until(&mut Looked { world: self, look }, &mut queue, end, watch);
             events += part.map_err(|unfinished| unfinished.after(events))?;
             if let Some(series) = &mut series {

@@ -141,7 +141,43 @@ pub struct Stats {
     pub(super) rejections: [u64; Rejection::ALL.len()],
 }
 
+impl Packets {
+    /// Passed on since it was that many.
+    #[must_use]
+    pub fn since(self, earlier: Packets) -> Packets {
+        Packets {
+            first_transmissions: self.first_transmissions - earlier.first_transmissions,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            acks: self.acks - earlier.acks,
+        }
+    }
+}
+
 impl Stats {
+    /// Counted since it was that much.
+    #[must_use]
+    pub fn since(&self, earlier: &Stats) -> Stats {
+        let mut rejections = self.rejections;
+        rejections.iter_mut().zip(earlier.rejections).for_each(|(now, before)| *now -= before);
+        Stats {
+            indications: self.indications - earlier.indications,
+            requests: self.requests - earlier.requests,
+            responses: self.responses - earlier.responses,
+            packets: self.packets.since(earlier.packets),
+            given_up: self.given_up - earlier.given_up,
+            responses_given_up: self.responses_given_up - earlier.responses_given_up,
+            lifetimes_over: self.lifetimes_over - earlier.lifetimes_over,
+            late_responses: self.late_responses - earlier.late_responses,
+            late_acks: self.late_acks - earlier.late_acks,
+            duplicate_acks: self.duplicate_acks - earlier.duplicate_acks,
+            duplicates: self.duplicates - earlier.duplicates,
+            rate_limited: self.rate_limited - earlier.rate_limited,
+            id_reuses: self.id_reuses - earlier.id_reuses,
+            transport_refusals: self.transport_refusals - earlier.transport_refusals,
+            rejections,
+        }
+    }
+
     /// Indications, requests and responses of this MIHF, each once.
     pub fn information_messages(&self) -> u64 {
         self.indications + self.requests + self.responses

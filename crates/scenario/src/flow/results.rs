@@ -1,8 +1,9 @@
 //! `flows`: one row a flow, and one for each direction of a flow with data both ways.
 
-use crate::table::{Table, float, integer, text};
+use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
+use roamsim_network::application::Measurement;
 use roamsim_network::flow::{Association, Flow};
 use roamsim_network::socket::Counts;
 use roamsim_network::subject::Subject;
@@ -20,7 +21,9 @@ pub(crate) fn connection(world: &World, association: Association) -> String {
 pub(crate) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
     // What the source sent, and the answers of a flow that has a server.
-    let counts: Vec<_> = (0..flows.len()).map(|flow| world.flow_counts(flow as u32)).collect();
+    let counts: Vec<_> = (0..flows.len()).map(|flow| world.measured_counts(flow)).collect();
+    let measured: Vec<_> = (0..flows.len()).map(|flow| world.flow_measurement(flow)).collect();
+    let both = || flows.iter().zip(&measured).map(|(flow, measured)| (flow, &**measured));
     let sent = |count: fn(Counts) -> u64| {
         let both = flows.iter().zip(&counts);
         both.map(move |(flow, &[source, sink])| {
@@ -31,9 +34,10 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);
     // A transfer that is complete was active until then.
     let active_until = |flow: &Flow| flow.measurement.completed_at.unwrap_or(stop(flow));
-    let active_s = |flow: &Flow| active_until(flow).since(flow.source.activity().start).as_secs_f64();
-    let delays: Vec<_> = flows.iter().map(|flow| flow.measurement.delay_statistics()).collect();
-    let lost = |flow: &Flow| messages_only(flow, flow.measurement.lost_messages);
+    let active_from = |flow: &Flow| flow.source.activity().start.max(world.measured_from());
+    let active_s = |flow: &Flow| active_until(flow).since(active_from(flow)).as_secs_f64();
+    let delays: Vec<_> = measured.iter().map(|measured| measured.delay_statistics()).collect();
+    let lost = |flow: &Flow, measured: &Measurement| messages_only(flow, measured.lost_messages);
     Table {
         name: "flows",
         columns: vec![
@@ -57,21 +61,19 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
             float(
                 "sent_packets",
                 "messages",
-                flows.iter().map(|f| messages_only(f, f.measurement.sent_messages)),
+                both().map(|(flow, measured)| messages_only(flow, measured.sent_messages)),
             ),
-            float("sent_bytes", "B", flows.iter().map(|f| messages_only(f, f.measurement.sent_bytes))),
+            float("sent_bytes", "B", both().map(|(flow, measured)| messages_only(flow, measured.sent_bytes))),
             float(
                 "delivered_packets",
                 "messages",
-                flows.iter().map(|f| messages_only(f, f.measurement.delivered_messages)),
+                both().map(|(flow, measured)| messages_only(flow, measured.delivered_messages)),
             ),
-            integer("delivered_bytes", "B", flows.iter().map(|flow| flow.measurement.delivered_bytes)),
+            integer("delivered_bytes", "B", measured.iter().map(|measured| measured.delivered_bytes)),
             float(
                 "goodput_bps",
                 "bit/s",
-                flows
-                    .iter()
-                    .map(|f| crate::table::ratio(8.0 * f.measurement.delivered_bytes as f64, active_s(f))),
+                both().map(|(flow, measured)| ratio(8.0 * measured.delivered_bytes as f64, active_s(flow))),
             ),
             integer("segments_sent", "segments", sent(|sent| sent.segments)),
             integer("retransmissions", "segments", sent(|sent| sent.retransmissions)),
@@ -89,14 +91,14 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
             float("median_delay_s", "s", delays.iter().map(|delay| delay.median_s)),
             float("p95_delay_s", "s", delays.iter().map(|delay| delay.p95_s)),
             float("p99_delay_s", "s", delays.iter().map(|delay| delay.p99_s)),
-            float("jitter_s", "s", flows.iter().map(|flow| flow.measurement.jitter_s())),
-            float("lost_packets", "messages", flows.iter().map(lost)),
+            float("jitter_s", "s", measured.iter().map(|measured| measured.jitter_s())),
+            float("lost_packets", "messages", both().map(|(flow, measured)| lost(flow, measured))),
             float(
                 "loss_ratio",
                 "",
-                flows
-                    .iter()
-                    .map(|f| crate::table::ratio(lost(f), messages_only(f, f.measurement.sent_messages))),
+                both().map(|(flow, measured)| {
+                    ratio(lost(flow, measured), messages_only(flow, measured.sent_messages))
+                }),
             ),
         ],
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use roamsim_engine::Span;
+use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,17 @@ pub struct General {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub duration: Span,
+    /// What happens before this time is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`, `marks`,
+    /// `percentiles` and those of DECT accesses; rates and means are over the rest. Default chosen: nothing is cut, so that
+    /// a run counts all that happened.
+    #[serde(with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    #[serde(default)]
+    pub warm_up: Time,
+    /// Percentiles of the delays of messages, from above 0 to 100, each a row of the table `percentiles` for every flow of
+    /// messages and signalling entry: `[50, 99.9]`. Left out: those of `flows` and `signalling` alone, the 50th, 95th and 99th.
+    #[serde(default)]
+    pub percentiles: Vec<f64>,
     /// What the scenario shows, in a sentence or two.
     #[serde(default)]
     pub description: Option<String>,

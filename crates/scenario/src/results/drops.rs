@@ -20,7 +20,7 @@ pub(super) fn table(world: &World) -> Table {
     let mut rows: Vec<(&str, NodeId, DropReason, DropCount)> = Vec::new();
     // A base station has an attachment a station, and one place in the eyes of a reader.
     let mut known: BTreeMap<(&str, NodeId, DropReason), usize> = BTreeMap::new();
-    for drop in world.network.drops().filter(|drop| !drop.is_broadcast()) {
+    for drop in world.measured_drops().filter(|drop| !drop.is_broadcast()) {
         let interface = world.network.topology.interface(drop.link.addresses[drop.from.0 as usize]);
         let (name, node) = (interface.name.as_str(), interface.node);
         let row = *known.entry((name, node, drop.reason)).or_insert_with(|| {
@@ -30,8 +30,8 @@ pub(super) fn table(world: &World) -> Table {
         rows[row].3 += drop.count;
     }
     let of_nodes = |reason| move |(node, count)| ("", node, reason, count);
-    rows.extend(world.network.no_route_drops().map(of_nodes(DropReason::NoRoute)));
-    rows.extend(world.network.tunnels.not_registered_drops().map(of_nodes(DropReason::NotRegistered)));
+    rows.extend(world.measured_no_route_drops().map(of_nodes(DropReason::NoRoute)));
+    rows.extend(world.measured_not_registered_drops().map(of_nodes(DropReason::NotRegistered)));
     Table {
         name: "drops",
         columns: vec![

@@ -8,10 +8,10 @@ use roamsim_network::link::{Attachment, Link};
 use roamsim_network::subject::Subject;
 
 pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
-    let flows: Vec<_> = (0..)
+    let flows: Vec<_> = (0_u32..)
         .zip(&world.flows)
         .filter_map(|(number, flow)| {
-            let [source, sink] = world.flow_counts(number).map(|counts| counts.ecn);
+            let [source, sink] = world.measured_counts(number as usize).map(|counts| counts.ecn);
             Some((world.named(Subject::Flow(number)), flow.direction(), source?, sink?))
         })
         .collect();
@@ -36,7 +36,7 @@ pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
         for sender in link.link.senders() {
             let Attachment(from) = sender.from;
             let interface = world.network.topology.interface(link.addresses[from as usize]);
-            let packets = link.link.stats(sender.from, end).marked_packets;
+            let packets = world.link_measurement(link.number, sender.from, end).marked_packets;
             if packets > 0 {
                 let node = world.network.topology.node(interface.node).name.clone();
                 rows.push((interface.name.clone(), node, packets));

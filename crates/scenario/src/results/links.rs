@@ -25,11 +25,11 @@ pub(super) fn table(world: &World, end: Time) -> Table {
                 name: interface(link.addresses[from.0 as usize]).name.clone(),
                 from: at(from),
                 to: to.map_or_else(|| TO_ALL.to_owned(), at),
-                stats: link.link.stats(from, end),
+                stats: world.link_measurement(link.number, from, end),
             });
         }
     }
-    let duration_s = end.as_secs_f64();
+    let duration_s = world.measured(end).as_secs_f64();
     Table {
         name: "links",
         columns: vec![

@@ -6,6 +6,7 @@ pub(crate) mod link_events;
 mod links;
 pub(crate) mod messages;
 pub(crate) mod packets;
+mod percentiles;
 mod queues;
 mod radio_phases;
 pub(crate) mod samples;
@@ -29,6 +30,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
         links::table(world, end),
         drops::table(world),
     ];
+    tables.extend(percentiles::table(scenario, world));
     tables.extend(queues::table(world));
     tables.extend(ecn::tables(world, end));
     tables.extend(video::results::table(world, end));

@@ -9,54 +9,67 @@ use roamsim_network::flow::Association;
 use roamsim_network::signalling::{End, Kind, Outcome, Signalling};
 use roamsim_network::socket::{SocketId, Traffic};
 use roamsim_network::subject::Subject;
-use roamsim_protocols::mih::{SessionId, Stats};
+use roamsim_protocols::mih::Stats;
 
 /// What a row needs of an entry.
 struct Row<'a> {
     entry: &'a Signalling,
-    origin: &'a Stats,
-    responder: &'a Stats,
+    origin: Stats,
+    responder: Stats,
     sockets: Association,
     validity: String,
-    /// Exchange with IP from the start to the end of the run: origin, responder.
+    /// Exchange with IP from the start, or the end of the warm-up, to the end of the run: origin, responder.
     all: [Traffic; 2],
     /// The same, up to the stop.
     active: [Traffic; 2],
     active_s: f64,
+    messages: u64,
     successes: u64,
     delays_ns: Vec<u64>,
 }
 
 fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> Row<'a> {
-    let stats = |at: End| world.mih_nodes[at.mihf as usize].mihf.stats(SessionId(at.session));
     let socket = |at: End| world.mih_nodes[at.mihf as usize].sessions[at.session as usize].socket;
     let now = world.session_traffic(number);
     // An entry that never started exchanged nothing.
-    let before = entry.traffic_at_start.unwrap_or(now);
-    let at_stop = entry.traffic_at_stop.unwrap_or(now);
+    let before = world.session_traffic_before(number).unwrap_or(now);
+    // Nor does one that stopped within the warm-up.
+    let stopped = entry.config.stop <= world.measured_from();
+    let at_stop = if stopped { before } else { entry.traffic_at_stop.unwrap_or(now) };
     let since = |later: [Traffic; 2]| [later[0].since(before[0]), later[1].since(before[1])];
-    let completed = entry.transactions.iter().filter(|t| t.outcome() == Outcome::Success);
+    let measured = entry.transactions.iter().filter(|t| t.generated >= world.measured_from());
+    let completed = measured.clone().filter(|t| t.outcome() == Outcome::Success);
+    let [origin, responder] = world.measured_session_stats(number);
     Row {
         entry,
-        origin: stats(entry.origin),
-        responder: stats(entry.responder),
+        origin,
+        responder,
         sockets: Association { source: socket(entry.origin), sink: socket(entry.responder) },
         validity: entry.config.validity.clone(),
         all: since(now),
         active: since(at_stop),
-        active_s: entry.config.stop.min(end).since(entry.config.start).as_secs_f64(),
-        successes: completed.clone().count() as u64,
-        delays_ns: completed.filter_map(|t| Some(t.completed?.since(t.generated).as_ns())).collect(),
+        active_s: entry
+            .config
+            .stop
+            .min(end)
+            .since(entry.config.start.max(world.measured_from()))
+            .as_secs_f64(),
+        messages: measured.count() as u64,
+        successes: completed.count() as u64,
+        delays_ns: delays_ns(world, entry),
     }
+}
+
+/// The delays of its transactions that had success.
+pub(crate) fn delays_ns(world: &World, entry: &Signalling) -> Vec<u64> {
+    let measured = entry.transactions.iter().filter(|t| t.generated >= world.measured_from());
+    let completed = measured.filter(|t| t.outcome() == Outcome::Success);
+    completed.filter_map(|t| Some(t.completed?.since(t.generated).as_ns())).collect()
 }
 
 impl Row<'_> {
     fn both(&self, count: impl Fn(&Stats) -> u64) -> u64 {
-        count(self.origin) + count(self.responder)
-    }
-
-    fn messages(&self) -> u64 {
-        self.entry.transactions.len() as u64
+        count(&self.origin) + count(&self.responder)
     }
 
     fn bits_per_second(&self, bytes: u64) -> f64 {
@@ -96,12 +109,12 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
             text("transport", rows.clone().map(|row| row.sockets.source.protocol().to_owned())),
             text("validity", rows.clone().map(|row| row.validity.clone())),
             text("connection", rows.clone().map(|row| connection(world, row.sockets))),
-            integer("messages", "messages", rows.clone().map(Row::messages)),
+            integer("messages", "messages", rows.clone().map(|row| row.messages)),
             integer("successes", "messages", rows.clone().map(|row| row.successes)),
             float(
                 "success_rate",
                 "",
-                rows.clone().map(|row| ratio(row.successes as f64, row.messages() as f64)),
+                rows.clone().map(|row| ratio(row.successes as f64, row.messages as f64)),
             ),
             float("mean_delay_s", "s", delays.iter().map(|delay| delay.mean_s)),
             float("median_delay_s", "s", delays.iter().map(|delay| delay.median_s)),

@@ -12,6 +12,7 @@ use roamsim_engine::{Span, Time};
 use self::names::Names;
 use self::topology::Topology;
 use crate::access::{Attached, Context};
+use crate::application::model::Application;
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::tree::{Node, Value};
@@ -47,9 +48,63 @@ fn check_general(scenario: &Scenario, report: &mut Report<'_>) {
         let steps = [Key("scenario"), Key("duration")];
         report.add(&steps, "a run must have a duration above zero", "write for example \"10s\"");
     }
+    check_warm_up(&[Key("scenario")], scenario.general.warm_up, scenario, report);
+    warn_of_whole_tables(scenario, report);
+    check_percentiles(&scenario.general.percentiles, report);
     for (i, node) in scenario.nodes.iter().enumerate() {
         let steps = [Key("node"), At(i), Key("packet_processing_time")];
         check_distribution(&steps, &node.packet_processing_time, None, report);
+    }
+}
+
+/// Checks that something is measured after the warm-up of the table that the steps lead to.
+pub(crate) fn check_warm_up(at: &[Step], warm_up: Time, scenario: &Scenario, report: &mut Report<'_>) {
+    let duration = scenario.general.duration;
+    if warm_up > Time::ZERO && warm_up.since(Time::ZERO) >= duration && duration > Span::ZERO {
+        let message = format!("nothing is counted: the run ends after {}", units::time_text(duration));
+        let help = "let the warm-up end earlier, or give the scenario a longer `duration`";
+        report.add(&join(at, ["warm_up"]), message, help);
+    }
+}
+
+/// Says which tables count from the beginning of the run on, warm-up or not.
+fn warn_of_whole_tables(scenario: &Scenario, report: &mut Report<'_>) {
+    let any = |kind: fn(&Application) -> bool| scenario.flows.iter().any(|flow| kind(&flow.application));
+    let tables: Vec<_> = [
+        ("wifi", !scenario.wifi.is_empty()),
+        ("wimax", !scenario.wimax.is_empty()),
+        ("transfers", any(|application| matches!(application, Application::Transfers(_)))),
+        ("video", any(|application| matches!(application, Application::Video(_)))),
+        ("mobile_ip", !scenario.mobile_ip.is_empty()),
+    ]
+    .into_iter()
+    .filter_map(|(table, there)| there.then_some(table))
+    .collect();
+    if scenario.general.warm_up > Time::ZERO && !tables.is_empty() {
+        let message = format!("the tables of {} count from the beginning of the run on", tables.join(", "));
+        let help = "read `flows`, `signalling`, `links`, `drops` and `queues`, which begin with the end of the warm-up";
+        report.warn(&[Key("scenario"), Key("warm_up")], message, help);
+    }
+}
+
+/// Percentiles that can be asked for (chosen: each is a row for every flow).
+const MOST_PERCENTILES: usize = 100;
+
+fn check_percentiles(percentiles: &[f64], report: &mut Report<'_>) {
+    let steps = [Key("scenario"), Key("percentiles")];
+    if percentiles.len() > MOST_PERCENTILES {
+        let message = format!("these are {} percentiles", percentiles.len());
+        report.add(&steps, message, format!("ask for {MOST_PERCENTILES} at most"));
+        return;
+    }
+    for (i, &percent) in percentiles.iter().enumerate() {
+        let steps = [steps[0], steps[1], At(i)];
+        if !(percent > 0.0 && percent <= 100.0) {
+            let message = format!("there is no percentile {percent}");
+            report.add(&steps, message, "write a number above 0, up to 100, such as 99.9");
+        } else if percentiles[..i].contains(&percent) {
+            report.add(&steps, format!("the percentile {percent} is there twice"), "write it once");
+        }
     }
 }
 

@@ -572,6 +572,18 @@ impl Link for Cell {
         }
     }
 
+    fn forget_longest(&mut self, now: Time) {
+        for Sender { from, .. } in self.senders() {
+            self.stats[from.0 as usize].max_waiting_packets = self.waiting_packets(from, now) as u64;
+        }
+        let uplinks = self.stations.iter_mut().map(|station| &mut station.uplink);
+        for sending in std::iter::once(&mut self.downlink).chain(uplinks) {
+            if let Sending::Managed(managed) = sending {
+                managed.queue.forget_longest();
+            }
+        }
+    }
+
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
         match self.sending(from) {
             // What is for all does not wait in it.

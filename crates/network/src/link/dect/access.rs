@@ -383,6 +383,10 @@ impl Link for Access {
         self.directions[from.0 as usize].waiting_packets()
     }
 
+    fn forget_longest(&mut self, _now: Time) {
+        self.directions.iter_mut().for_each(Direction::forget_longest);
+    }
+
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
         self.directions[from.0 as usize].queue().into_iter().collect()
     }

@@ -482,6 +482,12 @@ impl Direction {
         self.before.as_ref().map(|before| &before.queue)
     }
 
+    /// The most that ever waited, and how long packets waited, are kept anew from now on.
+    pub fn forget_longest(&mut self) {
+        self.link.max_waiting_packets = self.waiting_packets() as u64;
+        self.before.iter_mut().for_each(|before| before.queue.forget_longest());
+    }
+
     /// What was sent so far; waits count up to `now`.
     pub fn link_stats(&self, now: Time) -> LinkStats {
         let frames = self.frames();

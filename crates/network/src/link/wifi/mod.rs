@@ -520,6 +520,17 @@ impl Link for Cell {
         self.radios[number].functions().map(|function| function.queue.waiting_packets(from)).sum()
     }
 
+    fn forget_longest(&mut self, now: Time) {
+        for Sender { from, .. } in self.senders() {
+            self.stats[from.0 as usize].max_waiting_packets = self.waiting_packets(from, now) as u64;
+        }
+        for radio in &mut self.radios {
+            std::iter::once(&mut radio.own)
+                .chain(&mut radio.others)
+                .for_each(|own| own.queue.forget_longest());
+        }
+    }
+
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
         let number = self.ways[from.0 as usize].from;
         self.radios[number].functions().map(|function| &function.queue).collect()

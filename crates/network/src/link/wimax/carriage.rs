@@ -99,6 +99,15 @@ impl Link for Cell {
         self.connections(from).map(|own| own.queue().waiting_packets(from)).sum()
     }
 
+    fn forget_longest(&mut self, _now: Time) {
+        self.stats.iter_mut().for_each(|stats| stats.max_waiting_packets = 0);
+        self.broadcasts.forget_longest();
+        for own in &mut self.flows {
+            own.uplink.forget_longest();
+            own.downlink.forget_longest();
+        }
+    }
+
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
         self.connections(from).map(Connection::queue).collect()
     }

@@ -95,6 +95,11 @@ impl Connection {
         &self.queue
     }
 
+    /// As of [`Queue::forget_longest`].
+    pub fn forget_longest(&mut self) {
+        self.queue.forget_longest();
+    }
+
     /// Takes a packet; says why not.
     pub fn enqueue(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), DropReason> {
         let idle = self.head.is_none();

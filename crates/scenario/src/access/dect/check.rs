@@ -10,7 +10,7 @@ use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
 use crate::model::scenario::IpVersion;
 use crate::units;
-use crate::validate::{At, Report, Step, check_start, join};
+use crate::validate::{At, Report, Step, check_start, check_warm_up, join};
 use roamsim_network::link::dect::FRAME;
 
 /// Slot pairs of a carrier (ETS 300 175-2 clause 4.2.1): duplex channels of a full slot.
@@ -47,7 +47,7 @@ pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &
     check_errors(at, access, scenario, report);
     check_handovers(at, access, report);
     check_procedures(at, access, report);
-    check_warm_up(at, access, scenario, report);
+    check_warm_up(at, access.warm_up, scenario, report);
     check_mtu(at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
     if let Some(queue) = access.queue {
         check_queue(at, queue, scenario, report);
@@ -354,15 +354,6 @@ fn check_frames(at: &[Step], frames: u64, report: &mut Report<'_>) {
             _ => format!("a timer has {MAX_FRAMES} frames at most"),
         };
         report.add(at, message, format!("write a number of frames (10 ms each) from 1 to {MAX_FRAMES}"));
-    }
-}
-
-fn check_warm_up(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Report<'_>) {
-    let duration = scenario.general.duration;
-    if access.warm_up > Time::ZERO && access.warm_up.since(Time::ZERO) >= duration && duration > Span::ZERO {
-        let message = format!("nothing is counted: the run ends after {}", units::time_text(duration));
-        let help = "let the warm-up end earlier, or give the scenario a longer `duration`";
-        report.add(&join(at, ["warm_up"]), message, help);
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Dect {
     #[serde(default)]
     pub queue: Option<Queue>,
     /// The tables `dect`, `dect_states`, `dect_transitions`, `dect_procedures` and `dect_terminals` count
-    /// from here on. Default: from the start of the run.
+    /// from here on, or from that of the scenario where it is later. Default: from the start of the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     pub warm_up: Time,
