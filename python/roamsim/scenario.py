@@ -35,6 +35,7 @@ __all__ = [
     "Application",
     "Area",
     "ArfRateControl",
+    "ArqAcknowledgement",
     "BackAndForthMotion",
     "Beacons",
     "BernoulliLoss",
@@ -219,7 +220,9 @@ __all__ = [
     "WifiStation",
     "Wimax",
     "WimaxAdaptation",
+    "WimaxArq",
     "WimaxBlockErrors",
+    "WimaxOfdma",
     "WimaxProfileErrors",
     "WimaxRadio",
     "WimaxThreshold",
@@ -1959,13 +1962,14 @@ class Advertisement(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Wimax(Table):
-    """A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM, time
-    division duplex.
+    """A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or
+    OFDMA, time division duplex.
 
     Attributes:
         name: The cell's name in results.
         base_station: The node that is the base station.
         stations: The nodes that are stations. They talk with the base station, and through it with each other.
+        ofdma: OFDMA with PUSC in place of OFDM, `{}` for the defaults. Left out: OFDM.
         bandwidth: The bandwidth of the channel: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, by which goes the
             sampling factor (IEEE Std 802.16-2004 table 213), up to 28 MHz. Default chosen: 5 MHz. Without it:
             "5MHz".
@@ -1983,7 +1987,7 @@ class Wimax(Table):
             3/4".
         station_profiles: Stations with other burst profiles. Default: none.
         map_profile: The burst profile of the maps. Default chosen: the most robust, which every station
-            understands. Without it: "BPSK 1/2".
+            understands; in OFDMA it is always QPSK 1/2.
         unsolicited_grants: Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004
             section 6.3.5.2.1); those of no list are served best effort. Who is earlier among UGS, rtPS, nrtPS and
             best effort goes first, both ways. An entry with `dscp` is a service flow of its own for these classes
@@ -1995,6 +1999,9 @@ class Wimax(Table):
         packing: Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3
             octets: what the sender is free to do (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of
             services may say otherwise of its own. Default chosen: false. Without it: false.
+        arq: How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of
+            unsolicited grants, which have no room for more; an entry of the lists of polls may say otherwise of
+            its own. Left out: what is lost is lost.
         requests: Bandwidth requests by contention.
         entry: How stations find the base station and enter the network, by their places. Left out: they are
             connected from the beginning and for ever.
@@ -2011,6 +2018,7 @@ class Wimax(Table):
     name: str
     base_station: str
     stations: list[str] | tuple[str, ...]
+    ofdma: WimaxOfdma | None = None
     bandwidth: Frequency | None = None
     cyclic_prefix: CyclicPrefix | None = None
     frame: Duration | None = None
@@ -2024,11 +2032,33 @@ class Wimax(Table):
     real_time_polling: Sequence[Polling] | None = None
     non_real_time_polling: Sequence[Polling] | None = None
     packing: bool | None = None
+    arq: WimaxArq | None = None
     requests: Requests | None = None
     entry: Entry | None = None
     queue: Queue | None = None
     mtu: Size | None = None
     count: int | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class WimaxOfdma(Table):
+    """WirelessMAN-OFDMA with PUSC in place of WirelessMAN-OFDM (IEEE Std 802.16e-2005 section 8.4): slots in place
+    of symbols, codes in place of messages in contention.
+
+    Attributes:
+        subcarriers: Subcarriers, 512 or 1024: 15 and 17 subchannels of downlink and uplink, or 30 and 35. Left
+            out: 512 up to a bandwidth of 5 MHz, 1024 above, as in the profiles of the WiMAX Forum.
+        map_repetition: How often the burst of the maps is there, in QPSK 1/2: 1, 2, 4 or 6 times (section 8.4.9).
+            Default chosen: 4, as of the frame control header. Without it: 4.
+        request_codes: Codes for bandwidth requests; with those for ranging 256 at most (section 8.4.7.3). Default
+            chosen: 32. Without it: 32.
+        ranging_codes: Codes for initial ranging. Default chosen: 32. Without it: 32.
+    """
+
+    subcarriers: int | None = None
+    map_repetition: int | None = None
+    request_codes: int | None = None
+    ranging_codes: int | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -2079,12 +2109,52 @@ class Polling(Table):
         interval: The time between two polls. The first is due at time zero, each in the frame that begins then or
             next.
         packing: Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
+        arq: Whether what is lost of it is sent again. Left out: where the cell has `arq`.
     """
 
     stations: list[str] | tuple[str, ...]
     dscp: Sequence[Dscp] | None = None
     interval: Duration
     packing: bool | None = None
+    arq: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class WimaxArq(Table):
+    """How service flows send again what is lost (IEEE Std 802.16-2004 section 6.3.4). The standard has no
+    defaults; those here are the ones that ORBIT's testbed documents for its base stations (wimax.orbit-lab.org,
+    "ARQ Control").
+
+    Attributes:
+        block_size: ARQ_BLOCK_SIZE: packets are cut in blocks of this size, and a block is never cut; up to 2040
+            bytes (section 11.13.18.8). Default: 256 bytes, as of ORBIT's base stations. Without it: "256B".
+        window: ARQ_WINDOW_SIZE: the most blocks that may be sent from the first one on that is not acknowledged,
+            up to 1024 (section 11.13.18.2). Default: 1024, as of ORBIT's base stations. Without it: 1024.
+        retry_timeout: ARQ_RETRY_TIMEOUT: what is not acknowledged that long after it was last sent is sent again
+            (section 11.13.18.3). Default: 200 ms, the delays of transmitter and receiver of ORBIT's base stations.
+            Without it: "200ms".
+        block_lifetime: ARQ_BLOCK_LIFETIME: what is not acknowledged that long after it was first sent is given up,
+            with its packet; 0 s: never (section 11.13.18.4). Default: 500 ms, as of ORBIT's base stations. Without
+            it: "500ms".
+        sync_loss_timeout: ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins anew,
+            with ARQ_Reset; 0 s: never (section 11.13.18.5). Default: 1 s, as of ORBIT's base stations. Without it:
+            "1s".
+        purge_timeout: ARQ_RX_PURGE_TIMEOUT: a receiver that has a block waits that long for those before it; 0 s:
+            for ever (section 11.13.18.7). Default: 500 ms, as of ORBIT's base stations. Without it: "500ms".
+        deliver_in_order: ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: true, as of ORBIT's base stations.
+            Without it: true.
+        acknowledgement: What receivers tell of blocks (section 6.3.4.2). Default chosen: `"cumulative with
+            selective"`, which has all that the others have. Without it: "cumulative with selective".
+    """
+
+    block_size: Size | None = None
+    window: int | None = None
+    retry_timeout: Duration | None = None
+    block_lifetime: Duration | None = None
+    sync_loss_timeout: Duration | None = None
+    purge_timeout: Duration | None = None
+    deliver_in_order: bool | None = None
+    acknowledgement: ArqAcknowledgement | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -2092,7 +2162,8 @@ class Requests(Table):
     """Bandwidth requests by contention (IEEE Std 802.16-2004 section 6.3.8).
 
     Attributes:
-        opportunities: Opportunities in each frame, of two symbols each. Default chosen: 4. Without it: 4.
+        opportunities: Opportunities in each frame, of two symbols each; in OFDMA of one symbol and six subchannels
+            each. Default chosen: 4. Without it: 4.
         backoff_start: Request back-off start: the first window has two to the power of this opportunities, from 0
             to 15 (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, the opportunities of a frame. Without it:
             2.
@@ -2133,7 +2204,8 @@ class Entry(Table):
         ranging_interval: The time from one region of initial ranging to the next, in whole frames, at most 2 s
             (IEEE Std 802.16-2004 table 342). Default chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
             Without it: "20ms".
-        ranging_opportunities: Opportunities in a region, of five symbols each. Default chosen: 2. Without it: 2.
+        ranging_opportunities: Opportunities in a region, of five symbols each; in OFDMA of two symbols and six
+            subchannels each. Default chosen: 2. Without it: 2.
         ranging_backoff_start: Ranging back-off start: the first window has two to the power of this opportunities,
             from 0 to 15 (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, as in NIST's simulations of its
             mobility package. Without it: 2.
@@ -2202,12 +2274,13 @@ class WimaxRadio(Table):
         station_transmit_power: The power of each station. Default: 30 dBm, as ns-3 has it. Without it: 30.0.
         frequency: The carrier. Default chosen: 3.5 GHz, where most fixed networks are. Without it: "3500MHz".
         path_loss: How power falls with distance.
-        noise_figure_db: What a receiver adds to the thermal noise, in dB. Default: 7 (IEEE Std 802.16-2004 section
-            8.3.11.1). Without it: 7.0.
+        noise_figure_db: What a receiver adds to the thermal noise, in dB. Left out: 7 (IEEE Std 802.16-2004
+            section 8.3.11.1), in OFDMA 8 (IEEE Std 802.16e-2005 section 8.4.13.1.1).
         implementation_margin_db: What a receiver loses beside, in dB. Default: 5 (IEEE Std 802.16-2004 section
             8.3.11.1). Without it: 5.0.
         thresholds: Thresholds of single burst profiles. Those that are not listed have the standard's: 6.4, 9.4,
-            11.2, 16.4, 18.2, 22.7 and 24.4 dB, from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266).
+            11.2, 16.4, 18.2, 22.7 and 24.4 dB, from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266); in
+            OFDMA 5, 8, 10.5, 14, 18 and 20 dB, from QPSK 1/2 on (IEEE Std 802.16e-2005 table 338).
         going_down_factor: By what factor above the power that maps need a falling signal is low: then comes
             Link_Going_Down. Default chosen: 4, 6 dB, as of stations of 802.11. Without it: 4.0.
         block_errors: Block errors of burst profiles by signal over noise, of which the standard has no table. Left
@@ -3569,15 +3642,21 @@ ErrorUnit = Literal["packet", "bit"]
 #: "1/32": A thirty-second.
 CyclicPrefix = Literal["1/4", "1/8", "1/16", "1/32"]
 
-#: Modulation and rate of the code (IEEE Std 802.16-2004 table 215).
-#: "BPSK 1/2": 12 octets a symbol.
-#: "QPSK 1/2": 24 octets a symbol.
-#: "QPSK 3/4": 36 octets a symbol.
-#: "16-QAM 1/2": 48 octets a symbol.
-#: "16-QAM 3/4": 72 octets a symbol.
-#: "64-QAM 2/3": 96 octets a symbol.
-#: "64-QAM 3/4": 108 octets a symbol.
+#: Modulation and rate of the code (IEEE Std 802.16-2004 table 215; of OFDMA IEEE Std 802.16e-2005 table 324).
+#: "BPSK 1/2": 12 octets a symbol; not in OFDMA.
+#: "QPSK 1/2": 24 octets a symbol, or 6 a slot.
+#: "QPSK 3/4": 36 octets a symbol, or 9 a slot.
+#: "16-QAM 1/2": 48 octets a symbol, or 12 a slot.
+#: "16-QAM 3/4": 72 octets a symbol, or 18 a slot.
+#: "64-QAM 2/3": 96 octets a symbol, or 24 a slot.
+#: "64-QAM 3/4": 108 octets a symbol, or 27 a slot.
 BurstProfile = Literal["BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"]
+
+#: Types of ARQ feedback.
+#: "selective": Type 0: maps of 16 blocks.
+#: "cumulative": Type 1: all blocks up to one.
+#: "cumulative with selective": Type 2: all blocks up to one, and maps behind it.
+ArqAcknowledgement = Literal["selective", "cumulative", "cumulative with selective"]
 
 #: What of the requests the standard limits.
 #: "retries": At least 16.

@@ -214,6 +214,13 @@ class Named:
         return self._named("wimax_additions")
 
     @property
+    def wimax_arq(self) -> polars.DataFrame:
+        """One row a service flow of an 802.16 station and direction with ARQ: what became of its blocks. Only
+        where a cell has ARQ.
+        """
+        return self._named("wimax_arq")
+
+    @property
     def wimax_profiles(self) -> polars.DataFrame:
         """One row a burst profile of an 802.16 station whose profiles adapt: the first ones as it enters, others
         as its signal asks for them.
