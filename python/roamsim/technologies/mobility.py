@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
 from roamsim import statistics
 from roamsim.estimates import summaries
 from roamsim.estimates.summaries import MEANS, summary, titles
-from roamsim.pages.page import Report
 from roamsim.storing.store import Results
 from roamsim.tables.cells import estimated
 from roamsim.tables.metrics import Metric, numeric
 from roamsim.tables.result import RUN_COLUMNS
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
 
 #: What a report tells of handovers where there are several runs: no points in time, which have no mean.
 HANDOVERS = (

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
-from roamsim.pages.page import Report
 from roamsim.pictures.bars import parts_of, specification
 from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.timed import Figure, Marks, Panel
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
 
 __all__ = ["outcome", "report"]
 

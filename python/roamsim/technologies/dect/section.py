@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars
 
 from roamsim.errors import UsageError
 from roamsim.estimates.summaries import means
-from roamsim.pages.page import Report
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent, plain
 from roamsim.technologies.dect import channel_map, mac_states
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
 
 
 def outcome(results: Results) -> list[str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars
 
-from roamsim.pages.page import Report
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent
 from roamsim.technologies.wifi import airtime, categories, rates, signals
 from roamsim.technologies.wifi.signals import picture
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
 
 __all__ = ["PICTURES", "outcome", "report"]
 

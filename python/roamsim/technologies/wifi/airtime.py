@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
-from roamsim.pages.page import Report
 from roamsim.pictures.bars import parts_of, specification
 from roamsim.storing.store import Results
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
 
 #: The parts of a cell's time, their names and colours; they add up to the run.
 MEDIUM = {

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
-from roamsim.pages.page import Report
 from roamsim.pictures.bars import parts_of, specification
 from roamsim.storing.store import Results
 from roamsim.technologies.wifi.airtime import ATTEMPTS
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
 
 #: More categories of nodes than that are not drawn (chosen: they fill a page); the table has all.
 MAX_BARS = 40

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
 
 from roamsim.estimates.summaries import means, titles
-from roamsim.pages.page import Report
 from roamsim.pictures.bars import Bars, specification
 from roamsim.storing.store import Results
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
 
 #: More pairs of transmitter and receiver than that are not drawn (chosen: they fill a page); the table has all.
 MAX_PAIRS = 40
