@@ -298,8 +298,8 @@ class General(Table):
             `queues`, `ecn`, `marks`, `percentiles` and those of DECT accesses; rates and means are over the rest.
             Default chosen: nothing is cut, so that a run counts all that happened. Without it: "0s".
         percentiles: Percentiles of the delays of messages, from above 0 to 100, each a row of the table
-            `percentiles` for every flow of messages and signalling entry: `[50, 99.9]`. Left out: those of `flows`
-            and `signalling` alone, the 50th, 95th and 99th. Without it: [].
+            `percentiles` for every flow of messages and signalling entry: `[50, 99.9]`. Default chosen: none
+            beside the 50th, 95th and 99th of `flows` and `signalling`. Without it: [].
         description: What the scenario shows, in a sentence or two.
         ip: The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the
             802.21 studies run over IPv6. Without it: "ipv6".

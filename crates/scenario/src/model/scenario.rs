@@ -89,7 +89,7 @@ pub struct General {
     #[serde(default)]
     pub warm_up: Time,
     /// Percentiles of the delays of messages, from above 0 to 100, each a row of the table `percentiles` for every flow of
-    /// messages and signalling entry: `[50, 99.9]`. Left out: those of `flows` and `signalling` alone, the 50th, 95th and 99th.
+    /// messages and signalling entry: `[50, 99.9]`. Default chosen: none beside the 50th, 95th and 99th of `flows` and `signalling`.
     #[serde(default)]
     pub percentiles: Vec<f64>,
     /// What the scenario shows, in a sentence or two.
