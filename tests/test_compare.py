@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars
 import pytest
 import roamsim as package
 from conftest import SCENARIO, Command
 from roamsim import statistics
+from roamsim._roamsim import Table
 from roamsim.estimates.paired import Difference, Question, differences, rounded, samples
 from roamsim.estimates.ranking import Ranking, rows
 from roamsim.pictures import charts
@@ -335,9 +336,19 @@ def test_a_comparison_goes_on_and_grows(roamsim: Command, scenario: Path, tmp_pa
         assert sentence in page
 
 
-def columns(frame: polars.DataFrame) -> dict[str, Any]:
-    """A table as the simulator gives it: a mapping of arrays."""
-    return {name: frame[name].to_numpy() for name in frame.columns}
+def columns(frame: polars.DataFrame) -> Table:
+    """A table as the simulator gives it."""
+    kinds = {polars.UInt64: "Q", polars.Int64: "q", polars.Float64: "d"}
+    return Table(
+        {
+            column.name: column.to_list()
+            if column.dtype == polars.String
+            else array(
+                kinds[type(column.dtype)], column.fill_null(float("nan")) if column.dtype.is_float() else column
+            )
+            for column in frame
+        }
+    )
 
 
 def test_an_unfinished_comparison_counts_what_is_there(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
