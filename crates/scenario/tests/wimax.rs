@@ -5,8 +5,7 @@ mod outcome;
 mod refusal;
 
 use outcome::{floats, integers, texts};
-use roamsim_scenario::run::{Options, Outcome, run};
-use roamsim_scenario::{Format, Scenario};
+use roamsim_scenario::run::{Options, Outcome};
 
 const GOOD: &str = r#"[scenario]
 name = "Two uploads"
@@ -79,9 +78,7 @@ reports! {
 }
 
 fn outcome(text: &str) -> Outcome {
-    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run")
+    outcome::of(text, &[], Options { seed: 1, ..Options::default() })
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod outcome;
 
 use outcome::{floats, integers, texts};
-use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 
 /// One block of 64-QAM 3/4 in ten is lost, both ways.
@@ -57,9 +57,7 @@ application = { kind = "cbr", packet_size = "472B", interval = "20ms", start = "
 "#;
 
 fn outcome(text: &str) -> Outcome {
-    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run")
+    outcome::of(text, &[], Options { seed: 1, ..Options::default() })
 }
 
 #[test]

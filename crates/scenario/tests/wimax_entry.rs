@@ -5,7 +5,7 @@ mod outcome;
 mod refusal;
 
 use outcome::{floats, integers, texts};
-use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 use std::path::Path;
 
@@ -106,9 +106,7 @@ reports! {
 }
 
 fn outcome_of(text: &str) -> Outcome {
-    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run")
+    outcome::of(text, &[], Options { seed: 1, ..Options::default() })
 }
 
 /// A station at 50 m, whose blocks are lost with this ratio at any signal over noise.

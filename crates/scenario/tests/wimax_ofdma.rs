@@ -3,7 +3,7 @@
 mod outcome;
 
 use outcome::{floats, integers};
-use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 
 /// 44 symbols: a preamble and 28, and 15.
@@ -40,9 +40,7 @@ application = { kind = "cbr", packet_size = "1472B", rate = "20Mb/s" }
 "#;
 
 fn outcome(text: &str) -> Outcome {
-    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run")
+    outcome::of(text, &[], Options { seed: 1, ..Options::default() })
 }
 
 #[test]
