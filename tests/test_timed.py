@@ -146,7 +146,8 @@ def test_marks_of_a_time_sequence_chart_are_those_of_the_table() -> None:
 
 def run_script(script: str, tmp_path: Path) -> Any:
     """What JavaScript beside the page's own script gives, as its `found`."""
-    own = (ROOT / "python" / "roamsim" / "pages" / "thinned.js").read_text()
+    pages = ROOT / "python" / "roamsim" / "pages"
+    own = "".join((pages / name).read_text() for name in ("ordered.js", "thinned.js"))
     page = tmp_path / "script.html"
     page.write_text(
         f"<pre id='found'></pre><script>{own}\n{script}\ndocument.all.found.textContent = JSON.stringify(found);</script>"

@@ -223,9 +223,9 @@ class Report:
                 version=version(),
                 runtime=Markup(_runtime() if self._charts else ""),
                 charts=Markup(_script_json(self._charts)),
-                thinned=Markup(_script("thinned.js") if self._charts else ""),
+                thinned=Markup(_script("ordered.js", "thinned.js") if self._charts else ""),
                 time_line_style=Markup(_inspector("css") if self._time_lines else ""),
-                time_line_script=Markup(_inspector("js") if self._time_lines else ""),
+                time_line_script=Markup(_script("ordered.js") + _inspector("js") if self._time_lines else ""),
                 time_lines=Markup(_script_json(self._time_lines)),
             )
         )
@@ -389,9 +389,9 @@ def _inspector(ending: str) -> str:
     return "\n".join(file.read_text(encoding="utf-8") for file in files if file.name.endswith(f".{ending}"))
 
 
-def _script(name: str) -> str:
-    """A script of the page, from its file."""
-    return resources.files("roamsim.pages").joinpath(name).read_text(encoding="utf-8")
+def _script(*names: str) -> str:
+    """A script of the page, from its files."""
+    return "".join(resources.files("roamsim.pages").joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
 def _runtime() -> str:

@@ -24,19 +24,9 @@ function unpacked(held) {
   });
 }
 
-/** The first place of an ordered array whose value is at least the wanted one. */
-function firstAtLeast(sorted, wanted) {
-  let low = 0, high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < wanted) low = middle + 1; else high = middle;
-  }
-  return low;
-}
-
 /** The places of a line's samples that draw it over a span in so many parts: of each the first, last, lowest and highest. */
 function placesOfLine(t, v, from, until, parts) {
-  const begin = Math.max(0, firstAtLeast(t, from) - 1), end = Math.min(t.length, firstAtLeast(t, until) + 1), places = [];
+  const begin = Math.max(0, firstFrom(t, from) - 1), end = Math.min(t.length, firstFrom(t, until) + 1), places = [];
   if (end - begin <= 4 * parts) {
     for (let i = begin; i < end; i++) places.push(i);
     return places;
@@ -98,7 +88,7 @@ function thinned(marks, [from, until], pixels, heights) {
 function readAt(marks, panel, at, near) {
   const found = [];
   for (const {panel: own, kind, s, t, v} of marks) {
-    const place = firstAtLeast(t, at + 1e-12) - 1;
+    const place = firstFrom(t, at + 1e-12) - 1;
     if (own === panel && kind === "step" && place >= 0 && Number.isFinite(v[place])) found.push([s, v[place]]);
   }
   found.sort((a, b) => Math.abs(a[1] - near) - Math.abs(b[1] - near));

@@ -9,16 +9,6 @@ function decoded(columns) {
   return found;
 }
 
-/** The first place of an ordered array whose value is at least the wanted one. */
-function firstFrom(sorted, wanted) {
-  let low = 0, high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < wanted) low = middle + 1; else high = middle;
-  }
-  return low;
-}
-
 /** A row ready to be drawn: `from(t)` to `to(t)` are the places of marks that touch a span. */
 function prepared(row) {
   const columns = decoded(row.columns);
