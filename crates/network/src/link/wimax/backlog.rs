@@ -1,10 +1,8 @@
 //! Who waits for what, so that a frame costs what is in it, however many stations there are.
 
 use super::config::RANKS;
-use super::phy::BurstProfile;
+use super::phy::{BurstProfile, PROFILES};
 use std::ops::Range;
-
-const PROFILES: usize = BurstProfile::ALL.len();
 
 /// A set of stations by their numbers.
 #[derive(Debug)]

@@ -6,11 +6,9 @@
 //!
 //! Not modelled: errors of one block after the other, as fading makes them.
 
-use super::phy::BurstProfile;
+use super::phy::{BurstProfile, PROFILES};
 use crate::drops::DropReason;
 use roamsim_engine::{Stream, Time};
-
-const PROFILES: usize = BurstProfile::ALL.len();
 
 /// Block error ratios by signal over noise.
 #[derive(Clone, Debug, Default, PartialEq)]

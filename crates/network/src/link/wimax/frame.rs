@@ -7,14 +7,12 @@ use super::config::{Extra, RANKS};
 use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
 use super::management::{Direction, LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
-use super::phy::{BurstProfile, UnitTimes};
+use super::phy::{BurstProfile, PROFILES, UnitTimes};
 use super::schedule::Demand;
 use super::{Attachment, BROADCAST, Burst, Cell, MESSAGES, Step, TO_STATION, fly};
 use crate::link::LinkStats;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
-
-pub(super) const PROFILES: usize = BurstProfile::ALL.len();
 
 /// The downlink bursts of a frame, one a profile.
 #[derive(Debug, Default)]

@@ -39,6 +39,9 @@ pub enum BurstProfile {
     SlotQam64R34,
 }
 
+/// How many there are.
+pub(super) const PROFILES: usize = BurstProfile::ALL.len();
+
 impl BurstProfile {
     /// Those of OFDM, the most robust first.
     pub const OFDM: [BurstProfile; 7] = [

@@ -12,10 +12,8 @@
 //! Not modelled: shadowing and fading, power control, interference between cells.
 
 use super::block_errors::BlockErrors;
-use super::phy::{BurstProfile, FrameLayout, SymbolClock};
+use super::phy::{BurstProfile, FrameLayout, PROFILES, SymbolClock};
 use crate::link::propagation::{Propagation, thermal_noise_dbm};
-
-const PROFILES: usize = BurstProfile::ALL.len();
 
 /// The radio of a cell.
 #[derive(Clone, Debug, PartialEq)]
