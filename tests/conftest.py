@@ -10,12 +10,15 @@ import os
 import shutil
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 import small_study
+from roamsim._roamsim import Table
 
 ROOT = Path(__file__).parent.parent
 
@@ -78,6 +81,21 @@ def begin(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
     )
     _begun.append(process)
     return process
+
+
+def simulated(frame: polars.DataFrame) -> Table:
+    """A table as the simulator gives it."""
+    kinds = {polars.UInt64: "Q", polars.Int64: "q", polars.Float64: "d"}
+    return Table(
+        {
+            column.name: column.to_list()
+            if column.dtype == polars.String
+            else array(
+                kinds[type(column.dtype)], column.fill_null(float("nan")) if column.dtype.is_float() else column
+            )
+            for column in frame
+        }
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -452,7 +452,7 @@ def test_a_capture_of_frames_that_would_be_empty_is_refused(tmp_path: Path) -> N
         frames(tmp_path, "one-tcp-flow.toml", "all")
     with pytest.raises(roamsim.RunFailed, match='"server" has no radio whose frames can be captured'):
         frames(tmp_path, "wifi-roaming.toml", "server")
-    with pytest.raises(roamsim.UsageError, match="add --pcap FILE"):
+    with pytest.raises(roamsim.UsageError, match="pcap_frames says what a capture shows; add pcap FILE"):
         roamsim.run(ROOT / "examples" / "wifi-roaming.toml", pcap_frames="all")
 
 

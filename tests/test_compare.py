@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command
+from conftest import SCENARIO, Command, simulated
 from roamsim import statistics
-from roamsim._roamsim import Table
 from roamsim.estimates.paired import Difference, Question, differences, rounded, samples
 from roamsim.estimates.ranking import Ranking, rows
 from roamsim.pictures import charts
@@ -336,21 +334,6 @@ def test_a_comparison_goes_on_and_grows(roamsim: Command, scenario: Path, tmp_pa
         assert sentence in page
 
 
-def columns(frame: polars.DataFrame) -> Table:
-    """A table as the simulator gives it."""
-    kinds = {polars.UInt64: "Q", polars.Int64: "q", polars.Float64: "d"}
-    return Table(
-        {
-            column.name: column.to_list()
-            if column.dtype == polars.String
-            else array(
-                kinds[type(column.dtype)], column.fill_null(float("nan")) if column.dtype.is_float() else column
-            )
-            for column in frame
-        }
-    )
-
-
 def test_an_unfinished_comparison_counts_what_is_there(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
     vary = ["--vary", "flow.download.transport.variant=tahoe,sack", "--metric", "drops.packets"]
     roamsim("compare", scenario, *vary, "--replications", "2", "--out", "out")
@@ -365,7 +348,7 @@ def test_an_unfinished_comparison_counts_what_is_there(roamsim: Command, scenari
             key,
             number,
             {
-                name: columns(later.rows(name).filter(key=key, replication=number).drop("key", "replication"))
+                name: simulated(later.rows(name).filter(key=key, replication=number).drop("key", "replication"))
                 for name in later.names()
             },
         )

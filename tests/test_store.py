@@ -17,7 +17,7 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim as package
-from conftest import Command, environment
+from conftest import Command, environment, simulated
 from roamsim.errors import UsageError
 from roamsim.pages.page import Report
 from roamsim.storing.manifests import Damaged, read_manifest
@@ -464,9 +464,8 @@ def test_results_of_another_build_are_made_again(scenario: Path, tmp_path: Path)
     manifest["build"] = manifest["points"][0]["fingerprint"] = "0"
     (out / "manifest.json").write_text(json.dumps(manifest))
     frame = Parts(out).rows("flows").drop("key", "replication")
-    runs = {name: frame[name].to_numpy() for name in frame.columns}
     shutil.rmtree(out / "parts")
-    Parts(out).add([(run_key("0", 1), 0, {"flows": runs})])
+    Parts(out).add([(run_key("0", 1), 0, {"flows": simulated(frame)})])
     assert package.open_results(out).flows.height == 1
     with pytest.warns(UserWarning, match="another build"):
         assert package.sweep(scenario, {LOSS: "0.1"}, out=out).made == 1

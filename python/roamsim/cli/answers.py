@@ -1,7 +1,5 @@
 """The commands that make a campaign an answer: `roamsim sensitivity`, `roamsim optimise`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -4,8 +4,6 @@ Exit codes: 0 done, 1 a run failed, 2 usage, 3 the scenario is not valid, 4 one 
 closed form failed, 5 a study's results are not as in its reference, 130 interrupted (a sweep goes on where it was).
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """The commands `roamsim study ...`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
