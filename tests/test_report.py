@@ -12,6 +12,7 @@ import polars
 import pytest
 from conftest import ROOT, Command
 from roamsim.pages.page import Report
+from roamsim.pages.runtime import runtime
 
 
 def open_in_browser(page: Path, tmp_path: Path, width: int = 1280, place: str = "") -> tuple[str, list[str]]:
@@ -208,3 +209,18 @@ def test_the_report_of_a_run_without_cells_has_no_handovers(roamsim: Command, sc
     roamsim("run", scenario, "--parquet", "out")
     roamsim("report", "out")
     assert "Handovers" not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_what_draws_the_figures_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "kept"))
+    monkeypatch.setattr("sys.platform", "linux")
+    script = runtime()
+    assert "vegaEmbed" in script
+    assert "</script" not in script
+    (kept,) = (tmp_path / "kept" / "roamsim").iterdir()
+    assert kept.read_text(encoding="utf-8") == script
+    kept.write_text("// kept", encoding="utf-8")
+    assert runtime() == "// kept"
+    # Nowhere to keep it, as a file stands where the folder would be: it is made all the same.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
+    assert runtime() == script

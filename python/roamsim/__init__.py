@@ -22,20 +22,19 @@ if TYPE_CHECKING:
     from roamsim import study
     from roamsim.answers import Comparison, Optimum, Sensitivity
     from roamsim.api import (
-        check,
         compare,
         open_results,
         optimise,
         plot,
         query,
         report,
-        schema,
         sensitivity,
         sweep,
     )
     from roamsim.pictures import timesequence
     from roamsim.results import Result, SweepResult, run
     from roamsim.running.memory import limit_memory
+    from roamsim.scenarios.checking import check, schema
     from roamsim.scenarios.reading import load
     from roamsim.statistics import jain_index
     from roamsim.storing.merging import merge
@@ -77,7 +76,7 @@ __all__ = [
 
 # Loaded when first used, so that `roamsim --help` does not wait for polars.
 _HOMES = {
-    "check": "roamsim.api",
+    "check": "roamsim.scenarios.checking",
     "compare": "roamsim.api",
     "explain": "roamsim.tables.metrics",
     "jain_index": "roamsim.statistics",
@@ -90,7 +89,7 @@ _HOMES = {
     "query": "roamsim.api",
     "report": "roamsim.api",
     "run": "roamsim.results",
-    "schema": "roamsim.api",
+    "schema": "roamsim.scenarios.checking",
     "sensitivity": "roamsim.api",
     "sweep": "roamsim.api",
     "Comparison": "roamsim.answers",

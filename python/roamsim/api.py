@@ -5,7 +5,6 @@ A folder is that of a run or a sweep, or that of a study; `query` and `report` t
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -14,8 +13,6 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from roamsim import _roamsim
-from roamsim._roamsim import Scenario
 from roamsim.answers import Comparison, Optimum, Sensitivity
 from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import compared_runs
@@ -29,7 +26,7 @@ from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
 from roamsim.scenarios.ranges import ranges, ranges_and_choices
-from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
+from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store
 from roamsim.storing.manifests import study_manifest
@@ -452,36 +449,3 @@ class _Place:
             # Rows of large tables are read when they are asked for.
             goes_with(made.tables, made.path)
         return Results.of(made)
-
-
-def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:
-    """Validates a scenario without running it, and says what it holds.
-
-    Raises:
-        ScenarioError: it is not valid.
-        UsageError: there is no such file.
-    """
-    return contents(load(scenario, set=set))
-
-
-def check_text(scenario: ScenarioLike, settings: Overrides, *, color: bool) -> str:
-    """`check` with overrides that are already text."""
-    return contents(parse(scenario, settings, color=color))
-
-
-def contents(scenario: Scenario) -> str:
-    """One line: the name, the duration, and how many of what."""
-    tree = json.loads(scenario.canonical)
-    counts = []
-    for key, entries in tree.items():
-        if isinstance(entries, list) and entries:
-            # Abbreviations, and what cannot be counted, have no plural.
-            plural = "s" if len(entries) > 1 and key in ("node", "link", "cell", "flow") else ""
-            counts.append(f"{len(entries)} {key}{plural}")
-    return f"{scenario.name}: {scenario.duration_s:g} s, {', '.join(counts)}"
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario, with every default and its source."""
-    tree: dict[str, Any] = json.loads(_roamsim.schema())
-    return tree

@@ -28,6 +28,7 @@ EXTRAS = {
     "fsspec": "url",
     "jinja2": "report",
     "markupsafe": "report",
+    "platformdirs": "report",
     "matplotlib": "plot",
     "numpy": "report",
     "optuna": "optimise",
