@@ -24,7 +24,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python generated figures bench counts new-counts validate references wheel lock clean
+.PHONY: help setup demo test test-rust test-python fuzz lint lint-rust lint-python generated figures bench counts new-counts validate references wheel lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -49,14 +49,14 @@ demo: setup
 	@$(BIN)/roamsim study run $(STUDY) --quick --out results/$(STUDY)-quick
 	@printf '\nThe report: %s\n' "$(CURDIR)/results/$(STUDY)-quick/report.html"
 
-# Needs no set-up, and may go on beside it: the last of what that builds takes one processor alone.
-build-tests:
-	$(SAY) 'Building: the tests of the Rust crates'
-	cargo test --workspace --locked --quiet --no-run
+test: test-rust test-python
 
-test: setup
+# Needs no set-up, and may go on beside it: the last of what that builds takes one processor alone.
+test-rust:
 	$(SAY) 'Testing: the Rust crates'
 	cargo test --workspace --locked --quiet
+
+test-python: setup
 	$(SAY) 'Testing: the command line, the Python package, the documentation, from a user'"'"'s side'
 	$(BIN)/python -m pytest -q -n auto --dist loadscope
 

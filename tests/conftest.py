@@ -65,9 +65,10 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def environment() -> dict[str, str]:
-    """The environment of a command: this Python's programs first, no colours, a fixed width."""
+    """The environment of a command: this Python's programs first, no colours, a fixed width; modules are compiled once."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return os.environ | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
 
 
 _begun: list[subprocess.Popen[str]] = []

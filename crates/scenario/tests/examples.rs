@@ -1,4 +1,4 @@
-//! Every example, the template and the schema agree with each other and with the parser.
+//! Every example and the template by the parser, and what the schema says of every key.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,17 +42,12 @@ fn example(name: &str) -> Scenario {
 }
 
 #[test]
-fn every_example_and_the_template_are_valid_by_parser_and_schema() {
-    let validator = jsonschema::validator_for(&schema()).expect("a valid schema");
+fn every_example_and_the_template_are_the_same_written_as_json() {
     let mut all = examples();
     assert!(all.len() >= 9, "examples are missing: {all:?}");
     all.push(("template.toml".into(), template().into()));
     for (name, text) in all {
         let scenario = parse(&name, &text);
-        let tree: Value = serde_json::from_str(scenario.canonical_json()).expect("JSON");
-        if let Err(error) = validator.validate(&tree) {
-            panic!("{name}: {error}");
-        }
         // The same tree as JSON is the same scenario.
         let again = Scenario::parse(scenario.written_json(), "json", Format::Json, &[]);
         // But for warnings, which say where.
@@ -61,33 +56,6 @@ fn every_example_and_the_template_are_valid_by_parser_and_schema() {
         assert_eq!(again, scenario, "{name}");
         let again = Scenario::parse(scenario.canonical_json(), "json", Format::Json, &[]);
         assert_eq!(again.expect("valid as JSON").canonical_json(), scenario.canonical_json(), "{name}");
-    }
-}
-
-#[test]
-fn the_schema_refuses_what_the_parser_refuses() {
-    let validator = jsonschema::validator_for(&schema()).expect("a valid schema");
-    let (_, text) =
-        examples().into_iter().find(|(n, _)| n == "rate-limited-signalling.toml").expect("the example");
-    let good: Value = serde_json::from_str(parse("x", &text).canonical_json()).expect("JSON");
-    for (pointer, key, bad) in [
-        ("/link/0", "bandwith", json!("10Mb/s")),
-        ("/link/0", "delay", json!(10)),
-        ("/link/0", "delay", json!("10Mb/s")),
-        ("/link/0", "loss", json!({ "model": "bernoulli", "probability": 1.5 })),
-        ("/link/0", "loss", json!({ "model": "gilbert_elliott", "per": "time", "good_to_bad": 0.1 })),
-        ("/link/0", "loss", json!({ "model": "list", "segments": [0] })),
-        ("/link/0", "loss", json!({ "model": "list", "segments": [1], "probability": 0.1 })),
-        ("/link/0", "queue", json!({ "packets": 1, "bytes": "1kB" })),
-        ("/signalling/0", "transport", json!({ "protocol": "udp", "mss": "1000B" })),
-        ("/signalling/0", "message_size", json!({ "distribution": "exponential", "mean": "1kB" })),
-        ("/signalling/0/rate_limit", "rate", json!(200)),
-    ] {
-        let mut tree = good.clone();
-        tree.pointer_mut(pointer).expect("this place")[key] = bad.clone();
-        assert!(!validator.is_valid(&tree), "schema accepts {pointer} {key} = {bad}");
-        let parsed = Scenario::parse(&tree.to_string(), "json", Format::Json, &[]);
-        assert!(parsed.is_err(), "parser accepts {pointer} {key} = {bad}");
     }
 }
 
