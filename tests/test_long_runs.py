@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import filelock
 import polars
 import pytest
 import roamsim
@@ -319,15 +320,23 @@ def test_what_a_killed_run_has_spooled_is_removed_by_a_later_one(
         assert not spools(folder)
 
 
-def test_a_link_in_the_place_of_a_spool_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_spool_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "another").mkdir()
     (tmp_path / "another" / ".held").write_text("theirs")
     (tmp_path / ".tmp-spool-folder").symlink_to(tmp_path / "another")
     (tmp_path / ".tmp-spool-file").mkdir()
     (tmp_path / ".tmp-spool-file" / ".held").symlink_to(tmp_path / "another" / ".held")
     os.utime(tmp_path / "another" / ".held", (0, 0))
-    with spooling(tmp_path):
-        pass
+    locked: list[Path] = []
+
+    class Told(filelock.FileLock):
+        def __init__(self, path: Path, **options: Any) -> None:
+            locked.append(path)
+            super().__init__(path, **options)
+
+    monkeypatch.setattr(filelock, "FileLock", Told)
+    with spooling(tmp_path) as spool:
+        assert locked == [spool.folder / ".held"]
     assert (tmp_path / "another" / ".held").read_text() == "theirs"
     assert (tmp_path / ".tmp-spool-file").is_dir()
 

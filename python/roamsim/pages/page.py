@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from roamsim._roamsim import version
 from roamsim.files import write_whole
+from roamsim.pages import runtime
 from roamsim.tables.cells import Cell, numbers
 from roamsim.tables.values import exact_value, shown_value
 
@@ -221,7 +222,7 @@ class Report:
                 body=Markup("\n".join(self._body)),
                 hint=Markup(_ZOOM_HINT if self._charts else ""),
                 version=version(),
-                runtime=Markup(_runtime() if self._charts else ""),
+                runtime=Markup(runtime.script() if self._charts else ""),
                 charts=Markup(_script_json(self._charts)),
                 thinned=Markup(_script("ordered.js", "thinned.js") if self._charts else ""),
                 time_line_style=Markup(_inspector("css") if self._time_lines else ""),
@@ -392,11 +393,3 @@ def _inspector(ending: str) -> str:
 def _script(*names: str) -> str:
     """A script of the page, from its files."""
     return "".join(resources.files("roamsim.pages").joinpath(name).read_text(encoding="utf-8") for name in names)
-
-
-def _runtime() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, from the installed vl-convert."""
-    import vl_convert
-
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants what it does not need
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
