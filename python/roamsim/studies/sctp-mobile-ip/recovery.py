@@ -97,7 +97,12 @@ def recovery_map(data: Data) -> dict[str, Any]:
     panels = [f"{protocol}, window of {window}" for protocol in protocols for window in windows]
     told = {"wire": "wire, kb/s", "trip": "round trip, s", "seconds": "repaired after, s"}
     words = "from the first loss until all six had arrived, s"
-    shade = {"field": "seconds", "type": "quantitative", "title": words, "legend": {"gradientLength": 260}}
+    shade = {
+        "field": "seconds",
+        "type": "quantitative",
+        "title": words,
+        "legend": {"gradientLength": 260, "titleLimit": 400},
+    }
     # On these colours dark text is read up to here, light or dark as the page may be.
     text = {"condition": {"test": "datum.seconds > 14", "value": "white"}, "value": "#1c2128"}
     layers: list[dict[str, Any]] = [

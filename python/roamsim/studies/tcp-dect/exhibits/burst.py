@@ -43,7 +43,7 @@ def burst_delays(data: Data) -> timed.Figure:
         }
         marks = [
             _burst(max(longest)),
-            timed.Marks("95 % interval of the mean", INTERVAL, "span", interval),
+            timed.Marks("95 % interval", INTERVAL, "span", interval),
             timed.Marks("longest of any run", "#7a7a7a", "step", lines["longest"]),
             timed.Marks("mean of the runs", BLUE, "step", lines["mean"]),
         ]
