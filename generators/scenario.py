@@ -116,7 +116,7 @@ def _class(title: str, variants: list[Schema], said: str, base: str = "Table") -
         kind = f"Literal[{', '.join(map(repr, words))}]" if words else " | ".join(dict.fromkeys(map(_type, there)))
         name = f"{key}_" if keyword.iskeyword(key) else key
         needed = all(key in variant.get("required", ()) for variant in variants)
-        fields.append((not needed, f"    {name}: {kind}\n" if needed else f"    {name}: {kind} | None = None\n"))
+        fields.append(f"    {name}: {kind}\n" if needed else f"    {name}: {kind} | None = None\n")
         meaning = " ".join(dict.fromkeys(found["description"] for found in there if found.get("description")))
         default = next((found["default"] for found in there if "default" in found), None)
         if default is not None and not needed:
@@ -125,8 +125,7 @@ def _class(title: str, variants: list[Schema], said: str, base: str = "Table") -
     body = said or title
     if attributes:
         body += "\n\nAttributes:\n" + "\n".join(" ".join(a.split("\n")) for a in attributes)
-    # Those that are needed first; all are given by name.
-    lines = "".join(line for _, line in fields)
+    lines = "".join(fields)
     constant = f"    fixed: ClassVar[dict[str, object]] = {fixed!r}\n\n" if fixed else ""
     rest = f"\n{constant}{lines}" if constant or lines else ""
     return f"\n\n@dataclass(kw_only=True, slots=True, repr=False)\nclass {title}({base}):\n{docstring(body, 4)}{rest}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -120,6 +121,20 @@ def test_typed_objects_are_values_too() -> None:
     swept = roamsim.sweep(pipe(), vary, set={"link.pipe.queue": DropTailQueue(packets=5)})
     assert swept.flows["variant"].to_list() == ["reno", "cubic"]
     assert [link["queue"]["packets"] for link in swept.manifest.canonical["link"]] == [5]
+
+
+def test_typed_objects_within_dictionaries_are_values_too() -> None:
+    tree = {**pipe().to_dict(), "scenario": pipe().scenario}
+    assert roamsim.load(tree).canonical == roamsim.load(WRITTEN).canonical
+    flow = {**pipe().to_dict()["flow"][0], "transport": TcpTransport(variant="tahoe")}
+    changed = roamsim.load(pipe(), set={"flow.0": flow})
+    assert json.loads(changed.canonical)["flow"][0]["transport"]["variant"] == "tahoe"
+    endless: dict[str, object] = {}
+    endless["flow"] = endless
+    with pytest.raises(roamsim.ScenarioError, match="holds itself"):
+        roamsim.load(endless)
+    with pytest.raises(roamsim.UsageError, match="holds itself"):
+        roamsim.load(pipe(), set={"flow.0": endless})
 
 
 def test_an_error_says_which_key_of_typed_objects_it_is_about() -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import altair
 import polars
 import pytest
 from conftest import ROOT, Command
+from roamsim.pages import runtime
 from roamsim.pages.page import Report
-from roamsim.pages.runtime import runtime
 
 
 def open_in_browser(page: Path, tmp_path: Path, width: int = 1280, place: str = "") -> tuple[str, list[str]]:
@@ -27,6 +28,36 @@ def open_in_browser(page: Path, tmp_path: Path, width: int = 1280, place: str = 
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE:" in line]
+
+
+def test_what_draws_figures_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import vl_convert
+
+    made: list[str] = []
+
+    def bundle() -> str:
+        made.append("<!-- </script")
+        return made[-1]
+
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(vl_convert, "javascript_bundle", bundle)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    first = runtime.script()
+    assert first.startswith("<\\!-- <\\/script")
+    assert runtime.script() == first
+    assert len(made) == 1
+    # Another release is another script; one that was cut short is made again.
+    monkeypatch.setattr(vl_convert, "__version__", "0.0")
+    assert runtime.script() == first
+    assert len(made) == 2
+    for kept in (tmp_path / "caches" / "roamsim").iterdir():
+        kept.write_text(first[:9])
+    assert runtime.script() == first
+    assert len(made) == 3
+    # Where nothing can be kept it is made each time, and nothing is said.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches" / "roamsim" / "vega-0.0.js"))
+    assert runtime.script() == runtime.script() == first
+    assert len(made) == 5
 
 
 def example() -> Report:
@@ -209,18 +240,3 @@ def test_the_report_of_a_run_without_cells_has_no_handovers(roamsim: Command, sc
     roamsim("run", scenario, "--parquet", "out")
     roamsim("report", "out")
     assert "Handovers" not in (tmp_path / "out" / "report.html").read_text()
-
-
-def test_what_draws_the_figures_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "kept"))
-    monkeypatch.setattr("sys.platform", "linux")
-    script = runtime()
-    assert "vegaEmbed" in script
-    assert "</script" not in script
-    (kept,) = (tmp_path / "kept" / "roamsim").iterdir()
-    assert kept.read_text(encoding="utf-8") == script
-    kept.write_text("// kept", encoding="utf-8")
-    assert runtime() == "// kept"
-    # Nowhere to keep it, as a file stands where the folder would be: it is made all the same.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
-    assert runtime() == script

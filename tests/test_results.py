@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import roamsim
-from conftest import Command, environment
+from conftest import ROOT, Command, environment
 from polars.testing import assert_frame_equal
-from roamsim.errors import EXTRAS
+from roamsim.errors import EXTRAS, Notice
+from roamsim.scenarios.reading import in_words_of_python
 
 
 def without_command(page: str) -> str:
@@ -161,7 +164,8 @@ except roamsim.UsageError as error:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda result: result.plot("segments"), "run again with trace segments"),
+        (lambda result: result.plot("segments"), "run again with trace segments$"),
+        (lambda result: result.plot("queue"), "run again with trace queue$"),
         (lambda result: result.plot("cwnd", "figure.gif"), "ends in none of .svg, .pdf, .png"),
         (lambda result: result.plot("flows.goodput_bps", where=["name"]), "^where takes COLUMN=VALUE"),
         (lambda result: result.report("missing/page.html"), "the folder of 'missing/page.html' does not exist"),
@@ -173,6 +177,55 @@ def test_errors_call_arguments_by_their_names(
 ) -> None:
     with pytest.raises(roamsim.UsageError, match=says):
         call(roamsim.run(scenario, trace="cwnd"))
+
+
+def test_commands_in_errors_stay_commands() -> None:
+    told = (
+        "`roamsim run x.toml --parquet DIR` makes one; --max-memory allows it, --from and --pcap-frames --parquet DIR"
+    )
+    made = "`roamsim run x.toml --parquet DIR` makes one; limit_memory allows it, start_s and pcap_frames"
+    for kind in (roamsim.UsageError, roamsim.RunFailed):
+        with pytest.raises(kind) as caught, in_words_of_python():
+            raise kind(told)
+        assert str(caught.value) == made
+    with pytest.warns(Notice) as heard, in_words_of_python():
+        warnings.warn(told, Notice, stacklevel=1)
+    # Outside of the package's functions, as in a command, options are options.
+    with pytest.warns(Notice) as outside:
+        warnings.warn(told, Notice, stacklevel=1)
+    assert [str(one.message) for one in (*heard, *outside)] == [made, told]
+
+
+def test_a_notice_of_python_says_set_without_dashes() -> None:
+    short = {"scenario.warm_up": "1s", "scenario.duration": "1100ms"}
+    with pytest.warns(Notice, match=r"\[set:1:"):
+        roamsim.run(ROOT / "examples" / "wifi-contention.toml", set=short)
+
+
+def test_what_a_trace_was_asked_for_in_vain_is_not_advised_again(scenario: Path, tmp_path: Path) -> None:
+    result = roamsim.run(scenario, trace="bearers")
+    for told in (result, roamsim.open_results(result.save(tmp_path / "saved"))):
+        with pytest.raises(roamsim.UsageError, match="trace bearers was given, and nothing in"):
+            told.plot("bearers")
+
+
+def test_a_manifest_without_a_duration_is_of_no_scenario(scenario: Path, tmp_path: Path) -> None:
+    folder = roamsim.run(scenario).save(tmp_path / "crafted")
+    tree = json.loads((folder / "manifest.json").read_text())
+    for wrong in ({}, {"duration": 5}):
+        tree["canonical"]["scenario"] = wrong
+        (folder / "manifest.json").write_text(json.dumps(tree))
+        with pytest.raises(roamsim.UsageError, match="canonical: it is no scenario"):
+            roamsim.open_results(folder)
+
+
+def test_results_in_the_folder_where_one_is_are_drawn_there(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roamsim.run(scenario).save(tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    assert roamsim.open_results(".").report() == Path("report.html")
+    assert (tmp_path / "here" / "report.html").is_file()
 
 
 def unfolded(shown: str) -> str:

@@ -15,7 +15,7 @@ import roamsim as package
 from conftest import SCENARIO, Command, begin
 from roamsim.estimates.rows import values_of_runs
 from roamsim.estimates.sensitivities import design, estimates, indices
-from roamsim.scenarios.ranges import as_range, written_value
+from roamsim.scenarios.ranges import as_range, as_varied, written_value
 from roamsim.storing.manifests import Damaged
 from roamsim.tables.metrics import Target
 
@@ -188,6 +188,13 @@ def test_ranges_are_read_and_cut_as_the_scenario_takes_them() -> None:
     assert as_range("a", (1, 2.5)).text() == "1:2.5:0"
     assert as_range("a", "0:10ms:5ms").at(2).toml == "10ms"
     assert as_range("a", "-1:1:0.5").share("0.5") == 0.75
+    with pytest.raises(package.UsageError, match="no range"):
+        as_varied("a", "b,0:9e999999:1")
+    # A list of three quantities is a range with its step; what was meant is said.
+    for several in (["10ms", "20ms", "40ms"], ["10ms", "20ms", "40ms", "80ms"], "10ms,20ms,40ms"):
+        written = several if isinstance(several, str) else ",".join(several)
+        with pytest.raises(package.UsageError, match=f"values to choose from are one text, '{written}'"):
+            as_range("a", several)
 
 
 def test_what_a_scenario_says_is_found_by_name_and_number() -> None:

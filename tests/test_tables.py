@@ -14,6 +14,7 @@ from roamsim.cli import summary
 from roamsim.estimates import summaries
 from roamsim.tables.cells import estimated, numbers
 from roamsim.tables.metrics import numeric
+from roamsim.tables.values import percent
 
 LOSS = "link.path.loss.probability"
 
@@ -24,6 +25,14 @@ def test_numbers_of_a_column_have_one_format() -> None:
     # Where values differ by orders of magnitude each has its own digits.
     assert [str(cell) for cell in numbers([0.000123456, 123.456])] == ["0.000123", "123"]
     assert [str(cell) for cell in numbers([1234567.8, 0.5e6])] == ["1\u202f234\u202f568", "500\u202f000"]
+    # Those that were chosen keep the digits that they have.
+    assert [str(cell) for cell in numbers([28.8, 54.0, 1000.0, 1500.0])] == ["28.8", "54", "1000", "1500"]
+
+
+def test_a_share_that_nobody_would_miss_is_told_without_its_digits() -> None:
+    assert [percent(share) for share in (0.0, 7.99e-6, 0.0001, 0.123456, 1.0)] == [
+        "0 %", "below 0.01 %", "0.01 %", "12.3 %", "100 %",
+    ]  # fmt: skip
 
 
 def test_a_mean_stands_with_two_digits_of_its_interval() -> None:

@@ -34,6 +34,33 @@ await pause();
 found.again = {points: points()};
 """
 
+#: What a browser reads in the second panel of the figure "both", with all of its lines and with one of them alone; and
+#: how far it shows the time after it was zoomed and clicked twice.
+BOTH = """
+const place = document.querySelector('[data-chart="both"]'), pause = () => new Promise((resume) => setTimeout(resume, 500));
+const press = (label) => [...place.closest("figure").querySelectorAll("button")].find((one) => one.textContent === label).click();
+const svg = () => place.querySelector("svg.marks"), points = () => place.querySelector(".mark-line path").getAttribute("d").split("L").length;
+const at = (type, kind, x, y, target = svg()) => target.dispatchEvent(new kind(type, {bubbles: true, clientX: x, clientY: y, view: window}));
+const panel = () => [...place.querySelectorAll(".mark-line path")].at(-1).getBoundingClientRect();
+const read = async () => {
+  at("pointermove", PointerEvent, panel().left + 300, panel().top + 20);
+  await pause();
+  const cells = (kind) => [...document.querySelectorAll(`#vg-tooltip-element .${kind}`)].map((cell) => cell.textContent.replace("\u2060", ""));
+  return {names: cells("key"), values: cells("value")};
+};
+found.all = await read();
+found.whole = points();
+for (let n = 0; n < 4; n++) { press("Closer"); await pause(); }
+found.closer = points();
+for (const type of ["mousedown", "mouseup", "click", "dblclick"]) at(type, MouseEvent, panel().left + 300, panel().top + 20, place.querySelector(".concat_1_group path.background"));
+await pause();
+found.again = points();
+const symbol = place.querySelector(".mark-symbol.role-legend-symbol path"), box = symbol.getBoundingClientRect();
+for (const type of ["mousedown", "mouseup", "click"]) at(type, MouseEvent, box.left + 3, box.top + 3, symbol);
+await pause();
+found.alone = await read();
+"""
+
 
 def saw(count: int, name: str = "a", step_s: float = 0.01) -> polars.DataFrame:
     """Samples of a window that grows by 10 octets to 1990 and begins anew."""
@@ -62,6 +89,14 @@ def test_octets_beyond_a_billion_are_not_rounded() -> None:
     figure = timed.Figure([timed.Panel("p", [timed.Marks("s", "#000", "rule", frame)])])
     (held,) = figure.specification()["usermeta"]["held"]
     assert (held["low"], held["high"]) == ("1234567000", "1234568000")
+    one = events(1).with_columns(polars.col("start_bytes") + 1_234_567_000, polars.col("end_bytes") + 1_234_567_000)
+    drawn, _ = recorded.segments([Panel("", one)], 100)
+    sent = next(held for held in drawn.specification()["usermeta"]["held"] if held["s"] == "sent")
+    assert sent["v"] == "1234567500"
+    # Of a million segments each has a place: the last one's middle is half a segment after its begin.
+    frame = polars.DataFrame({"t": [1.0], "v": [999_999.5]})
+    figure = timed.Figure([timed.Panel("p", [timed.Marks("s", "#000", "dot", frame)])])
+    assert figure.specification()["usermeta"]["held"][0]["v"] == "999999.5"
 
 
 def test_of_a_long_line_the_ends_and_extremes_of_its_parts_are_kept() -> None:
@@ -191,6 +226,37 @@ def test_marks_on_each_other_are_one_and_long_spans_stay(tmp_path: Path) -> None
     assert found["long"]
     # One that began long before what is shown is there.
     assert found["late"] == 50000
+
+
+@pytest.mark.needs("chromium")
+def test_panels_of_one_scale_are_read_switched_and_zoomed_back(tmp_path: Path) -> None:
+    page = Report("Both")
+    # Names that objects of JavaScript would order first, and that tooltips would take for something else.
+    both = polars.concat([saw(300, "title"), saw(300, "7"), saw(300, "<b>more</b>")])
+    figure, _ = recorded.samples([Panel("loss 1 %", both), Panel("loss 2 %", both)], "cwnd", 100_000)
+    page.figure("both", figure.specification(), "Both")
+    found = looked_at(page.write(tmp_path / "both.html"), tmp_path, 1280, BOTH)
+    assert found["all"]["names"] == ["at, s", "title", "7", "<b>more</b>"]
+    assert len(set(found["all"]["values"][1:])) == 1
+    # 3 s, halved four times, are 187 ms: 19 of the samples, each a step.
+    assert found["closer"] < 50 < found["whole"]
+    assert found["again"] == found["whole"]
+    assert found["alone"]["names"] == ["at, s", "title"]
+
+
+@pytest.mark.needs("chromium")
+def test_a_part_beyond_an_end_is_moved_and_a_panel_without_marks_has_a_logarithm(tmp_path: Path) -> None:
+    found = run_script(
+        """
+        const one = {data: "d", panel: 0, kind: "step", s: "a", t: Float64Array.of(), v: Float64Array.of()};
+        const found = {
+          over: within([90, 130], [0, 100]), below: within([-150, -130], [0, 100]), wide: within([-50, 150], [0, 100]),
+          empty: thinned([one], [0, 1], 100, [50]).d.map(({v}) => v),
+        };
+        """,
+        tmp_path,
+    )
+    assert found == {"over": [60, 100], "below": [0, 20], "wide": [0, 100], "empty": [1]}
 
 
 @pytest.mark.needs("chromium")

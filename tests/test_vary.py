@@ -86,6 +86,8 @@ def test_tables_are_shown_in_words() -> None:
         ("loss=0:1:0.0000001", "more than"),
         ("delay=1ms:1s:1ms", "one unit"),
         ("x=a:b:c", "no range"),
+        ("delay=0:9e9999999:1", "'0:9e9999999:1' is no range"),
+        ("delay=0:1:1e-9999999", "no range"),
     ],
 )
 def test_what_makes_no_sense_is_refused(text: str, complaint: str) -> None:
@@ -103,6 +105,9 @@ def test_quantities_as_numbers() -> None:
     assert quantity("11Mb/s") == (11e6, "bps")
     assert quantity("64kB") == (64e3, "bytes")
     assert quantity("170m") == (170.0, "m")
+    # The number is refused where the scenario is read; here it is a text.
+    assert quantity("9e9999999s") is None
+    assert parse_variation("delay=9e9999999s,1s").values[0].shown == "9e9999999s"
     assert quantity("1.5m/s") == (1.5, "mps")
     assert quantity("5MHz") == (5e6, "hz")
     assert quantity("-80dBm") == (-80.0, "dbm")

@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from contextvars import ContextVar
+
+#: Whether a function of the package was called, and not a command: errors and notices then say `set`, not `--set`.
+OF_PYTHON: ContextVar[bool] = ContextVar("OF_PYTHON", default=False)
+
+#: What stands in backquotes is for a terminal and stays; a folder for the rows of traces is of commands alone.
+_WORD = re.compile(r"`[^`]*`| --parquet DIR\b|(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+
+#: Options that have another name in Python.
+_NAMES = {"from": "start_s", "to": "end_s", "max-memory": "limit_memory"}
+
+
+def words_of_python(text: str) -> str:
+    """A text with arguments of functions in place of options."""
+
+    def word(found: re.Match[str]) -> str:
+        option = found[1]
+        if option is None:
+            return found[0] if found[0].startswith("`") else ""
+        return _NAMES.get(option, option.replace("-", "_"))
+
+    return _WORD.sub(word, text)
+
 
 class UsageError(ValueError):
     """Something was asked for that cannot be done: a missing file, a malformed path or range, an unknown metric."""
@@ -17,6 +41,9 @@ class Interrupted(KeyboardInterrupt):
 
 class Notice(UserWarning):
     """Something that a user of a folder of results should know: what was set aside, removed, or is made again."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(words_of_python(text) if OF_PYTHON.get() else text)
 
 
 #: The extra of pyproject.toml that brings a package which not everything needs (`rich` brings markdown-it-py).

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from roamsim._roamsim import Scenario
 from roamsim.errors import UsageError
 from roamsim.files import Written, goes_with
-from roamsim.running.run import run_loaded
+from roamsim.running.run import run_loaded, traces
 from roamsim.running.work import Progress
 from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides, parse, parse_source, source
 from roamsim.storing import store
@@ -173,7 +173,7 @@ class Told:
     def _home(self) -> Path:
         """Where what is made of the results goes."""
         path = self._stored().path
-        return path if path != Path() and path.is_dir() else self._aside
+        return path if path.is_dir() else self._aside
 
 
 class Result(Told, result.Result):
@@ -189,8 +189,8 @@ class Result(Told, result.Result):
     """
 
     @classmethod
-    def of(cls, made: result.Result, scenario: Scenario, text: str) -> Result:
-        """The same result, with the scenario that was run, and its text as it was given."""
+    def of(cls, made: result.Result, scenario: Scenario, text: str, traces: Sequence[str]) -> Result:
+        """The same result, with the scenario that was run, its text as it was given, and what was recorded."""
         told = cls(
             made.tables,
             scenario=made.scenario,
@@ -199,18 +199,21 @@ class Result(Told, result.Result):
             events=made.events,
             wall_s=made.wall_s,
         )
-        told._given = scenario, text
+        told._given = scenario, text, traces
         return told
 
-    _given: tuple[Scenario, str] | None = None
+    _given: tuple[Scenario, str, Sequence[str]] | None = None
 
     def _stored(self) -> store.Results:
         if self._given is None:
             raise UsageError("nothing says of which scenario this is the result; roamsim.run returns one that knows")
         from roamsim.storing import outputs
 
-        scenario, text = self._given
-        return outputs.in_memory(scenario, self, None, text, [])
+        scenario, text, traces = self._given
+        return outputs.in_memory(scenario, self, None, text, [], traces)
+
+    def _home(self) -> Path:
+        return self._aside
 
 
 class Results(Told, store.Results):
@@ -273,7 +276,7 @@ def run(
         UsageError: a file that does not exist, an unknown trace, or an argument out of its range.
     """
     with in_words_of_python():
-        read = source(scenario)
+        read, kinds = source(scenario), traces(trace)
         loaded = (
             parse(scenario, overrides(set)) if isinstance(scenario, Scenario) else parse_source(read, overrides(set))
         )
@@ -281,10 +284,10 @@ def run(
             loaded,
             seed=seed,
             replications=replications,
-            trace=trace,
+            trace=kinds,
             pcap=pcap,
             pcap_frames=pcap_frames,
             jobs=jobs,
             progress=progress,
         )
-    return Result.of(made, loaded, read.text)
+    return Result.of(made, loaded, read.text, kinds)

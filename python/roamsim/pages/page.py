@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from roamsim._roamsim import version
 from roamsim.files import write_whole
-from roamsim.pages.runtime import runtime
+from roamsim.pages import runtime
 from roamsim.tables.cells import Cell, numbers
 from roamsim.tables.values import exact_value, shown_value
 
@@ -222,7 +222,7 @@ class Report:
                 body=Markup("\n".join(self._body)),
                 hint=Markup(_ZOOM_HINT if self._charts else ""),
                 version=version(),
-                runtime=Markup(runtime() if self._charts else ""),
+                runtime=Markup(runtime.script() if self._charts else ""),
                 charts=Markup(_script_json(self._charts)),
                 thinned=Markup(_script("ordered.js", "thinned.js") if self._charts else ""),
                 time_line_style=Markup(_inspector("css") if self._time_lines else ""),

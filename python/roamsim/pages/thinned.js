@@ -74,15 +74,25 @@ function thinned(marks, [from, until], pixels, heights) {
       own.push(row);
     }
   }
-  // A scale has no ends where there is no mark: one outside of what is shown, as high as another of the panel.
+  // A scale has no ends where there is no mark: one outside of what is shown, as high as another of the panel. A
+  // logarithmic one has no zero.
   for (const {data, panel, s} of marks) {
     if (rows[data].length) continue;
     const other = marks.find((one) => one.panel === panel && rows[one.data].length), [any = {}] = other ? rows[other.data] : [];
-    const value = any.v ?? any.low ?? 0, before = from - (until - from);
+    const value = any.v ?? any.low ?? 1, before = from - (until - from);
     rows[data].push({t: before, until: before, v: value, low: value, high: value, s});
   }
   return rows;
 }
+
+/** A part of the time as long as it was, or as there is, moved to between the ends of all of it. */
+function within([from, until], [first, last]) {
+  const length = Math.min(until - from, last - first), begin = Math.min(Math.max(from, first), last - length);
+  return [begin, begin + length];
+}
+
+/** Before a name, so that it is the key of nothing else: not of an array's place, which comes first, nor of a title. */
+const NAME = "\u2060";
 
 /** What the lines of a panel have at an instant, those nearest to a value first. */
 function readAt(marks, panel, at, near) {
@@ -93,5 +103,5 @@ function readAt(marks, panel, at, near) {
   }
   found.sort((a, b) => Math.abs(a[1] - near) - Math.abs(b[1] - near));
   const more = found.length - READ;
-  return {"at, s": String(Number(at.toPrecision(7))), ...Object.fromEntries(found.slice(0, READ).map(([s, value]) => [s, String(Number(value.toPrecision(5)))])), ...(more > 0 ? {more: `${more} lines`} : {})};
+  return {"at, s": String(Number(at.toPrecision(7))), ...Object.fromEntries(found.slice(0, READ).map(([s, value]) => [NAME + s, String(Number(value.toPrecision(5)))])), ...(more > 0 ? {more: `${more} lines`} : {})};
 }

@@ -112,10 +112,11 @@ def sequence(events: polars.DataFrame, *, segment_bytes: int | None = None) -> l
             is at n. Without it, they are octets.
     """
     low, high = polars.col("start_bytes"), polars.col("end_bytes")
+    middle = (polars.col("low") + polars.col("high")) // 2
     if segment_bytes is not None:
         low, high = low / segment_bytes + 0.5, high / segment_bytes + 0.5
+        middle = (polars.col("low") + polars.col("high")) / 2
     rows = events.sort("time_s", maintain_order=True).select("event", t="time_s", low=low, high=high)
-    middle = (polars.col("low") + polars.col("high")) / 2
     acknowledged = rows.filter(event="acknowledged")
     found = {
         # An ACK that was overtaken takes nothing back.

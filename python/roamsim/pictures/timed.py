@@ -36,8 +36,8 @@ ORDER: Sequence[Kind] = ("span", "rule", "step", "dot", "ring", "tick", "plus", 
 #: Samples that a figure holds (chosen: a page of 13 MB, which opens within two seconds).
 HELD = 1_000_000
 
-#: Significant digits of values (chosen: more than a screen can show).
-DIGITS = 6
+#: Significant digits of values that are no whole numbers (chosen: of a million segments each has a place of its own).
+DIGITS = 7
 
 #: Room on paper that panels need for their titles, and for numbers and legend beside them, in pixels (chosen).
 BETWEEN, BESIDE = 34, 200

@@ -157,8 +157,6 @@ def sweep(
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
-    if traces and out is None:
-        raise UsageError("what is traced of a sweep needs a folder that keeps it; give one")
     if shard != ALL and precision is not None:
         raise UsageError(
             "a precision is judged over all replications, of which a shard has some; give shards a number of "

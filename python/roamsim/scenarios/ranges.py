@@ -29,9 +29,6 @@ from roamsim.scenarios.vary import (
 #: any replication tells).
 PLACES = 6
 
-#: Powers of ten beyond which a number is no quantity of a scenario (chosen: 64 bits hold 19 digits).
-MOST_DIGITS = 30
-
 
 @dataclass(frozen=True)
 class Range:
@@ -141,6 +138,9 @@ def _refusal(read: Source, settings: Overrides, path: str, value: Value, *, colo
     return ""
 
 
+#: What is said of values that are no range.
+_CHOICES = "values to choose from are one text, '{}': `compare` compares them, and `optimise` chooses from them"
+
 #: A kind of what is varied.
 _Varied = TypeVar("_Varied", bound=Range | Choice)
 
@@ -213,12 +213,14 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
     parts = spec.split(":") if isinstance(spec, str) else [str(part) for part in spec]
     where = f"{path}: {spec if isinstance(spec, str) else ':'.join(parts)!s}"
     if len(parts) not in (2, 3):
-        of_choices = len(parts) == 1 and isinstance(spec, str) and len(split_values(spec)) > 1
-        but = "; single values are compared by `compare`, and chosen from by `optimise`" if of_choices else ""
+        choices = (
+            [] if isinstance(spec, str) and len(parts) > 1 else split_values(spec) if isinstance(spec, str) else parts
+        )
+        but = f"; {_CHOICES.format(','.join(choices))}" if len(choices) > 1 else ""
         raise UsageError(f"{where} is no range; one is LOW:HIGH, as in 0:0.1 or 10ms:50ms, or LOW:HIGH:STEP{but}")
     numbers = [parse_number(part) for part in parts]
     for part, number in zip(parts, numbers, strict=True):
-        if number is None or abs(number[0].adjusted()) > MOST_DIGITS:
+        if number is None:
             raise UsageError(f"{where}: {part.strip()!r} is no number; a range is of quantities, as in 10ms:50ms")
     found = [number for number in numbers if number is not None]
     units = {unit for number, unit in found if unit or number}  # a zero needs no unit
@@ -232,7 +234,8 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
     step = steps[0] if steps else Decimal(0)
     if steps:
         if step <= 0 or low + step > high:
-            raise UsageError(f"{where}: a step of {step} does not lead from {low} to {high}")
+            of_list = "" if isinstance(spec, str) else f"; {_CHOICES.format(','.join(parts))}"
+            raise UsageError(f"{where}: a step of {step} does not lead from {low} to {high}{of_list}")
         if (high - low) % step:
             raise UsageError(f"{where}: no step falls on the upper end")
     return Range(path, low, high, step, units.pop() if units else "")

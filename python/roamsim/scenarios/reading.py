@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from roamsim._roamsim import Scenario, ScenarioError
-from roamsim.errors import UsageError, missing_extra
+from roamsim._roamsim import RunFailed, Scenario, ScenarioError
+from roamsim.errors import OF_PYTHON, UsageError, missing_extra, words_of_python
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
 from roamsim.scenarios.notation import toml_value
 from roamsim.scenarios.typed import TypedScenario, plain
@@ -43,29 +42,28 @@ def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Sce
         return parse(scenario, overrides(set))
 
 
-#: An option in the text of an error.
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
-
-
 @contextmanager
 def in_words_of_python() -> Iterator[None]:
-    """Lets errors call arguments by their names in Python (`set`, not `--set`), and says what brings a package.
+    """Lets errors and notices call arguments by their names in Python (`set`, not `--set`).
 
     Raises:
         MissingExtra: for a package that an extra brings.
     """
+    outside = OF_PYTHON.set(True)
     try:
         yield
     except ScenarioError as error:
         raise ScenarioError(str(error).replace("[--set:", "[set:")) from None
-    except UsageError as error:
-        error.args = (_OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)), *error.args[1:])
+    except (UsageError, RunFailed) as error:
+        error.args = (words_of_python(str(error)), *error.args[1:])
         raise
     except ModuleNotFoundError as error:
         missing = missing_extra(error)
         if missing is None:
             raise
         raise missing from None
+    finally:
+        OF_PYTHON.reset(outside)
 
 
 def parse(scenario: ScenarioLike, replaced: Overrides, *, color: bool = False) -> Scenario:
@@ -95,9 +93,9 @@ def source(scenario: ScenarioLike) -> Source:
     if isinstance(scenario, Scenario):
         return Source(scenario.written, scenario.name, True)
     if isinstance(scenario, Mapping | TypedScenario):
-        tree, name = (scenario, "dictionary") if isinstance(scenario, Mapping) else (scenario.to_dict(), "Scenario")
+        name = "dictionary" if isinstance(scenario, Mapping) else "Scenario"
         try:
-            return Source(json.dumps(tree, allow_nan=False), name, True)
+            return Source(json.dumps(plain(scenario), allow_nan=False), name, True)
         except (TypeError, ValueError, RecursionError) as error:
             raise ScenarioError(f"the {name} does not fit a scenario: {error}") from None
     if isinstance(scenario, str):

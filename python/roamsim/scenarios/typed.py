@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from roamsim.errors import UsageError
 from roamsim.scenarios.notation import toml_value
 
 
@@ -53,9 +54,18 @@ class TypedScenario(Table):
 
 
 def plain(value: Any) -> Any:
-    """A value with dictionaries in place of typed tables."""
-    if isinstance(value, Table):
-        return value.to_dict()
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
+    """A value with dictionaries in place of typed tables.
+
+    Raises:
+        UsageError: it holds itself.
+    """
+    try:
+        if isinstance(value, Table):
+            return value.to_dict()
+        if isinstance(value, list | tuple):
+            return [plain(entry) for entry in value]
+        if isinstance(value, Mapping):
+            return {key: plain(entry) for key, entry in value.items()}
+    except RecursionError:
+        raise UsageError("a value holds itself, or tables without end") from None
     return value

@@ -15,6 +15,9 @@ from roamsim.errors import UsageError
 from roamsim.scenarios.notation import toml_value
 from roamsim.scenarios.typed import plain
 
+#: Powers of ten beyond which a number is no quantity of a scenario (chosen: 64 bits hold 19 digits).
+MOST_DIGITS = 30
+
 #: Most values in one range (chosen, because a slip in a step should not fill the memory).
 LIMIT = 100_000
 
@@ -121,17 +124,19 @@ def product(varied: Iterable[Variation]) -> list[Point]:
 
 def quantity(text: str) -> tuple[float, str] | None:
     """A text such as `10ms` as a number in the unit of numeric columns, (0.01, "s"); `None` for other texts."""
-    match = _QUANTITY.fullmatch(text)
-    if not match or match[2] not in _UNITS:
+    number, written = parse_number(text) or (Decimal(), "")
+    if written not in _UNITS:
         return None
-    unit, factor = _UNITS[match[2]]
-    return float(Decimal(match[1]) * Decimal(factor)), unit
+    unit, factor = _UNITS[written]
+    return float(number * Decimal(factor)), unit
 
 
 def parse_number(text: str) -> tuple[Decimal, str] | None:
-    """A text such as `10ms` as an exact number and its unit, (10, "ms"); `None` for other texts."""
+    """A text such as `10ms` as an exact number and its unit, (10, "ms"); `None` for other texts and absurd ones."""
     match = _QUANTITY.fullmatch(text)
-    return (Decimal(match[1]), match[2] or "") if match else None
+    if not match or abs((number := Decimal(match[1])).adjusted()) > MOST_DIGITS:
+        return None
+    return number, match[2] or ""
 
 
 def path_steps(path: str) -> list[str]:

@@ -186,7 +186,8 @@ class Manifest:
         unknown = [kind for kind in self.traces if kind not in trace_kinds()]
         if unknown:
             yield f"traces: there is no {unknown[0]!r}"
-        if not isinstance(self.canonical.get("scenario"), dict):
+        about = self.canonical.get("scenario")
+        if not isinstance(about, dict) or not isinstance(about.get("duration"), str):
             yield "canonical: it is no scenario"
         if self.compared is not None:
             yield from self._faults_of(self.compared)

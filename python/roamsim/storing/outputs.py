@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import polars
@@ -53,13 +54,20 @@ def write_parquet(
     replace_results(folder, _manifest(scenario, result, text, command), result.tables, spool)
 
 
-def in_memory(scenario: Scenario, result: Result, spool: Spool | None, text: str, command: list[str]) -> Results:
-    """The same results without a folder, with all rows."""
+def in_memory(
+    scenario: Scenario,
+    result: Result,
+    spool: Spool | None,
+    text: str,
+    command: list[str],
+    traces: Sequence[str] = (),
+) -> Results:
+    """The same results without a folder, with all rows; `traces` that no command tells are told."""
     tables = {
         name: polars.concat(spool.frames(name)) if spool is not None and spool.has(name) else frame
         for name, frame in result.tables.items()
     }
-    return Results(Path(), _manifest(scenario, result, text, command), tables)
+    return Results(Path(), replace(_manifest(scenario, result, text, command), traces=list(traces)), tables)
 
 
 def _manifest(scenario: Scenario, result: Result, text: str, command: list[str]) -> Manifest:

@@ -114,6 +114,8 @@ def _remove_left(held: Path) -> None:
     """Removes a spool whose process was killed; one that somebody holds, or that is somebody else's, stays."""
     from filelock import FileLock, Timeout
 
+    if held.is_symlink() or held.parent.is_symlink():
+        return
     try:
         if time.time() - held.stat().st_mtime < LEFT_AFTER_S:
             return

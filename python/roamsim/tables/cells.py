@@ -45,8 +45,13 @@ def decimals(values: Iterable[float], digits: int = 3, orders: float = ORDERS) -
 
 
 def numbers(values: Sequence[float | None]) -> list[Cell]:
-    """Numbers in one format: three significant digits of the median, or of each where they differ much."""
-    places = decimals(value for value in values if value is not None)
+    """Numbers in one format: three significant digits of the median, or of each where they differ much.
+
+    Those that were chosen, as 28.8 beside 1500, have no more digits than that, and keep them.
+    """
+    there = [value for value in values if value is not None and math.isfinite(value)]
+    chosen = all(1e-4 <= abs(value) < 1e5 and value == float(f"{value:.3g}") for value in there if value)
+    places = None if chosen else decimals(there)
     return [_number(value, places) for value in values]
 
 
@@ -97,6 +102,7 @@ def _number(value: float | None, places: int | None) -> Cell:
         return Cell("–", "–")
     # Three digits each, where no number of decimals suits all.
     shown = f"{value:.{places}f}" if places is not None else f"{value:.3g}"
+    shown = f"{float(shown):g}" if "e" in shown and abs(value) < 1e5 else shown
     if float(shown) == 0 and value:
         shown = f"{value:.2g}"
     whole, point, rest = shown.partition(".")

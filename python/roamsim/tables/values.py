@@ -9,6 +9,9 @@ from typing import Any
 from roamsim.tables.cells import Cell
 from roamsim.tables.words import scale
 
+#: Shares from which on they are told as a number (chosen: less is read as nothing).
+LEAST_SHARE = 1e-4
+
 
 def shown_value(value: Any) -> str:
     """A value as a reader wants it: five significant digits, a dash where there is none."""
@@ -48,8 +51,8 @@ def plain(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A share, in three significant digits."""
-    return f"{100 * value:.3g} %"
+    """A share, in three significant digits; of one that nobody would miss, that it is there."""
+    return f"below {100 * LEAST_SHARE:g} %" if 0 < value < LEAST_SHARE else f"{100 * value:.3g} %"
 
 
 def bit_rate(value: float) -> str:

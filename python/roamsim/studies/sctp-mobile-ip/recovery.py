@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from roamsim import statistics
 from roamsim.study.data import Data
 from roamsim.study.judging import Finding, Value, positive, with_interval
@@ -77,41 +75,66 @@ def sack_recovery(data: Data) -> Finding:
     return _recovery(data, SACK)
 
 
-def recovery_map(data: Data) -> Figure:
+def recovery_map(data: Data) -> dict[str, Any]:
     """Seconds by wire and round trip, a panel for each protocol and window; boxed: both published times."""
     protocols = [str(label) for label in data.labels("recovery-map", "protocol")]
-    windows = [int(label) for label in data.labels("recovery-map", "window_segments")]
-    wires = [float(label) for label in data.labels("recovery-map", "wireline_kbps")]
-    trips = [float(label) for label in data.labels("recovery-map", "round_trip_s")]
+    windows, wires, trips = (
+        [f"{float(label):g}" for label in data.labels("recovery-map", name)]
+        for name in ("window_segments", "wireline_kbps", "round_trip_s")
+    )
     boxed = set(places_of_both(data))
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    grid = figure.subplots(len(protocols), len(windows), sharex=True, sharey=True, squeeze=False)
-    shade = None
-    for axes_of_protocol, protocol in zip(grid, protocols, strict=True):
-        times = _map(data, protocol)
-        for axes, window in zip(axes_of_protocol, windows, strict=True):
-            seconds = [[times[Place(wire, trip, window)] for wire in wires] for trip in trips]
-            shade = axes.imshow(seconds, cmap="YlOrBr", vmin=0, vmax=24, aspect="auto", origin="lower")
-            for y, trip in enumerate(trips):
-                for x, wire in enumerate(wires):
-                    dark = seconds[y][x] > 14
-                    colour = "white" if dark else "black"
-                    axes.text(x, y, f"{seconds[y][x]:.1f}", ha="center", va="center", fontsize=8, color=colour)
-                    if Place(wire, trip, window) in boxed:
-                        frame = Rectangle(
-                            (x - 0.47, y - 0.46), 0.94, 0.92, fill=False, edgecolor="#1f4e9c", linewidth=2.2
-                        )
-                        axes.add_patch(frame)
-            axes.set_title(f"{protocol}, window of {window}", fontsize=9)
-            axes.set_xticks(range(len(wires)), [f"{wire:g}" for wire in wires])
-            axes.set_yticks(range(len(trips)), [f"{trip:g}" for trip in trips])
-    for axes in grid[-1]:
-        axes.set_xlabel("wire [kb/s]")
-    for axes_of_protocol in grid:
-        axes_of_protocol[0].set_ylabel("round trip [s]")
-    if shade is not None:
-        figure.colorbar(shade, ax=grid, label="from the first loss until all six had arrived [s]", shrink=0.8)
-    return figure
+    rows = [
+        {
+            "panel": f"{protocol}, window of {place.window}",
+            "wire": f"{place.wire_kbps:g}",
+            "trip": f"{place.round_trip_s:g}",
+            "seconds": seconds,
+            "both": place in boxed,
+        }
+        for protocol in protocols
+        for place, seconds in _map(data, protocol).items()
+    ]
+    panels = [f"{protocol}, window of {window}" for protocol in protocols for window in windows]
+    told = {"wire": "wire, kb/s", "trip": "round trip, s", "seconds": "repaired after, s"}
+    words = "from the first loss until all six had arrived, s"
+    shade = {
+        "field": "seconds",
+        "type": "quantitative",
+        "title": words,
+        "legend": {"gradientLength": 260, "titleLimit": 400},
+    }
+    # On these colours dark text is read up to here, light or dark as the page may be.
+    text = {"condition": {"test": "datum.seconds > 14", "value": "white"}, "value": "#1c2128"}
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": "rect",
+            "encoding": {"color": {**shade, "scale": {"scheme": "yelloworangebrown", "domain": [0, 24]}}},
+        },
+        {
+            "transform": [{"filter": "datum.both"}],
+            "mark": {"type": "rect", "filled": False, "stroke": "#0072b2", "strokeWidth": 3},
+        },
+        {
+            "mark": {"type": "text", "fontSize": 11},
+            "encoding": {"text": {"field": "seconds", "format": ".1f"}, "color": text},
+        },
+    ]
+    axis = {"labelAngle": 0, "grid": False}
+    return {
+        "data": {"values": rows},
+        "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels},
+        "columns": len(windows),
+        "spec": {
+            "height": 26 * len(trips),
+            "encoding": {
+                "x": {"field": "wire", "type": "ordinal", "title": told["wire"], "sort": wires, "axis": axis},
+                "y": {"field": "trip", "type": "ordinal", "title": told["trip"], "sort": trips[::-1]},
+                "tooltip": [{"field": name, "title": title} for name, title in told.items()],
+            },
+            "layer": layers,
+        },
+        "usermeta": {"panels": len(panels)},
+    }
 
 
 # SCTP with fewer gap ack blocks -----------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import polars
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from roamsim import Result, statistics
 from roamsim.pictures import timed
 from roamsim.pictures.timeseries import Part, cut
@@ -22,32 +20,36 @@ SHOWN_S, SHOWN_OF_ONE_S = 40.0, 25.0
 BLUE = "#0072b2"
 #: Of the burst: seen on light and dark ground, under the lines.
 SHADE = "#d55e0033"
+#: Of intervals, with what is behind it; and how an interval is told.
+INTERVAL, BETWEEN = f"{BLUE}4d", "format(datum.low, '.3~g') + ' to ' + format(datum.high, '.3~g')"
 
 
-def burst_delays(data: Data) -> Figure:
+def burst_delays(data: Data) -> timed.Figure:
     """Mean delay by the time of generation, and the longest."""
-    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
-    for axes, (arrivals, width_s) in zip(figure.subplots(1, 2), PARTS_S.items(), strict=True):
+    panels = []
+    for arrivals, width_s in PARTS_S.items():
         edges = [part * width_s for part in range(round(SHOWN_S / width_s) + 1)]
         means, longest = [], []
         for begin, end in pairwise(edges):
             means.append(statistics.mean(list(mean_between(data, arrivals, begin, end).values())))
             rows = [row for row in data.rows("burst", arrivals=arrivals) if begin <= row["from_s"] < end]
             longest.append(max(row["longest_delay_s"] for row in rows))
-        _shade(axes)
-        low, high = [e.low for e in means], [e.high for e in means]
-        axes.stairs(high, edges, baseline=low, fill=True, color=BLUE, alpha=0.3)
-        axes.stairs(
-            [e.mean for e in means], edges, baseline=None, color=BLUE, linewidth=1.4, label="mean of the runs"
-        )
-        axes.stairs(longest, edges, baseline=None, color="#7a7a7a", linewidth=0.8, label="longest of any run")
-        axes.set_xlim(0, SHOWN_S)
-        axes.set_ylim(0, 1.3 * max(longest))
-        axes.set_title(f"{arrivals}, parts of {width_s:g} s")
-        axes.set_xlabel("generated at [s]")
-        axes.legend(frameon=False, loc="upper right")
-    figure.axes[0].set_ylabel("delay [s]")
-    return figure
+        ends = {"low": [one.low for one in means], "high": [one.high for one in means]}
+        interval = polars.DataFrame({"t": edges[:-1], "until": edges[1:], **ends})
+        # A line's last value holds until the end.
+        lines = {
+            name: polars.DataFrame({"t": edges, "v": [*values, values[-1]]})
+            for name, values in (("mean", [one.mean for one in means]), ("longest", longest))
+        }
+        marks = [
+            _burst(max(longest)),
+            timed.Marks("95 % interval", INTERVAL, "span", interval),
+            timed.Marks("longest of any run", "#7a7a7a", "step", lines["longest"]),
+            timed.Marks("mean of the runs", BLUE, "step", lines["mean"]),
+        ]
+        title = f"{arrivals}, parts of {width_s:g} s: delay by the time of generation, s"
+        panels.append(timed.Panel(title, marks, 200, place=BETWEEN))
+    return timed.Figure(panels, whole_s=(0.0, SHOWN_S))
 
 
 def burst_run(result: Result) -> timed.Figure:
@@ -70,13 +72,12 @@ def burst_run(result: Result) -> timed.Figure:
                 found = cut(rows, Part(end_s=SHOWN_OF_ONE_S)).select(t="time_s", v="value")
                 marks.append(timed.Marks(way, colour, "step", found))
         top = max(float(one.frame["v"].max() or 1.0) for one in marks)  # type: ignore[arg-type]
-        begin_s, end_s = BURST_S
-        burst = polars.DataFrame({"t": [begin_s], "until": [end_s], "low": [0.0], "high": [top]})
-        panels.append(timed.Panel(title, [timed.Marks("the burst", SHADE, "span", burst), *marks], 110))
+        panels.append(timed.Panel(title, [_burst(top), *marks], 110))
     return timed.Figure(panels, whole_s=(0.0, SHOWN_OF_ONE_S))
 
 
-def _shade(axes: Axes) -> None:
-    """Marks the burst."""
-    axes.axvspan(*BURST_S, color="#f6e3e1", zorder=0)
-    axes.grid(alpha=0.3)
+def _burst(top: float) -> timed.Marks:
+    """The burst, behind what is as high as `top`."""
+    begin_s, end_s = BURST_S
+    frame = polars.DataFrame({"t": [begin_s], "until": [end_s], "low": [0.0], "high": [top]})
+    return timed.Marks("the burst", SHADE, "span", frame)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +11,9 @@ from matplotlib.patches import Rectangle
 from roamsim import Result
 from roamsim.study.data import Data
 
-NODE, AIR, OWN, OTHER = "#eef3f8", "#c7e9c0", "#0072b2", "#d9d9d9"
+NODE, AIR = "#eef3f8", "#c7e9c0"
+#: Of bearers: seen on light and dark ground.
+OWN, ELSE = "#0072b2", "#8c8c8c"
 #: Nodes from left to right: name, where its stack begins, protocols from the top, each as wide as its links.
 STACKS = (
     (
@@ -83,7 +87,7 @@ def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str,
     axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=7.5)
 
 
-def bearers(result: Result) -> Figure:
+def bearers(result: Result) -> dict[str, Any]:
     """Carriers and slots of one radio fixed part at a moment with all ten bearers of the terminal."""
     used = result.dect_occupancy
     own = used.filter(polars.col("type") == "User")
@@ -93,44 +97,61 @@ def bearers(result: Result) -> Figure:
         & (polars.col("until_s") > moment_s)
         & (polars.col("radio_fixed_part") == rfp)
     )
-    figure = Figure(figsize=(9.0, 3.9), layout="constrained")
-    axes = figure.add_subplot()
-    for carrier in range(CARRIERS):
-        for slot in range(2 * SLOT_PAIRS):
-            axes.add_patch(Rectangle((slot, carrier), 1, 1, facecolor="white", edgecolor="#bbb", linewidth=0.5))
-    number = 0
+    rows, number = [], 0
     for row in there.sort("carrier", "slot_pair", "half").iter_rows(named=True):
         mine = row["type"] == "User"
         number += mine
         for direction in range(2):
-            x = row["slot_pair"] + row["half"] / 2 + direction * SLOT_PAIRS
-            axes.add_patch(
-                Rectangle(
-                    (x, row["carrier"]),
-                    row["slots"],
-                    1,
-                    facecolor=OWN if mine else OTHER,
-                    edgecolor="#777",
-                    linewidth=0.5,
-                )
+            begin = row["slot_pair"] + row["half"] / 2 + direction * SLOT_PAIRS
+            rows.append(
+                {
+                    "bearer": "of the terminal" if mine else "of others",
+                    "number": str(number) if mine else "",
+                    "carrier": row["carrier"],
+                    "slot": begin,
+                    "until": begin + row["slots"],
+                    "middle": begin + row["slots"] / 2,
+                }
             )
-            if mine:
-                axes.text(
-                    x + 0.5, row["carrier"] + 0.5, str(number), ha="center", va="center", fontsize=7.5, color="white"
-                )
-    axes.set_xlim(0, 2 * SLOT_PAIRS)
-    axes.set_ylim(CARRIERS, 0)
-    axes.axvline(SLOT_PAIRS, color="black", linewidth=1.2)
-    axes.set_xticks([slot + 0.5 for slot in range(2 * SLOT_PAIRS)], [str(slot) for slot in range(2 * SLOT_PAIRS)])
-    axes.set_yticks([carrier + 0.5 for carrier in range(CARRIERS)], [str(carrier) for carrier in range(CARRIERS)])
-    axes.tick_params(length=0, labelsize=7.5)
-    axes.set_xlabel("slot of the frame of 10 ms: 0 to 11 from the radio fixed part, 12 to 23 to it")
-    axes.set_ylabel("carrier")
-    axes.set_title(
-        f"radio fixed part {rfp} at {moment_s:g} s: the terminal's bearers are blue, those of others grey",
-        fontsize=9,
-    )
-    return figure
+    slots = 2 * SLOT_PAIRS
+    x = {"type": "quantitative", "scale": {"domain": [0, slots], "nice": False}}
+    labels = {"values": [slot + 0.5 for slot in range(slots)], "labelExpr": "floor(datum.value)", "grid": False}
+    words = "slot of the frame of 10 ms: 0 to 11 from the radio fixed part, 12 to 23 to it"
+    carriers = {"scale": {"domain": list(range(CARRIERS)), "paddingInner": 0.06}, "axis": {"grid": False}}
+    y = {"field": "carrier", "type": "ordinal", "title": "carrier", **carriers}
+    whose = {"domain": ["of the terminal", "of others"], "range": [OWN, ELSE]}
+    told = [{"field": name, "title": title} for name, title in (("carrier", None), ("slot", None), ("bearer", None))]
+    edges = [{"slot": slot, "middle": slot == SLOT_PAIRS} for slot in range(slots + 1)]
+    width = {"condition": {"test": "datum.middle", "value": 2}, "value": 0.4}
+    return {
+        "title": {"text": f"Bearers at radio fixed part {rfp}, {moment_s:g} s", "anchor": "start", "fontSize": 12},
+        "width": "container",
+        "height": 24 * CARRIERS,
+        "layer": [
+            {
+                "data": {"values": edges},
+                "mark": {"type": "rule", "tooltip": None},
+                "encoding": {"x": {"field": "slot", **x}, "strokeWidth": width},
+            },
+            {
+                "data": {"values": rows},
+                "mark": "rect",
+                "encoding": {
+                    "x": {"field": "slot", **x, "title": words, "axis": labels},
+                    "x2": {"field": "until"},
+                    "y": y,
+                    "color": {"field": "bearer", "type": "nominal", "title": "bearer", "scale": whose},
+                    "tooltip": told,
+                },
+            },
+            {
+                "data": {"values": rows},
+                "mark": {"type": "text", "color": "white", "fontSize": 11, "tooltip": None},
+                "encoding": {"x": {"field": "middle", **x}, "y": y, "text": {"field": "number"}},
+            },
+        ],
+        "usermeta": {"legend": whose["domain"]},
+    }
 
 
 def _moment(own: polars.DataFrame) -> tuple[float, int]:
