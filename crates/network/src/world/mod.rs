@@ -232,11 +232,7 @@ impl World {
             if let User::FlowSink(flow) | User::FlowSource(flow) | User::FlowBothWays { receives: flow, .. } =
                 self.user(SocketId::Udp(socket))
             {
-                let flow = &mut self.flows[flow as usize];
-                // Of requests and responses, those that the client gave up are counted.
-                if flow.server.is_none() {
-                    flow.measurement.lost_messages += 1;
-                }
+                self.flows[flow as usize].lose_message();
             }
         }
     }

@@ -424,7 +424,7 @@ impl World {
     pub(super) fn refuse_message(&mut self, socket: SocketId) {
         match self.user(socket) {
             User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
-                self.flows[flow as usize].measurement.lost_messages += 1;
+                self.flows[flow as usize].lose_message();
             }
             User::Mih { mihf, session } => {
                 self.mih_nodes[mihf as usize].mihf.tp_data_confirm(SessionId(session), false);
