@@ -83,6 +83,13 @@ impl Flow {
         if self.reverse { "reverse" } else { "forward" }
     }
 
+    /// A message is lost on its way, or cannot be sent. Of requests and responses, those that the client gave up are counted.
+    pub(crate) fn lose_message(&mut self) {
+        if self.server.is_none() {
+            self.measurement.lost_messages += 1;
+        }
+    }
+
     /// Whether the flow is a stream of octets without messages.
     pub fn is_stream(&self) -> bool {
         matches!(self.source, Source::Bulk(_) | Source::Transfer(_))

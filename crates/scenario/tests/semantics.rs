@@ -300,3 +300,17 @@ fn a_drawn_size_takes_its_time_of_the_rate() {
     // 100 of 100 octets in the mean, with a deviation of 29 each: 3 of sqrt(100) * 29 / 100.
     assert!((packets - 100.0).abs() < 9.0, "{packets}");
 }
+
+/// The request goes at 20 ms, is acknowledged half a second later, and is given up by the client's TCP after 0.2 s; so the server's is reset,
+/// and the response refused. The client waits for ever, and has not given up.
+#[test]
+fn lost_requests_are_those_that_the_client_gave_up() {
+    let scenario = format!(
+        "{TWO_NODES}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+         transport = {{ protocol = \"tcp\", max_retransmissions = 0, min_rto = \"200ms\", delayed_ack_timeout = \"500ms\" }}\n\
+         application = {{ kind = \"request_response\", request_size = \"100B\", response_size = \"100B\", \
+         processing_time = \"1s\", think_time = \"10s\" }}\n"
+    );
+    let of = |column: &str| value(&scenario, "flows", column);
+    assert_eq!([of("sent_packets"), of("delivered_packets"), of("lost_packets")], [1.0, 0.0, 0.0]);
+}

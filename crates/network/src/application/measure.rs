@@ -114,31 +114,32 @@ pub fn delay_statistics(delays_ns: &[u64]) -> DelayStatistics {
     }
     let mut sorted = delays_ns.to_vec();
     sorted.sort_unstable();
-    // Nearest rank: the smallest value with at least q percent of the values at or below it.
-    let rank = |percent: usize| {
-        let index = (sorted.len() * percent).div_ceil(100).max(1) - 1;
-        Span::from_ns(sorted[index]).as_secs_f64()
-    };
+    let at = |percent| Span::from_ns(sorted[nearest_rank(sorted.len(), percent) - 1]).as_secs_f64();
     let sum: u128 = sorted.iter().map(|&ns| u128::from(ns)).sum();
     DelayStatistics {
         mean_s: sum as f64 / sorted.len() as f64 / 1e9,
-        median_s: rank(50),
-        p95_s: rank(95),
-        p99_s: rank(99),
+        median_s: at(50.0),
+        p95_s: at(95.0),
+        p99_s: at(99.0),
     }
+}
+
+/// Nearest rank, from 1: which of `count` values in order is the smallest with at least so many percent of them at or below it.
+fn nearest_rank(count: usize, percent: f64) -> usize {
+    // What is whole stays so: percentage, product and quotient are off by half of an epsilon each at most.
+    let rank = count as f64 * percent / 100.0 * (1.0 - 2.0 * f64::EPSILON);
+    (rank.ceil() as usize).clamp(1, count.max(1))
 }
 
 /// A percentile (nearest rank) of delays in nanoseconds, in seconds: the smallest with at least so many percent of them at or
 /// below it; NaN when there are none.
 pub fn delay_percentile_s(delays_ns: &[u64], percent: f64) -> f64 {
-    // A product that is whole stays so, whatever the last bit of the percentage is.
-    let product = delays_ns.len() as f64 * percent / 100.0;
-    let rank = ((product - 1e-9).ceil() as usize).clamp(1, delays_ns.len().max(1));
-    let mut delays_ns = delays_ns.to_vec();
-    match delays_ns.len() {
-        0 => f64::NAN,
-        _ => Span::from_ns(*delays_ns.select_nth_unstable(rank - 1).1).as_secs_f64(),
+    if delays_ns.is_empty() {
+        return f64::NAN;
     }
+    let mut delays_ns = delays_ns.to_vec();
+    let rank = nearest_rank(delays_ns.len(), percent);
+    Span::from_ns(*delays_ns.select_nth_unstable(rank - 1).1).as_secs_f64()
 }
 
 #[cfg(test)]
@@ -162,6 +163,14 @@ mod tests {
         assert!(delay_percentile_s(&[], 50.0).is_nan());
         assert!(delay_statistics(&[]).mean_s.is_nan());
         assert_eq!(delay_statistics(&[7]).p99_s, 7e-9);
+    }
+
+    #[test]
+    fn a_rank_that_is_whole_stays_whole_however_many_values_there_are() {
+        // 17.1 % of 10^8 are 17,100,000; as binary fractions the product is 4e-9 more.
+        assert_eq!(nearest_rank(100_000_000, 17.1), 17_100_000);
+        assert_eq!(nearest_rank(100_000_001, 17.1), 17_100_001);
+        assert_eq!([nearest_rank(0, 50.0), nearest_rank(10, 0.0), nearest_rank(10, 100.0)], [1, 1, 10]);
     }
 
     #[test]

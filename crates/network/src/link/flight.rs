@@ -5,8 +5,8 @@
 use crate::packet::Packet;
 use roamsim_engine::Time;
 
-/// The place of a packet among the [`Flights`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The place of a packet among the [`Flights`]. There is one of each, so that none is used when its packet is gone.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Place(u32);
 
 /// No place: behind the last of a line.
@@ -58,8 +58,8 @@ impl Flights {
 
     /// The packet in a place.
     #[inline(always)]
-    pub fn packet(&self, Place(number): Place) -> Option<&Packet> {
-        self.places[number as usize].packet.as_ref()
+    pub fn packet(&self, place: &Place) -> Option<&Packet> {
+        self.places[place.0 as usize].packet.as_ref()
     }
 
     /// Frees a place, whose packet is at its end.
@@ -82,7 +82,7 @@ impl Flights {
 }
 
 /// The packets on a wire, in the order of their arrival.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Line {
     /// When the first arrives; never, where there is none.
@@ -196,7 +196,7 @@ mod tests {
                         let place = lines[wire].pop(&flights, due);
                         prop_assert_eq!(place.is_some(), expected.is_some());
                         let Some((place, (_, id))) = place.zip(expected) else { continue };
-                        prop_assert_eq!(flights.packet(place).map(|packet| packet.id), Some(PacketId(id)));
+                        prop_assert_eq!(flights.packet(&place).map(|packet| packet.id), Some(PacketId(id)));
                         if let Some(to) = to {
                             latest[to] = latest[to].max(now);
                             lines[to].push(&mut flights, place, Time::from_ns(latest[to]));

@@ -118,7 +118,7 @@ impl Sender {
 }
 
 /// What a link has done at its deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
     /// Whether [`Carrier::poll_drop`] may have something.
     pub dropped: bool,
@@ -251,14 +251,21 @@ macro_rules! each_link {
         if let AnyLink::Wire($link) = $self {
             $call
         } else {
-            apart(move || match $self {
-                AnyLink::Wire($link) => $call,
-                AnyLink::Wifi($link) => $call,
-                AnyLink::Dect($link) => $call,
-                AnyLink::Cell($link) => $call,
-                AnyLink::Wimax($link) => $call,
-                AnyLink::ManagedWire($link) => $call,
-            })
+            apart(move || each_carrier!($self, $link => $call, $link => $call))
+        }
+    };
+}
+
+/// What a wire does, and what every other link does, a [`Carrier`].
+macro_rules! each_carrier {
+    ($self:expr, $wire:ident => $of_wire:expr, $link:ident => $call:expr) => {
+        match $self {
+            AnyLink::Wire($wire) => $of_wire,
+            AnyLink::Wifi($link) => $call,
+            AnyLink::Dect($link) => $call,
+            AnyLink::Cell($link) => $call,
+            AnyLink::Wimax($link) => $call,
+            AnyLink::ManagedWire($link) => $call,
         }
     };
 }
@@ -279,17 +286,17 @@ impl AnyLink {
         from: Attachment,
         packet: Packet,
     ) -> Result<(), Dropped> {
-        match self {
-            AnyLink::Wire(link) => {
+        each_carrier!(
+            self,
+            wire => {
                 let place = flights.add(packet);
-                link.put(flights, cx.now, place).inspect_err(|_| flights.clear(place))
-            }
-            AnyLink::Wifi(link) => link.enqueue(cx, from, packet),
-            AnyLink::Dect(link) => link.enqueue(cx, from, packet),
-            AnyLink::Cell(link) => link.enqueue(cx, from, packet),
-            AnyLink::Wimax(link) => link.enqueue(cx, from, packet),
-            AnyLink::ManagedWire(link) => link.enqueue(cx, from, packet),
-        }
+                wire.put(flights, cx.now, place).map_err(|(place, dropped)| {
+                    flights.clear(place);
+                    dropped
+                })
+            },
+            link => link.enqueue(cx, from, packet)
+        )
     }
 
     /// Has a link do what is due, and asks it at once what has come of that: to look each time which link it is costs as much as
@@ -305,19 +312,8 @@ impl AnyLink {
                 timeout: link.poll_timeout(),
             }
         }
-        match self {
-            AnyLink::Wire(link) => Work {
-                dropped: false,
-                arrived: link.next_arrival() <= cx.now,
-                indication: link.next_indication(),
-                timeout: link.poll_timeout(),
-            },
-            AnyLink::Wifi(link) => work(&mut **link, cx),
-            AnyLink::Dect(link) => work(&mut **link, cx),
-            AnyLink::Cell(link) => work(&mut **link, cx),
-            AnyLink::Wimax(link) => work(&mut **link, cx),
-            AnyLink::ManagedWire(link) => work(&mut **link, cx),
-        }
+        // A wire has nothing to do, and is not asked.
+        each_carrier!(self, _wire => Work::default(), link => work(&mut **link, cx))
     }
 
     /// The next packet that has come over a link, and where; or its next deadline.
@@ -330,29 +326,19 @@ impl AnyLink {
         fn take(link: &mut impl Carrier, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
             link.poll_delivery(now).ok_or_else(|| link.poll_timeout())
         }
-        match self {
-            AnyLink::Wire(link) => {
-                let packet = link.take(flights, now).and_then(|place| flights.take(place));
-                packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| link.poll_timeout())
-            }
-            AnyLink::Wifi(link) => take(&mut **link, now),
-            AnyLink::Dect(link) => take(&mut **link, now),
-            AnyLink::Cell(link) => take(&mut **link, now),
-            AnyLink::Wimax(link) => take(&mut **link, now),
-            AnyLink::ManagedWire(link) => take(&mut **link, now),
-        }
+        each_carrier!(
+            self,
+            wire => {
+                let packet = wire.take(flights, now).and_then(|place| flights.take(place));
+                packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| wire.poll_timeout())
+            },
+            link => take(&mut **link, now)
+        )
     }
 
     /// The next packet that the link dropped after it had taken it.
     pub(crate) fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
-        match self {
-            AnyLink::Wire(_) => None,
-            AnyLink::Wifi(link) => link.poll_drop(),
-            AnyLink::Dect(link) => link.poll_drop(),
-            AnyLink::Cell(link) => link.poll_drop(),
-            AnyLink::Wimax(link) => link.poll_drop(),
-            AnyLink::ManagedWire(link) => link.poll_drop(),
-        }
+        each_carrier!(self, _wire => None, link => link.poll_drop())
     }
 
     /// Has a path change. Validation lets only those change that can.

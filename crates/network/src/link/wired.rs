@@ -39,7 +39,7 @@ pub struct WireConfig {
 }
 
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)] // in the order of need: to take a packet, to send one where none waits, to have one wait, to drop one
 pub struct Wire {
     /// A packet that will be lost is not here.
@@ -55,7 +55,7 @@ pub struct Wire {
 }
 
 /// What drops packets that have had their time on the transmitter.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Faults {
     loss: Option<Loss>,
     outages: Outages,
@@ -119,13 +119,25 @@ impl Wire {
         Ok(service.end + self.delay)
     }
 
-    /// Takes a packet, which has its place already. One that is dropped stays in it.
+    /// Takes a packet, which has its place already. One that is dropped stays in it, and the place is given back.
     #[inline(always)]
-    pub(crate) fn put(&mut self, flights: &mut Flights, now: Time, place: Place) -> Result<(), Dropped> {
-        let Some(packet) = flights.packet(place) else { return Ok(()) };
-        let arrival = self.admit(now, packet)?;
-        self.flying.push(flights, place, arrival);
-        Ok(())
+    pub(crate) fn put(
+        &mut self,
+        flights: &mut Flights,
+        now: Time,
+        place: Place,
+    ) -> Result<(), (Place, Dropped)> {
+        let Some(packet) = flights.packet(&place) else {
+            debug_assert!(false, "a place without a packet");
+            return Ok(());
+        };
+        match self.admit(now, packet) {
+            Ok(arrival) => {
+                self.flying.push(flights, place, arrival);
+                Ok(())
+            }
+            Err(dropped) => Err((place, dropped)),
+        }
     }
 
     /// What it did; of those that had their time on the transmitter, who is neither lost nor on the way has been delivered.
@@ -251,7 +263,7 @@ mod tests {
 
     fn enqueue(Flown { wire, flights }: &mut Flown, now: Time, bytes: u32) -> Result<(), Dropped> {
         let place = flights.add(datagram(bytes));
-        wire.put(flights, now, place)
+        wire.put(flights, now, place).map_err(|(_, dropped)| dropped)
     }
 
     fn arrivals_ms(wire: &mut Flown) -> Vec<u64> {

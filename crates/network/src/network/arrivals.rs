@@ -13,7 +13,7 @@ use roamsim_protocols::Context;
 
 /// What the wake-up of a link has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
+pub(crate) enum Woken {
     /// Nothing: it was superseded.
     Superseded,
     /// The link has worked, and nothing has arrived.
@@ -27,7 +27,7 @@ pub enum Woken {
 impl Network {
     /// Handles a link's wake-up.
     #[inline]
-    pub fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
+    pub(crate) fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
         let now = moment.now;
         let slot = &mut self.links[number as usize];
         if !slot.alarm.fires(now) {
@@ -80,7 +80,7 @@ impl Network {
                 slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
                 return None;
             };
-            let Some(packet) = self.flights.packet(place) else { continue };
+            let Some(packet) = self.flights.packet(&place) else { continue };
             if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
                 match self.arrive_otherwise(moment, number, place) {
                     Some(place) => return Some(place),
@@ -106,7 +106,7 @@ impl Network {
 
     /// The packet in a place.
     #[inline(always)]
-    pub(crate) fn landed(&self, place: Place) -> Option<&Packet> {
+    pub(crate) fn landed(&self, place: &Place) -> Option<&Packet> {
         self.flights.packet(place)
     }
 
@@ -125,7 +125,7 @@ impl Network {
     /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is for other nodes is
     /// forwarded on the way. At the end the link's next wake-up is armed.
     #[inline(never)]
-    pub fn poll_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
+    pub(crate) fn poll_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
         let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];

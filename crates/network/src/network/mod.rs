@@ -9,7 +9,7 @@ mod link_events;
 mod processing;
 pub mod tunnel;
 
-pub use self::arrivals::Woken;
+pub(crate) use self::arrivals::Woken;
 pub use self::conservation::ConservationViolation;
 
 use self::dropped_segments::DroppedSegments;
@@ -102,9 +102,7 @@ impl DropCount {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }
-}
 
-impl DropCount {
     /// Dropped since it was that many.
     #[must_use]
     pub fn since(self, earlier: DropCount) -> DropCount {
@@ -119,10 +117,28 @@ impl AddAssign for DropCount {
     }
 }
 
-/// The socket that a packet with data of an application is for.
-#[inline]
-fn data_for(packet: &Packet) -> Option<SocketId> {
-    packet.socket_id().filter(|_| packet.carries_data() && !packet.is_broadcast())
+/// What accounts of drops ask of a packet: kept of one that a link takes and may drop.
+#[derive(Clone, Copy)]
+pub(crate) struct Account {
+    bytes: u32,
+    socket: u32,
+    is_segment: bool,
+    is_datagram_of_a_flow: bool,
+    /// The socket that a packet with data of an application is for.
+    data_for: Option<SocketId>,
+}
+
+impl Account {
+    #[inline]
+    pub(crate) fn of(packet: &Packet) -> Account {
+        Account {
+            bytes: packet.size_bytes,
+            socket: packet.socket,
+            is_segment: matches!(packet.pdu, Pdu::Tcp(_)),
+            is_datagram_of_a_flow: packet.is_datagram_of_a_flow(),
+            data_for: packet.socket_id().filter(|_| packet.carries_data() && !packet.is_broadcast()),
+        }
+    }
 }
 
 /// Nodes, links, and the packets between them.
@@ -318,14 +334,7 @@ impl Network {
     ) {
         match egress {
             Some(by) if self.goes_on_unseen(&packet) && self.processors.is_empty() => {
-                // As `put_on_link`, but a packet that is handed on is copied on the way.
-                let (LinkId(number), attachment) = self.topology.attachment(by);
-                let _ = if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
-                    let place = self.flights.add(packet);
-                    self.put_on_wire(moment, (number, attachment), place)
-                } else {
-                    self.put_on_other_link(moment, (number, attachment), packet)
-                };
+                let _ = self.put_on_link(moment, by, packet);
             }
             _ => self.put_out_otherwise(moment, node, egress, packet),
         }
@@ -354,6 +363,7 @@ impl Network {
     }
 
     /// Hands a packet to the link of an interface, and accounts for a drop there.
+    #[inline(always)]
     fn put_on_link(
         &mut self,
         moment: &mut Moment<'_>,
@@ -378,13 +388,54 @@ impl Network {
         place: Place,
     ) -> Result<(), Dropped> {
         let slot = &mut self.links[number as usize];
-        let AnyLink::Wire(wire) = &mut slot.link else { return Ok(()) };
+        let AnyLink::Wire(wire) = &mut slot.link else {
+            debug_assert!(false, "a link that is no wire");
+            return Ok(());
+        };
         let outcome = wire.put(&mut self.flights, moment.now, place);
         slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
-        if let Err(dropped) = outcome {
+        outcome.map_err(|(place, dropped)| {
             self.drop_flying((number, attachment), place, dropped);
+            dropped
+        })
+    }
+
+    /// The same for a packet and what is no wire; apart, so that it is out of the way of wires.
+    #[inline(never)]
+    fn put_on_other_link(
+        &mut self,
+        moment: &mut Moment<'_>,
+        (number, attachment): (u32, Attachment),
+        packet: Packet,
+    ) -> Result<(), Dropped> {
+        let now = moment.now;
+        let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
+        let account = Account::of(&packet);
+        let mut cx = Context { now, random: &mut record.random };
+        let outcome = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        if let Err(dropped) = outcome {
+            self.count_drop(number, attachment, account, dropped);
         }
         outcome
+    }
+
+    /// As `put_on_link`, under the eyes of the recorder, and for a packet in a tunnel.
+    #[cold]
+    fn put_on_link_watched(&mut self, moment: &mut Moment<'_>, address: Address, packet: Packet) {
+        let now = moment.now;
+        let copy = packet.clone();
+        let outcome = self.put_on_link(moment, address, packet);
+        if let Err(dropped) = outcome
+            && copy.tunnel.is_some()
+        {
+            self.tunnels.lost_on_the_way(dropped.at, &copy);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let (LinkId(number), attachment) = self.topology.attachment(address);
+            let waiting = self.links[number as usize].link.waiting_packets(attachment, now);
+            recorder.transmitted(now, address, &copy, outcome.err(), waiting, &self.topology);
+        }
     }
 
     /// Sends a packet that has come over a wire on toward its destination; from wire to wire it stays in its place.
@@ -392,7 +443,7 @@ impl Network {
     fn forward_flying(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
         if !self.tunnels.has_reverse()
             && self.processors.is_empty()
-            && let Some(packet) = self.flights.packet(place)
+            && let Some(packet) = self.flights.packet(&place)
             && let Some(by) = self.topology.route_to(node, packet.destination)
         {
             let (LinkId(number), attachment) = self.topology.attachment(by);
@@ -412,70 +463,20 @@ impl Network {
         }
     }
 
+    /// A wire does not deliver a packet, whose place becomes free.
     #[cold]
     fn drop_flying(&mut self, (number, from): (u32, Attachment), place: Place, dropped: Dropped) {
         if let Some(packet) = self.flights.take(place) {
-            self.count_drop(number, from, &packet, dropped);
+            self.count_drop(number, from, Account::of(&packet), dropped);
         }
-    }
-
-    /// The same for what is no wire; apart, so that it is out of their way.
-    #[inline(never)]
-    fn put_on_other_link(
-        &mut self,
-        moment: &mut Moment<'_>,
-        (number, attachment): (u32, Attachment),
-        packet: Packet,
-    ) -> Result<(), Dropped> {
-        let now = moment.now;
-        let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
-        let (bytes, socket) = (packet.size_bytes, packet.socket);
-        let datagram = packet.is_datagram_of_a_flow();
-        let tcp = matches!(packet.pdu, Pdu::Tcp(_));
-        let data_for = data_for(&packet);
-        let mut cx = Context { now, random: &mut record.random };
-        let outcome = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
-        if let Err(dropped) = outcome {
-            record.drops.entry((dropped.reason, attachment.0)).or_default().add(bytes);
-            self.dropped += 1;
-            if let (Some(lost), Some(socket)) = (&mut self.lost_data, data_for) {
-                lost.push(socket);
-            }
-            if tcp {
-                self.dropped_segments.count(socket);
-            }
-            if datagram {
-                self.lost_datagrams.push(socket);
-            }
-        }
-        outcome
     }
 
     /// A link does not deliver a packet: its account, and the network's.
     #[cold]
-    fn count_drop(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
+    fn count_drop(&mut self, number: u32, from: Attachment, packet: Account, dropped: Dropped) {
         let drops = &mut self.records[number as usize].drops;
-        drops.entry((dropped.reason, from.0)).or_default().add(packet.size_bytes);
+        drops.entry((dropped.reason, from.0)).or_default().add(packet.bytes);
         self.end_in_a_drop(packet);
-    }
-
-    /// The same under the eyes of the recorder, and for a packet in a tunnel.
-    #[cold]
-    fn put_on_link_watched(&mut self, moment: &mut Moment<'_>, address: Address, packet: Packet) {
-        let now = moment.now;
-        let copy = packet.clone();
-        let outcome = self.put_on_link(moment, address, packet);
-        if let Err(dropped) = outcome
-            && copy.tunnel.is_some()
-        {
-            self.tunnels.lost_on_the_way(dropped.at, &copy);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            let (LinkId(number), attachment) = self.topology.attachment(address);
-            let waiting = self.links[number as usize].link.waiting_packets(attachment, now);
-            recorder.transmitted(now, address, &copy, outcome.err(), waiting, &self.topology);
-        }
     }
 
     /// The link by which packets go on from a node, and the node that it leads to where it is a wire.
@@ -511,15 +512,15 @@ impl Network {
     }
 
     /// A packet that was on its way is dropped: the account, and that of its application.
-    pub(crate) fn end_in_a_drop(&mut self, packet: &Packet) {
+    pub(crate) fn end_in_a_drop(&mut self, packet: Account) {
         self.dropped += 1;
-        if let (Some(lost), Some(socket)) = (&mut self.lost_data, data_for(packet)) {
+        if let (Some(lost), Some(socket)) = (&mut self.lost_data, packet.data_for) {
             lost.push(socket);
         }
-        if matches!(packet.pdu, Pdu::Tcp(_)) {
+        if packet.is_segment {
             self.dropped_segments.count(packet.socket);
         }
-        if packet.is_datagram_of_a_flow() {
+        if packet.is_datagram_of_a_flow {
             self.lost_datagrams.push(packet.socket);
         }
     }
@@ -527,7 +528,7 @@ impl Network {
     #[cold]
     pub(crate) fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
         self.no_route.entry(node).or_default().add(packet.size_bytes);
-        self.end_in_a_drop(packet);
+        self.end_in_a_drop(Account::of(packet));
         if packet.is_of_a_flow() {
             self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
         }
@@ -539,7 +540,7 @@ impl Network {
     /// A link gave up a packet that it had taken.
     #[cold]
     fn dropped_by_link(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
-        self.count_drop(number, from, packet, dropped);
+        self.count_drop(number, from, Account::of(packet), dropped);
         if packet.tunnel.is_some() {
             self.tunnels.lost_on_the_way(dropped.at, packet);
         }

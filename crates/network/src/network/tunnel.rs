@@ -11,7 +11,7 @@
 //! dropped there. Not modelled: ICMP errors into and out of the tunnel, and with them path MTU discovery (RFC 2003
 //! sections 4 and 5).
 
-use super::{DropCount, Network};
+use super::{Account, DropCount, Network};
 use crate::alarm::Moment;
 use crate::drops::DropReason;
 use crate::packet::{InnerHeader, Packet};
@@ -220,7 +220,7 @@ impl Network {
 
     fn drop_not_registered(&mut self, now: Time, node: NodeId, packet: &Packet) {
         self.tunnels.not_registered.entry(node).or_default().add(packet.size_bytes);
-        self.end_in_a_drop(packet);
+        self.end_in_a_drop(Account::of(packet));
         self.tunnels.lost(now, Place::Agent, packet);
         if let Some(recorder) = &mut self.recorder {
             recorder.dropped_at(now, node, DropReason::NotRegistered, packet);

@@ -27,7 +27,6 @@ use crate::event::{Event, Wake};
 use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
-use crate::link::flight::Place;
 use crate::mih_handover::MihHandover;
 use crate::network::{Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
@@ -233,35 +232,8 @@ impl World {
             if let User::FlowSink(flow) | User::FlowSource(flow) | User::FlowBothWays { receives: flow, .. } =
                 self.user(SocketId::Udp(socket))
             {
-                let flow = &mut self.flows[flow as usize];
-                // Of requests and responses, those that the client gave up are counted.
-                if flow.server.is_none() {
-                    flow.measurement.lost_messages += 1;
-                }
+                self.flows[flow as usize].lose_message();
             }
-        }
-    }
-
-    /// Takes a packet that has come over a wire. Segments of TCP are read where they are.
-    #[inline(always)]
-    fn receive_landed(&mut self, moment: &mut Moment<'_>, place: Place) {
-        match self.network.landed(place) {
-            Some(packet @ Packet { pdu: Pdu::Tcp(segment), .. }) if !self.trace.segments => {
-                let id = packet.socket;
-                self.tcp[id as usize].take_in(moment.now, packet, segment);
-                self.network.clear(place);
-                self.serve_socket(moment, SocketId::Tcp(id));
-                self.serve_work(moment);
-            }
-            _ => self.receive_unloaded(moment, place),
-        }
-    }
-
-    /// The same for what is no TCP segment; apart, so that it is out of their way.
-    #[inline(never)]
-    fn receive_unloaded(&mut self, moment: &mut Moment<'_>, place: Place) {
-        if let Some(packet) = self.network.unload(place) {
-            self.receive(moment, packet);
         }
     }
 

@@ -6,8 +6,9 @@ use crate::application::Reader;
 use crate::ending::Failure;
 use crate::event::Event;
 use crate::flow::Association;
+use crate::link::flight::Place;
 use crate::network::Network;
-use crate::packet::{Message, Packet};
+use crate::packet::{Message, Packet, Pdu};
 use crate::socket::{
     Counts, Envelope, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket, Traffic,
     UdpSocket, User,
@@ -117,6 +118,29 @@ impl World {
 
 /// Served: packets in and out, and what has happened to their users.
 impl World {
+    /// Takes a packet that has come over a wire. Segments of TCP are read where they are.
+    #[inline(always)]
+    pub(super) fn receive_landed(&mut self, moment: &mut Moment<'_>, place: Place) {
+        match self.network.landed(&place) {
+            Some(packet @ Packet { pdu: Pdu::Tcp(segment), .. }) if !self.trace.segments => {
+                let id = packet.socket;
+                self.tcp[id as usize].take_in(moment.now, packet, segment);
+                self.network.clear(place);
+                self.serve_socket(moment, SocketId::Tcp(id));
+                self.serve_work(moment);
+            }
+            _ => self.receive_unloaded(moment, place),
+        }
+    }
+
+    /// The same for what is no TCP segment; apart, so that it is out of their way.
+    #[inline(never)]
+    fn receive_unloaded(&mut self, moment: &mut Moment<'_>, place: Place) {
+        if let Some(packet) = self.network.unload(place) {
+            self.receive(moment, packet);
+        }
+    }
+
     /// Hands a packet to its socket, and serves what that touches.
     #[inline(always)]
     pub(super) fn receive_at(&mut self, moment: &mut Moment<'_>, id: SocketId, packet: Packet) {
@@ -400,7 +424,7 @@ impl World {
     pub(super) fn refuse_message(&mut self, socket: SocketId) {
         match self.user(socket) {
             User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
-                self.flows[flow as usize].measurement.lost_messages += 1;
+                self.flows[flow as usize].lose_message();
             }
             User::Mih { mihf, session } => {
                 self.mih_nodes[mihf as usize].mihf.tp_data_confirm(SessionId(session), false);

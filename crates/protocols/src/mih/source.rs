@@ -148,7 +148,7 @@ impl Session {
             unacknowledged: false,
         });
         self.sources.started = number.0;
-        // One that leaves nothing to wait for needs no place behind none.
+        // Where nothing is known, one that leaves nothing to wait for is not kept either: it would be taken off at once.
         if source.is_some() || !self.sources.known.is_empty() {
             self.sources.known.push_back(source);
             self.close_reused(outbox);

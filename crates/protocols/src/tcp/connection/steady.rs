@@ -29,7 +29,7 @@ pub(super) enum Due {
 
 impl Connection {
     /// Whether nothing goes on but new data and its acknowledgements.
-    fn is_steady(&self) -> bool {
+    pub(super) fn is_steady(&self) -> bool {
         self.state == State::Established
             && self.receiver.is_in_order()
             && self.sender.is_undisturbed()

@@ -47,7 +47,7 @@ impl Twins {
         self.long.stats.segments_received += 1;
         self.long.steady = false;
         self.long.arrive_by_state(now, segment);
-        self.long.steady = self.short.steady;
+        assert_eq!(self.short.steady, self.long.steady);
         self.compare();
     }
 
@@ -55,6 +55,8 @@ impl Twins {
         let segment = self.short.poll_transmit(cx);
         self.long.steady = false;
         assert_eq!(segment, self.long.transmit(cx.now));
+        // That a connection is steady again is found when a segment arrives.
+        assert!(!self.short.steady || self.long.is_steady());
         self.long.steady = self.short.steady;
         self.compare();
         while let Some(event) = self.short.poll_event() {
