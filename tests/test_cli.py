@@ -27,7 +27,6 @@ def starts(cache: Path, *arguments: str) -> float:
     What both take in turn on one machine is compared: seconds say more about the machine and what else runs there.
     Modules are compiled once, as an installation does.
     """
-    kept = {name: value for name, value in environment().items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def once(*command: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -35,7 +34,7 @@ def starts(cache: Path, *arguments: str) -> float:
             [sys.executable, *command],
             check=True,
             capture_output=True,
-            env=kept | {"PYTHONPYCACHEPREFIX": str(cache)},
+            env=environment() | {"PYTHONPYCACHEPREFIX": str(cache)},
         )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
