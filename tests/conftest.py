@@ -65,10 +65,13 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def environment() -> dict[str, str]:
-    """The environment of a command: this Python's programs first, no colours, a fixed width; modules are compiled once."""
+    """The environment of a command: this Python's programs first, no colours, a fixed width.
+
+    Compiled modules are kept, whatever is usual on the machine: hundreds of commands would compile the package anew.
+    """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return usual | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
 
 
 _begun: list[subprocess.Popen[str]] = []

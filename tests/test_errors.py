@@ -147,6 +147,8 @@ def test_python_gets_the_same_errors(scenario: Path) -> None:
         package.run(scenario, replications=1.5)  # type: ignore[arg-type]
     with pytest.raises(package.UsageError, match="no dictionary"):
         package.run(scenario, set=["a=1"])  # type: ignore[arg-type]
+    with pytest.raises(package.UsageError, match=r"precision takes METRIC=SHARE"):
+        package.sweep(scenario, {"link.path.delay": ["1ms"]}, precision={"flows.goodput_bps": 0.5})  # type: ignore[arg-type]
     with pytest.raises(package.ScenarioError, match=r"\[set:1:1\]"):
         package.load(scenario, set={"a": 1})
     with pytest.raises(package.ScenarioError, match=r"\[set:1:1\]"):

@@ -14,6 +14,8 @@ from conftest import SCENARIO, Command
 from roamsim import study
 from roamsim.api import report
 from roamsim.pages.page import Report
+from roamsim.study.entries import Curve, Figure
+from roamsim.study.figures import specification
 from test_report import open_in_browser
 from test_run_report import looked_at as framed
 
@@ -50,6 +52,20 @@ const wait = setInterval(async () => {
   out.textContent = JSON.stringify(found);
   document.body.append(out);
 }, 50);
+"""
+
+
+#: Chooses the first name of each figure's legend, and says how many names and lines there are, and lines then.
+SWITCH = """
+  found.switched = [];
+  for (const place of document.querySelectorAll("[data-chart]")) {
+    const lines = () => [...place.querySelectorAll(".mark-line path")].filter((path) => path.getAttribute("d")).length;
+    const labels = [...place.querySelectorAll(".role-legend-label text")], before = lines();
+    if (labels.length < 2 || !before) continue;
+    labels[0].dispatchEvent(new MouseEvent("click", {bubbles: true}));
+    await new Promise((resume) => setTimeout(resume, 500));
+    found.switched.push([labels.length, before, lines()]);
+  }
 """
 
 
@@ -114,6 +130,27 @@ def test_every_figure_can_be_read_on_a_telephone_and_in_the_dark(
     # Long names are cut where a telephone has no room for them.
     assert [wrong for wrong in told["wrong"] if not (width == 390 and wrong.startswith("cut: "))] == []
     assert told["texts"] > 5
+
+
+def test_a_name_in_a_legend_of_a_study_shows_its_line_alone(tmp_path: Path) -> None:
+    page = Report("t")
+    figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve("column", "c")], "y", ["series"])
+    rows = [
+        {
+            "series": name,
+            "curve": "c",
+            "x": x,
+            "mean": 1.0 * x,
+            "low": 0.5 * x,
+            "high": 2.0 * x,
+            "closed_form": 3.0 * x,
+        }
+        for name in ("a", "<b>b</b>", "c")
+        for x in (1, 2, 3)
+    ]
+    page.figure("declared", specification(figure, rows), "Three series, each with its closed form")
+    found = looked_at(page.write(tmp_path / "page.html"), tmp_path, 1280, SWITCH)
+    assert found["switched"] == [[3, 3, 1]]
 
 
 def test_a_picture_can_be_saved(tmp_path: Path) -> None:

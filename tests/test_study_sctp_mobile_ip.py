@@ -189,6 +189,28 @@ def rows_as_data(table: str, rows: list[dict[str, Any]], labels: Mapping[str, li
     return Given()
 
 
+def test_the_map_of_recovery_boxes_where_both_published_times_come_out(loaded: study.Study) -> None:
+    # 18 s with Reno and 6.5 s with SACK within a quarter: 13.5 to 22.5 s, 4.875 to 8.125 s.
+    seconds = {"TCP Reno": {28.8: 20.0, 54.0: 14.0}, "TCP SACK": {28.8: 9.0, 54.0: 6.0}}
+    rows = [
+        {"protocol": protocol, "wireline_kbps": wire, "round_trip_s": 0.8, "window_segments": 20, "repaired_s": after}
+        for protocol, of_wire in seconds.items()
+        for wire, after in of_wire.items()
+    ]
+    labels = {
+        "protocol": list(seconds), "wireline_kbps": [28.8, 54.0], "round_trip_s": [0.8], "window_segments": [20],
+    }  # fmt: skip
+    drawn = loaded.exhibit("recovery_map")(rows_as_data("flows", rows, labels))
+    assert drawn["facet"]["sort"] == ["TCP Reno, window of 20", "TCP SACK, window of 20"]
+    found = [(row["panel"], row["wire"], row["trip"], row["seconds"], row["both"]) for row in drawn["data"]["values"]]
+    assert found == [
+        ("TCP Reno, window of 20", "28.8", "0.8", 20.0, False),
+        ("TCP Reno, window of 20", "54", "0.8", 14.0, True),
+        ("TCP SACK, window of 20", "28.8", "0.8", 9.0, False),
+        ("TCP SACK, window of 20", "54", "0.8", 6.0, True),
+    ]
+
+
 def test_means_of_the_published_gains(loaded: study.Study) -> None:
     mean = module_of(loaded, "levels_by_cell").mean_of_published
     slow = (150, 200)

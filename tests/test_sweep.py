@@ -213,20 +213,28 @@ ACCESSES = {
 
 
 @pytest.mark.parametrize("access", ACCESSES)
-def test_a_precision_may_be_of_the_links_of_any_access(roamsim: Command, tmp_path: Path, access: str) -> None:
-    (tmp_path / "s.toml").write_text(
+def test_a_precision_may_be_of_the_links_of_any_access(tmp_path: Path, access: str) -> None:
+    scenario = (
         '[scenario]\nname = "x"\nduration = "1s"\n'
         + "".join(f'[[node]]\nname = "{node}"\nposition = {{ x = "0m", y = "0m" }}\n' for node in "ab")
         + f'[[{access}]]\nname = "air"\n{ACCESSES[access]}\n'
         + '[[flow]]\nname = "f"\nfrom = "a"\nto = "b"\ntransport = { protocol = "udp" }\n'
         + 'application = { kind = "poisson", packet_size = "100B", mean_interval = "10ms" }\n'
     )
-    asked = ["sweep", "s.toml", "--vary", f"{access}.air.mtu=1300B,1400B", "--out", "out", "--precision"]
-    roamsim(*asked, "links.air.utilisation=50%")
-    assert "links has no row 'aire'; there are air" in roamsim(*asked, "links.aire.utilisation=50%", code=2).stderr
-    assert "drops has no row 'aire'; there are air" in roamsim(*asked, "drops.aire.packets=50%", code=2).stderr
-    error = roamsim(*asked, "handovers.b.interruption_s=50%", code=2).stderr
-    assert "rows of handovers have no name; node, scheme, from_cell, to_cell tell them apart" in error
+
+    def sweep(metric: str) -> package.SweepResult:
+        return package.sweep(
+            scenario, {f"{access}.air.mtu": "1300B,1400B"}, precision=f"{metric}=50%", out=tmp_path / "out"
+        )
+
+    assert sweep("links.air.utilisation").links.height >= 4
+    for metric, complaint in (
+        ("links.aire.utilisation", "links has no row 'aire'; there are air"),
+        ("drops.aire.packets", "drops has no row 'aire'; there are air"),
+        ("handovers.b.interruption_s", "rows of handovers have no name; node, scheme, from_cell, to_cell tell them"),
+    ):
+        with pytest.raises(package.UsageError, match=complaint):
+            sweep(metric)
 
 
 def test_a_sweep_says_what_was_there_already(roamsim: Command, scenario: Path) -> None:

@@ -1,7 +1,9 @@
 """The study `tcp-dect`: what it measures of a run, and what its drawings say."""
 
+import types
+
+import polars
 import pytest
-from matplotlib.patches import StepPatch
 from roamsim import study
 from roamsim.statistics import Estimate
 from roamsim.study.drawings import drawn
@@ -132,18 +134,42 @@ def test_delays_around_a_burst_are_averaged_over_parts() -> None:
         for part in range(120)
     ]
     figure = PUBLISHED.exhibit("burst_delays")(Kept(burst=rows))
-    for axes, parts in zip(figure.axes, (80, 16), strict=True):
-        steps = [patch.get_data() for patch in axes.patches if isinstance(patch, StepPatch)]
-        band, mean, longest = steps
-        assert len(mean.values) == parts
-        assert mean.values[0] == pytest.approx(0.11)
-        assert mean.values[parts // 6] == pytest.approx(1.01)  # from 5 s on
-        assert set(longest.values) == {2.0}
+    assert figure.whole_s == (0.0, 40.0)
+    for panel, parts in zip(figure.panels, (80, 16), strict=True):
+        burst, interval, longest, mean = (mark.frame for mark in panel.marks)
+        assert burst.row(0) == (5.0, 10.0, 0.0, 2.0)
+        # The last value holds until the end.
+        assert mean.height == longest.height == interval.height + 1 == parts + 1
+        assert mean["v"][0] == pytest.approx(0.11)
+        assert mean["v"][parts // 6] == pytest.approx(1.01)  # from 5 s on
+        assert set(longest["v"]) == {2.0}
         # Student's t with 2 degrees of freedom: 4.303 * 0.01 / sqrt(3).
-        assert band.values - band.baseline == pytest.approx(2 * 4.303 * 0.01 / 3**0.5, rel=1e-3)
-        # The whole interval is on the axis.
-        assert axes.get_yscale() == "linear"
-        assert axes.get_ylim()[0] == 0.0
+        widths = (interval["high"] - interval["low"]).to_list()
+        assert widths == pytest.approx([2 * 4.303 * 0.01 / 3**0.5] * parts, rel=1e-3)
+        assert interval["until"][-1] == 40.0
+        # The whole interval is on the axis, which begins at zero.
+        assert panel.scale == {}
+
+
+def test_bearers_stand_in_their_slots_of_both_directions() -> None:
+    # At 650 s two bearers of the terminal: one in slot pair 3, one in the second half of pair 0; and one of another.
+    rows = [("User", 3, 0, 1.0, 4), ("User", 0, 1, 0.5, 9), ("P32", 5, 0, 1.0, 4)]
+    occupancy = polars.DataFrame(
+        [
+            {"type": kind, "from_s": 650.0, "until_s": 700.0, "radio_fixed_part": 1, "carrier": carrier,
+             "slot_pair": pair, "half": half, "slots": slots}
+            for kind, pair, half, slots, carrier in rows
+        ]
+    )  # fmt: skip
+    drawn = PUBLISHED.exhibit("bearers")(types.SimpleNamespace(dect_occupancy=occupancy))
+    assert drawn["title"]["text"] == "Bearers at radio fixed part 1, 650 s"
+    values = drawn["layer"][1]["data"]["values"]
+    found = {(row["number"], row["carrier"], row["slot"], row["until"]) for row in values}
+    # In the order of carriers; what comes back is twelve slots later.
+    assert found == {
+        ("1", 4, 3.0, 4.0), ("1", 4, 15.0, 16.0), ("", 4, 5.0, 6.0), ("", 4, 17.0, 18.0),
+        ("2", 9, 0.5, 1.0), ("2", 9, 12.5, 13.0),
+    }  # fmt: skip
 
 
 def test_data_units_have_the_sizes_of_a_run() -> None:

@@ -59,6 +59,7 @@ const symbol = place.querySelector(".mark-symbol.role-legend-symbol path"), box 
 for (const type of ["mousedown", "mouseup", "click"]) at(type, MouseEvent, box.left + 3, box.top + 3, symbol);
 await pause();
 found.alone = await read();
+found.markup = place.querySelectorAll("b").length + document.querySelectorAll("#vg-tooltip-element b").length;
 """
 
 
@@ -242,6 +243,7 @@ def test_panels_of_one_scale_are_read_switched_and_zoomed_back(tmp_path: Path) -
     assert found["closer"] < 50 < found["whole"]
     assert found["again"] == found["whole"]
     assert found["alone"]["names"] == ["at, s", "title"]
+    assert found["markup"] == 0
 
 
 @pytest.mark.needs("chromium")

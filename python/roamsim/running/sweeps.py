@@ -97,7 +97,7 @@ class Precision:
         Raises:
             UsageError: it is neither.
         """
-        metric, _, share = text.partition("=")
+        metric, _, share = text.partition("=") if isinstance(text, str) else ("", "", "")
         relative = read_share(share)
         if relative is None or "." not in metric:
             raise UsageError(

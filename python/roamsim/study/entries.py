@@ -227,8 +227,9 @@ class Tabulation:
 class Drawing:
     """A picture that a function of exhibits.py draws: of all data, or of one run where it has a `scenario`.
 
-    The function gets the `Data`, or the `Result` of the run, and the values of `each`; it returns a figure of
-    matplotlib. `settings` names a function of study.py that makes settings of these values.
+    The function gets the `Data`, or the `Result` of the run, and the values of `each`. What shows data is a Vega-Lite
+    specification or a `pictures.timed.Figure`; what shows how something is built may be a figure of matplotlib.
+    `settings` names a function of study.py that makes settings of these values.
     """
 
     id: str
