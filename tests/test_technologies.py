@@ -114,6 +114,26 @@ def test_a_walk_between_access_points_shows_signals_and_associations(tmp_path: P
         results.plot("link_events", start_s=50.0)
 
 
+def test_signals_of_a_plain_run_are_drawn_as_recorded_ones_are() -> None:
+    rows = [
+        (0.1, "west cell", "link_detected", -50.0),
+        (0.2, "west cell", "link_up", None),
+        (4.0, "west cell", "link_parameters_report", -70.0),
+        (5.0, "west cell", "link_down", None),
+    ]
+    kept = polars.DataFrame(rows, schema=["time_s", "link", "event", "signal_dbm"], orient="row")
+    kept = kept.with_columns(point=0, replication=0, node=polars.lit("walker"), distance_m=None)
+    events = signals.recorded({"signals": kept})
+    assert events is not None
+    assert signals.associations(events, "walker", 9.0) == [("west cell", 0.2, 5.0)]
+    assert "200th" in signals.note(events)
+    assert [panel.title for panel in signals.draw(events).panels] == ["walker: signal, dBm", "walker: associated"]
+    # What a trace has recorded is more.
+    traced = kept.with_columns(reason=None)
+    assert "200th" not in signals.note(traced)
+    assert signals.recorded({"signals": kept, "link_events": traced}) is not None
+
+
 def test_events_of_other_links_have_no_signals(tmp_path: Path) -> None:
     example = Path(__file__).parent.parent / "examples" / "cell-walk.toml"
     results = roamsim.sweep(example, {"scenario.duration": ["20s"]}, trace=["link_events"], out=tmp_path / "out")

@@ -49,7 +49,8 @@ pub struct Options {
     /// Who takes the rows of traces while the run goes on. The tables of the traces are without rows then; nor do
     /// fingerprints hold what was taken.
     pub sink: Option<Sink>,
-    /// Whether to keep coarse series of flows and links, in the table `series`. They are in no fingerprint.
+    /// Whether to keep coarse series of flows and links, in the table `series`, and of what stations that move hear, in `signals`. They are in no
+    /// fingerprint.
     pub series: bool,
     /// Rows of traces that are handed out together, some 32,000 unless given. The results are the same.
     pub rows_at_once: Option<usize>,
@@ -177,7 +178,9 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
         })?;
     world.network.capture_frames().map_err(RunError::NothingToCapture)?;
     if series {
-        world.keep_series();
+        let moving =
+            scenario.nodes.iter().filter(|node| node.motion.is_some()).map(|node| node.name.as_str());
+        world.keep_series(&moving.collect::<Vec<_>>());
     }
     if scenario.general.warm_up > Time::ZERO {
         world.cut_warm_up(scenario.general.warm_up);
@@ -228,6 +231,7 @@ impl Prepared<'_> {
             fingerprints.events = self.world.events_fingerprint();
         }
         tables.extend(self.world.series.as_ref().map(|series| results::series(&self.world, series)));
+        tables.extend(self.world.signals.as_ref().and_then(|signals| results::signals(&self.world, signals)));
         Ok(Outcome { events: self.events, tables, fingerprints })
     }
 

@@ -3,7 +3,7 @@
 mod outcome;
 
 use outcome::{floats, integers, table, texts};
-use roamsim_scenario::run::{Fingerprints, Options, Outcome};
+use roamsim_scenario::run::{Fingerprints, Options, Outcome, Trace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -148,4 +148,51 @@ fn of_many_flows_the_first_hundred_and_the_sum_of_the_others_are_kept_and_the_li
     assert_eq!(others.into_values().collect::<Vec<_>>(), [20.0 * 20.0 * 952.0]);
     let links = sums(&outcome, "link", |_| 1.0);
     assert!(links.len() <= 100 && links.keys().any(|[name, ..]| name == "shared"), "{}", links.len());
+}
+
+#[test]
+fn of_stations_that_move_signals_and_associations_are_kept() {
+    let example = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/wifi-roaming.toml");
+    let text = fs::read_to_string(example).expect("an example");
+    let kept = with_series(&text, &[], true);
+    let trace = Trace { link_events: true, ..Trace::default() };
+    let traced =
+        outcome::of(&text, &[], Options { seed: 1, trace, fingerprints: true, ..Options::default() });
+    let events = |outcome: &Outcome, of: &str| -> Vec<(String, String, String, u64, u64)> {
+        let column = |name| texts(outcome, of, name);
+        let [nodes, links, kinds] = ["node", "link", "event"].map(column);
+        let (times, signals) = (floats(outcome, of, "time_s"), floats(outcome, of, "signal_dbm"));
+        let row = |row: usize| {
+            let [node, link, kind] = [nodes, links, kinds].map(|column| column[row].clone());
+            (node, link, kind, (times[row] * 1e9).round() as u64, signals[row].to_bits())
+        };
+        (0..times.len()).map(row).collect()
+    };
+    let (kept_events, all) = (events(&kept, "signals"), events(&traced, "link_events"));
+    // The neighbour stands. Of the walker what is no report is there, and of reports the last of each part of 300 ms, in order.
+    let is_report = |kind: &str| kind == "link_parameters_report";
+    let others = ["link_detected", "link_up", "link_down", "link_lost"];
+    let last = |event: &(String, String, String, u64, u64)| {
+        let part = |ns: u64| ns.saturating_sub(1) / 300_000_000;
+        !all.iter().any(|other| {
+            is_report(&other.2)
+                && other.1 == event.1
+                && other.0 == event.0
+                && part(other.3) == part(event.3)
+                && other.3 > event.3
+        })
+    };
+    let expected: Vec<_> = all
+        .iter()
+        .filter(|event| event.0 == "walker")
+        .filter(|event| others.contains(&event.2.as_str()) || is_report(&event.2) && last(event))
+        .cloned()
+        .collect();
+    assert_eq!(kept_events, expected);
+    let ups = kept_events.iter().filter(|event| event.2 == "link_up").count();
+    assert!(ups >= 2 && kept_events.len() * 2 < all.len(), "{ups} {} {}", kept_events.len(), all.len());
+    // They cost no packet, and no fingerprint.
+    let plain = outcome::of(&text, &[], Options { seed: 1, fingerprints: true, ..Options::default() });
+    assert_eq!(kept.fingerprints, plain.fingerprints);
+    assert!(plain.tables.iter().all(|table| table.name != "signals"));
 }

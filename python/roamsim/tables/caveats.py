@@ -103,7 +103,7 @@ def alike(tables: Mapping[str, polars.DataFrame]) -> set[int]:
     found = set(runs.filter(polars.col("runs") > 1)["point"])
     for name in tables:
         # What was recorded is of some replications only.
-        if name in (*traced_tables(), "series") or not height(tables, name) or not found:
+        if name in (*traced_tables(), "series", "signals") or not height(tables, name) or not found:
             continue
         if height(tables, name) > HELD_ROWS:
             found &= _equal(tables, name, runs)

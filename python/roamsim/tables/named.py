@@ -126,6 +126,14 @@ class Named:
         return self._named("series")
 
     @property
+    def signals(self) -> polars.DataFrame:
+        """What stations that move heard, in order: when a cell was detected, associated with, left and lost, and
+        of each 200th of the run the last report of its signal; of the first hundred such stations, in the first
+        replication of a run, not of sweeps. With --trace link_events the table link_events has every report.
+        """
+        return self._named("signals")
+
+    @property
     def samples(self) -> polars.DataFrame:
         """Time series, one row a sample; only with a --trace that has quantities."""
         return self._named("samples")

@@ -7,6 +7,7 @@
 use super::World;
 use crate::alarm::Moment;
 use crate::link::Link;
+use crate::recorder::LinkEventRow;
 use crate::signalling::{Kind, SignallingConfig, heard_by_mihf, link_address};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
@@ -50,6 +51,10 @@ impl World {
         let now = moment.now;
         while let Some((link, indication)) = self.network.indicated.pop_front() {
             self.change_paths(moment, link, indication);
+            if let Some(signals) = &mut self.signals {
+                let at = self.network.address_of(link, indication.at);
+                signals.take(LinkEventRow { time: now, at, event: indication.event });
+            }
             if !self.mih_handovers.is_empty() {
                 let interface = self.network.address_of(link, indication.at);
                 self.tell_handover_users(now, interface, indication.event);

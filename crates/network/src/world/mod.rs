@@ -14,12 +14,14 @@ mod mih_handover;
 mod named;
 mod path_changes;
 mod series;
+mod signals;
 mod sockets;
 mod transfers;
 mod warm_up;
 
 pub use self::path_changes::PathChange;
 pub use self::series::{FlowPart, LinkPart, LinkParts, Series};
+pub use self::signals::Signals;
 use self::warm_up::WarmUp;
 
 use crate::alarm::Moment;
@@ -84,6 +86,8 @@ pub struct World {
     pub mobile_ip: MobileIp,
     /// What the run does over time, where that is kept ([`World::keep_series`]).
     pub series: Option<Box<Series>>,
+    /// What stations that move heard meanwhile, where there are any.
+    pub signals: Option<Box<Signals>>,
     /// What was counted before its warm-up ended, where that is cut ([`World::cut_warm_up`]).
     warm_up: Option<Box<WarmUp>>,
     /// Octets that flows have delivered, all together.
@@ -123,6 +127,7 @@ impl World {
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
             series: None,
+            signals: None,
             warm_up: None,
             delivered_bytes: 0,
             work: VecDeque::new(),

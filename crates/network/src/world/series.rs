@@ -3,7 +3,7 @@
 //! The run stops between two events to be read, so that no packet costs anything for it, and what is counted in all parts
 //! together is what the tables of the whole run say. A window is that at the end of a part.
 
-use super::World;
+use super::{Signals, World};
 use crate::link::{Attachment, Link, LinkStats, Sender};
 use crate::socket::User;
 use crate::topology::LinkId;
@@ -110,6 +110,7 @@ impl Series {
     pub(super) fn take_part(&mut self, world: &mut World, end: Time) {
         self.ends.push(end);
         self.take_losses(world);
+        world.signals.iter_mut().for_each(|signals| signals.end_part());
         let mut delivered_bytes = 0;
         for (number, parts) in self.flows.iter_mut().enumerate() {
             let flow = &world.flows[number];
@@ -153,8 +154,9 @@ impl Series {
 }
 
 impl World {
-    /// Keeps series of the run, from its beginning on.
-    pub fn keep_series(&mut self) {
+    /// Keeps series of the run, from its beginning on, also of what the nodes with these names hear, which move.
+    pub fn keep_series(&mut self, moving: &[&str]) {
+        self.signals = (!moving.is_empty()).then(|| Box::new(Signals::new(self, moving)));
         self.network.lost_data = Some(Vec::new());
         let flows = self.flows.len();
         let link = |way| LinkParts {

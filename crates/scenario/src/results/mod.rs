@@ -12,8 +12,10 @@ mod radio_phases;
 pub(crate) mod samples;
 pub(crate) mod segments;
 mod series;
+mod signals;
 
 pub(crate) use self::series::table as series;
+pub(crate) use self::signals::table as signals;
 
 use crate::application::{transfers, video};
 use crate::model::scenario::Scenario;

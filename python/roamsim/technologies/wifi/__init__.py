@@ -37,7 +37,7 @@ def outcome(results: Results) -> list[str]:
 
 
 def report(page: Report, results: Results) -> None:
-    """The time of each cell and of its radios; where link events were recorded, signals and associations."""
+    """The time of each cell and of its radios; signals and associations of stations that move."""
     if not results.height("wifi"):
         return
     page.heading("Wi-Fi")

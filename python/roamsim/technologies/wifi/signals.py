@@ -1,7 +1,8 @@
 """The signal of each access point at a station over time, and which one it was associated with.
 
 Both are read from link events, which Wi-Fi cells with beacons tell: Link_Detected and Link_Parameters_Report have the
-power of a beacon, Link_Up and Link_Down the association.
+power of a beacon, Link_Up and Link_Down the association. Of stations that move each run keeps a part of them, in the
+table `signals`; with `--trace link_events` all are there.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ MAX_STATIONS = 8
 
 
 def recorded(tables: Mapping[str, polars.DataFrame]) -> polars.DataFrame | None:
-    """The link events of Wi-Fi stations in the first run; `None` where none were recorded."""
+    """The link events of Wi-Fi stations in the first run, or of those that move what each run keeps; or `None`."""
     events = tables.get("link_events")
+    if events is None:
+        events = tables.get("signals")
     if events is None or "signal_dbm" not in events.columns or not events.height:
         return None
     events = events.filter((polars.col("point") == events["point"].min()) & (polars.col("replication") == 0))
@@ -44,7 +47,8 @@ def stations(events: polars.DataFrame) -> list[str]:
 def note(events: polars.DataFrame) -> str:
     """What the picture leaves out."""
     left_out = events["node"].n_unique() - MAX_STATIONS
-    heard = "Each point is the mean of the signal with a beacon or an answer to a probe."
+    heard = "Each point is the mean of the signal with a beacon or an answer to a probe"
+    heard += ", of those that move the last of each 200th of the run." if "reason" not in events.columns else "."
     return heard + (f" {left_out} stations whose signals change less are left out." if left_out > 0 else "")
 
 
@@ -57,7 +61,8 @@ def picture(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> Figure:
     events = recorded(tables)
     if events is None:
         raise UsageError(
-            "no signals of a [[wifi]] with beacons were recorded; run such a scenario with --trace link_events"
+            "no signals of a [[wifi]] with beacons were recorded; run such a scenario, where nobody moves with "
+            "--trace link_events"
         )
     if part.flow is not None:
         raise UsageError("link events are of links and not of a flow; choose a time alone")

@@ -1,6 +1,7 @@
 //! Blocks that arrive with errors, by a table of signal over noise.
 //!
-//! A block of the code is what a symbol of a burst carries (IEEE Std 802.16-2004 table 215). Each is lost for itself, with the ratio that
+//! A block of the code is what a symbol of a burst carries (IEEE Std 802.16-2004 table 215), in OFDMA a slot: that the code takes several slots
+//! together there (IEEE Std 802.16e-2005 clause 8.4.9.2, concatenation) is not modelled. Each is lost for itself, with the ratio that
 //! the table has for the burst's profile at the receiver's signal over noise; a PDU is lost with any block that it has a part of, by its
 //! CRC, and PDUs that share a block share its fate.
 //!

@@ -28,6 +28,14 @@ impl Heard {
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.ranging.is_empty()
     }
+
+    /// A station is gone, with its service flows.
+    pub fn forget(&mut self, station: u32, flows: impl Iterator<Item = u32>) {
+        self.ranging.retain(|own| *own != station);
+        for flow in flows {
+            self.requests.retain(|own| *own != flow);
+        }
+    }
 }
 
 /// Of each, whether another one has chosen the same.

@@ -303,16 +303,16 @@ impl Connection {
         self.arq.as_ref().map_or(0, |arq| arq.answer_bytes())
     }
 
-    /// Gives the packet in service up.
-    pub fn give_up(&mut self, now: Time) -> Option<Packet> {
-        // One whose blocks have numbers ends by itself.
-        if self.arq.as_mut().is_some_and(|arq| arq.give_up(now)) {
-            return None;
+    /// Gives the packet in service up, if it has anything to send: with ARQ the oldest whose blocks have numbers, which ends by itself. Whether
+    /// there is one, and the packet that does not end by itself.
+    pub fn give_up(&mut self, now: Time) -> (bool, Option<Packet>) {
+        if let Some(arq) = self.arq.as_mut().filter(|arq| !arq.wants_packet()) {
+            return (arq.give_up(now), None);
         }
         let packet = self.head.take().map(|(packet, _)| packet);
         self.lost = None;
         self.next(now);
-        packet
+        (packet.is_some(), packet)
     }
 
     /// Gives all up that it holds: the packet in service before those that wait.
@@ -435,10 +435,34 @@ mod tests {
     }
 
     #[test]
+    fn with_arq_blocks_that_wait_are_given_up_and_not_those_on_their_way() {
+        let queue = Box::new(DropTail::new(None));
+        let mut one =
+            Connection::new(Attachment(3), queue, false, Some(crate::link::wimax::arq::tests::CONFIG));
+        for bytes in [250, 250, 50] {
+            assert_eq!(one.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
+        }
+        // Three blocks are on their way; of the second packet one is, and the window of eight has room for the others.
+        assert!(one.take(Time::ZERO, 500, |_| None).is_some());
+        assert!(one.take(Time::ZERO, 112, |_| None).is_some());
+        let (is_given_up, packet) = one.give_up(Time::ZERO);
+        assert!(is_given_up && packet.is_none());
+        // The oldest ended by itself, which the receiver is told: of that nothing is given up, whoever else speaks.
+        let dropped =
+            |one: &mut Connection| one.arq.as_mut().map(|arq| std::mem::take(&mut arq.dropped).len());
+        assert_eq!(dropped(&mut one), Some(1));
+        while one.take(Time::ZERO, 500, |_| None).is_some() {}
+        let held = one.packets();
+        let (is_given_up, packet) = one.give_up(Time::ZERO);
+        assert!(!is_given_up && packet.is_none());
+        assert_eq!((dropped(&mut one), one.packets(), held), (Some(0), 2, 2));
+    }
+
+    #[test]
     fn the_packet_in_service_can_be_given_up() {
         let mut one = connection(&[100, 50]);
         assert_eq!(taken(&mut one, 62), Some((62, true, None)));
-        assert_eq!(one.give_up(Time::ZERO).map(|packet| packet.size_bytes), Some(100));
+        assert_eq!(one.give_up(Time::ZERO).1.map(|packet| packet.size_bytes), Some(100));
         assert_eq!(one.backlog_bytes(), 60);
     }
 }

@@ -199,7 +199,7 @@ impl Cell {
         }
     }
 
-    /// The first symbol of the uplink subframe behind the opportunities.
+    /// The first unit of the uplink subframe behind the opportunities.
     pub(super) fn first_unit(&self, frame: u64) -> u32 {
         self.config.extra(frame).ranging_units + self.config.request_units()
     }

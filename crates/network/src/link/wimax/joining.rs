@@ -222,6 +222,7 @@ impl Cell {
     pub(super) fn forget(&mut self, now: Time, station: u32) {
         let (down, up) = self.attachments_of(station);
         let mut left = Vec::new();
+        self.codes.forget(station, self.flows_of(station));
         for flow in self.flows_of(station) {
             let own = &mut self.flows[flow as usize];
             own.requested_bytes = 0;

@@ -183,7 +183,7 @@ pub struct SymbolClock {
 const OFDM_SUBCARRIERS: u32 = 256;
 
 impl SymbolClock {
-    /// That of a channel of OFDM; `None` where the standard has no sampling factor for its bandwidth.
+    /// That of a channel of OFDM; `None` for a bandwidth that is a multiple of none in the table: its sampling factor, 8/7, is not modelled.
     pub fn new(bandwidth_hz: u64, prefix: CyclicPrefix) -> Option<SymbolClock> {
         SymbolClock::by(&SAMPLING_FACTORS, bandwidth_hz, OFDM_SUBCARRIERS, prefix)
     }

@@ -69,7 +69,7 @@ impl Pusc {
         Some(Pusc { downlink_subchannels, uplink_subchannels, map_repetition, codes })
     }
 
-    /// The clock of a channel; `None` where the standard has no sampling factor for its bandwidth.
+    /// The clock of a channel; `None` for a bandwidth that is a multiple of none of them: its sampling factor, 8/7, is not modelled.
     pub fn clock(bandwidth_hz: u64, subcarriers: u32, prefix: CyclicPrefix) -> Option<SymbolClock> {
         SymbolClock::by(&SAMPLING_FACTORS, bandwidth_hz, subcarriers, prefix)
     }

@@ -11,6 +11,7 @@ use super::tests::{FAST, Work, complete, config, us};
 use super::*;
 use crate::link::Link;
 use crate::link::indication::LinkEvent;
+use crate::link::stations::Stations;
 use roamsim_engine::Span;
 
 const FASTEST: StationConfig =
@@ -141,6 +142,28 @@ fn who_chooses_a_code_of_its_own_is_heard_beside_others() {
         // Four standard errors of 1200 that go together by three.
         assert!((found - expected).abs() < 0.08, "{codes}: {found} for {expected}");
     }
+}
+
+#[test]
+fn a_code_of_who_has_left_gets_no_burst() {
+    let mut with = cell(&[FASTEST], [32, 32]);
+    let mut known = entry(vec![at(50.0)]);
+    known.station.known_descriptors = true;
+    (known.downlink_descriptor, known.uplink_descriptor) = ((0, 1_000_000), (0, 1_000_000));
+    with.entry = Some(known);
+    let mut work = Work::new(with);
+    go_on(&mut work, 200_000);
+    assert!(work.cell.is_served(0));
+    // The code goes at 208.2 ms, behind it the station leaves.
+    work.up(us(205_000), 0, 1000);
+    go_on(&mut work, 209_000);
+    assert_eq!((work.cell.station_stats(0).requests, work.cell.codes.is_empty()), (1, false));
+    assert!(Stations::leave(&mut work.cell, us(209_000), 0).is_some());
+    assert!(work.cell.codes.is_empty());
+    let before = work.cell.time().uplink_units;
+    go_on(&mut work, 300_000);
+    work.cell.finish(us(300_000));
+    assert_eq!(work.cell.time().uplink_units, before, "a slot for nobody");
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Cell {
         }
         let frame = self.config.layout.duration;
         let profiles = self.config.layout.profiles().len() as u32;
-        let symbols = |cell: &Cell, flow: u32| {
+        let units = |cell: &Cell, flow: u32| {
             let own = &cell.flows[flow as usize];
             let profile = cell.stations[own.station as usize].config.uplink;
             own.service.most_unsolicited_units(profile, frame)
@@ -98,7 +98,7 @@ impl Cell {
             registers(&self.stations[own.station as usize]) && own.service.interval().is_some()
         });
         let (mut bursts, mut sum) =
-            others.fold((0, 0), |(bursts, sum), &other| (bursts + 1, sum + symbols(self, other)));
+            others.fold((0, 0), |(bursts, sum), &other| (bursts + 1, sum + units(self, other)));
         // What is never cut: messages, and blocks of ARQ.
         let whole = self.flows.iter().map(|own| {
             let config = &self.stations[own.station as usize].config;
@@ -113,7 +113,7 @@ impl Cell {
         for flow in self.flows_of(station) {
             let service = self.flows[flow as usize].service;
             let asks = service.interval().is_some();
-            let (with_bursts, with_sum) = (bursts + u32::from(asks), sum + symbols(self, flow));
+            let (with_bursts, with_sum) = (bursts + u32::from(asks), sum + units(self, flow));
             let admitted = !asks
                 || with_sum + message <= self.config.least_uplink_room()
                     && self.config.least_downlink_room(profiles, with_bursts + 1) >= data;

@@ -272,8 +272,9 @@ impl Cell {
             Expiry::GiveUp => {
                 let message = self.next_message(flow, u32::MAX);
                 let own = &mut self.flows[flow as usize];
-                let packet = if message.is_none() { own.uplink.give_up(now) } else { None };
-                own.stats.given_up += u64::from(packet.is_some());
+                let (is_given_up, packet) =
+                    if message.is_none() { own.uplink.give_up(now) } else { (false, None) };
+                own.stats.given_up += u64::from(is_given_up);
                 self.end_packets(now, flow);
                 let goes_on = self.backlog_bytes(flow) > 0;
                 if let Some(packet) = packet {

@@ -97,7 +97,8 @@ fn default_deliver_in_order() -> bool {
 }
 
 impl Arq {
-    pub(super) fn config(&self) -> ArqConfig {
+    /// That of a connection whose packets have so many octets at most: no block is longer.
+    pub(super) fn config(&self, mtu_bytes: u64) -> ArqConfig {
         let &Arq {
             block_bytes,
             window_blocks,
@@ -110,7 +111,7 @@ impl Arq {
         } = self;
         let limited = |time: Span| (time > Span::ZERO).then_some(time);
         ArqConfig {
-            block_bytes: block_bytes as u32,
+            block_bytes: block_bytes.min(mtu_bytes) as u32,
             window_blocks,
             retry_timeout,
             block_lifetime: limited(block_lifetime),

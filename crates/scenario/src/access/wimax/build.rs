@@ -1,6 +1,5 @@
 //! The machine of an 802.16 cell.
 
-use super::arq::Arq;
 use super::model::{Requests, Served, Wimax};
 use crate::access::queue::queue_limit;
 use crate::build::{Builder, escaped};
@@ -59,7 +58,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         queue: queue_limit(queue),
         rule: queue.rule(rate_bps(&layout, model.network_profile(burst_profile)), mtu_bytes as u32),
         mtu_bytes: mtu_bytes as u32,
-        arq: arq.as_ref().map(Arq::config),
+        arq: arq.as_ref().map(|arq| arq.config(mtu_bytes)),
         entry: entry.as_ref().map(|entry| {
             let places = stations.iter().map(|name| place(name)).collect();
             entry.config(model, place(base_station), places)

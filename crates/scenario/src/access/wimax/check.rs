@@ -150,12 +150,12 @@ fn check_channel(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
     };
     let (message, durations, frames) = match &cell.ofdma {
         None => (
-            "WirelessMAN-OFDM has no channel of this bandwidth (IEEE Std 802.16-2004 table 213)",
+            "no channel of this bandwidth is modelled (IEEE Std 802.16-2004 table 213)",
             &FRAME_DURATIONS[..],
             "WirelessMAN-OFDM has no frame of this duration (IEEE Std 802.16-2004 table 230)",
         ),
         Some(_) => (
-            "WirelessMAN-OFDMA has no channel of this bandwidth here (IEEE Std 802.16e-2005 section 8.4.2.3)",
+            "no channel of this bandwidth is modelled (IEEE Std 802.16e-2005 section 8.4.2.3)",
             &pusc::FRAME_DURATIONS[..],
             "WirelessMAN-OFDMA has no frame of this duration (IEEE Std 802.16e-2005 table 274)",
         ),
@@ -166,8 +166,10 @@ fn check_channel(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
     }
     if !durations.contains(&cell.frame) {
         let message = frames;
-        let help = "write \"2.5ms\", \"4ms\", \"5ms\", \"8ms\", \"10ms\", \"12.5ms\" or \"20ms\"";
-        refuse("frame", message, help);
+        let shortest = if cell.ofdma.is_some() { "\"2ms\", " } else { "" };
+        let help =
+            format!("write {shortest}\"2.5ms\", \"4ms\", \"5ms\", \"8ms\", \"10ms\", \"12.5ms\" or \"20ms\"");
+        refuse("frame", message, &help);
     }
     if !(cell.downlink_share > 0.0 && cell.downlink_share < 1.0) {
         let help = "write a number between 0 and 1, such as 0.5";
@@ -277,10 +279,9 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     // Who enters is admitted when it does; others are all there at once.
     let unasked = services()
         .map(|(station, service)| service.most_unsolicited_units(station.uplink, layout.duration))
-        .filter(|&symbols| symbols > 0);
-    let (most, sum, count) = unasked.fold((0, 0u64, 0), |(most, sum, count), symbols| {
-        (symbols.max(most), sum + u64::from(symbols), count + 1)
-    });
+        .filter(|&units| units > 0);
+    let (most, sum, count) = unasked
+        .fold((0, 0u64, 0), |(most, sum, count), units| (units.max(most), sum + u64::from(units), count + 1));
     let (grants, unasked) = if enters { (u64::from(most), count.min(1)) } else { (sum, count) };
     let bursts = unasked + u32::from(enters || asks);
     // A burst a profile, and the most robust one for messages.
@@ -382,7 +383,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
             help.trim_start_matches("write ")
         );
         report.add(&join(at, ["requests"]), message, help);
-    } else if u64::from(config.least_uplink_room()) < grants + u64::from(least_uplink) {
+    } else if u64::from(config.least_uplink_room()) < grants + u64::from(least_uplink.max(block_up)) {
         let message = format!(
             "unsolicited grants and polls take up to {grants} {units} of a frame, and the uplink has {} for data{robust}",
             config.least_uplink_room()
@@ -397,7 +398,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         );
 
         report.add(&join(at, ["unsolicited_grants"]), message, fewer);
-    } else if config.least_downlink_room(profiles, bursts) < least_downlink {
+    } else if config.least_downlink_room(profiles, bursts) < least_downlink.max(block_down) {
         let message = format!("the map of {bursts} uplink bursts leaves no room for data on the downlink");
         let help = "give unsolicited grants and polls to fewer stations, or widen the downlink";
         report.add(&join(at, ["unsolicited_grants"]), message, help);

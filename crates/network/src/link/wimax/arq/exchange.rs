@@ -7,8 +7,8 @@
 use super::receiver::Receiver;
 use super::sender::{Order, Sender};
 use super::{
-    AROUND_FEEDBACK_BYTES, ArqConfig, ArqStats, Chunk, Content, DISCARD_BYTES, FEEDBACK_BYTES, RESET_BYTES,
-    Reset,
+    AROUND_FEEDBACK_BYTES, ArqConfig, ArqStats, Chunk, Content, DISCARD_BYTES, RESET_BYTES, Reset,
+    element_bytes,
 };
 use crate::link::wimax::pdu::{FRAGMENT_BYTES, LONGEST_PACKED_BYTES, PACKING_BYTES, WHOLE_BYTES};
 use crate::packet::Packet;
@@ -159,11 +159,14 @@ impl Arq {
         Some((bytes, Content::Blocks(chunks), begun))
     }
 
-    /// The octets of the PDU in which the receiver says something, or less where there is much to tell; 0 where it has nothing to say.
+    /// The octets of the PDU in which the receiver says all that it has to say; 0 where that is nothing.
     pub fn answer_bytes(&self) -> u64 {
-        match self.answers {
-            true => u64::from(RESET_BYTES),
-            false => u64::from(FEEDBACK_BYTES) * u64::from(self.receiver.has_news()),
+        if self.answers {
+            return u64::from(RESET_BYTES);
+        }
+        match self.receiver.feedback_bytes() {
+            0 => 0,
+            bytes => u64::from(AROUND_FEEDBACK_BYTES + bytes),
         }
     }
 
@@ -175,7 +178,9 @@ impl Arq {
                 (RESET_BYTES, Content::Reset(Reset::Acknowledgement))
             });
         }
-        let elements = self.receiver.feedback(room_bytes.checked_sub(AROUND_FEEDBACK_BYTES + 4)? + 4);
+        let elements = self
+            .receiver
+            .feedback(room_bytes.checked_sub(AROUND_FEEDBACK_BYTES + element_bytes(0))? + element_bytes(0));
         if elements.is_empty() {
             return None;
         }
@@ -254,8 +259,11 @@ impl Arq {
         }
     }
 
-    /// Gives the oldest packet up whose blocks have numbers, as its sender; whether there is one.
+    /// Gives the oldest packet up whose blocks have numbers, as its sender, if blocks wait to be sent; whether they do.
     pub fn give_up(&mut self, now: Time) -> bool {
+        if !self.sender.has_blocks() {
+            return false;
+        }
         let behind = self.sender.give_up(now, &mut self.stats);
         behind.into_iter().for_each(|behind| self.drop_before(behind));
         behind.is_some()

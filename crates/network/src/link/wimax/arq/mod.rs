@@ -88,10 +88,14 @@ pub(super) struct Element {
     pub bits: u64,
 }
 
+/// Those of an element: CID 2; last, type, number and maps' count 2; 2 a map.
+const fn element_bytes(maps: u64) -> u32 {
+    4 + 2 * maps as u32
+}
+
 impl Element {
-    /// CID 2; last, type, number and maps' count 2; 2 a map.
     const fn bytes(&self) -> u32 {
-        4 + 2 * self.maps as u32
+        element_bytes(self.maps)
     }
 }
 
@@ -134,8 +138,6 @@ const DISCARD_BYTES: u32 = WHOLE_BYTES + 5;
 const RESET_BYTES: u32 = WHOLE_BYTES + 4;
 /// What is around the elements of feedback: it is packed.
 const AROUND_FEEDBACK_BYTES: u32 = WHOLE_BYTES + PACKING_BYTES;
-/// The octets of a PDU of feedback with one element of one map, or none.
-const FEEDBACK_BYTES: u32 = AROUND_FEEDBACK_BYTES + 6;
 
 /// What ARQ of a connection did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

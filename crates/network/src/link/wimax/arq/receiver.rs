@@ -1,6 +1,6 @@
 //! The receiver of blocks (IEEE Std 802.16-2004 clause 6.3.4.6.3): a machine without I/O.
 
-use super::{Acknowledgement, ArqConfig, ArqStats, Element, MAP_BLOCKS, MOST_MAPS};
+use super::{Acknowledgement, ArqConfig, ArqStats, Element, MAP_BLOCKS, MOST_MAPS, element_bytes};
 use roamsim_engine::Time;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -17,11 +17,13 @@ pub(super) struct Receiver {
     purges: VecDeque<(Time, u64)>,
     /// Of which blocks the sender is to be told.
     news: Option<Range<u64>>,
+    /// From which block on the last feedback had no room.
+    rest: Option<u64>,
 }
 
 impl Receiver {
     pub fn new(config: ArqConfig) -> Receiver {
-        Receiver { config, start: 0, ahead: VecDeque::new(), purges: VecDeque::new(), news: None }
+        Receiver { config, start: 0, ahead: VecDeque::new(), purges: VecDeque::new(), news: None, rest: None }
     }
 
     pub fn start(&self) -> u64 {
@@ -87,9 +89,11 @@ impl Receiver {
         missing
     }
 
-    /// The sender has given up all up to this block.
+    /// The sender has given up all up to this block. Where feedback is of single blocks it is told of all that its window may have: it asks again
+    /// until it knows of each, and feedback of those that came before may have been lost.
     pub fn discards(&mut self, number: u64) {
         self.passes(number);
+        self.is_news((number + 1).saturating_sub(u64::from(self.config.window_blocks))..number + 1);
     }
 
     pub fn deadline(&self) -> Option<Time> {
@@ -105,36 +109,50 @@ impl Receiver {
         }
     }
 
-    /// Whether the sender is to be told of something.
-    pub fn has_news(&self) -> bool {
-        self.news.is_some()
+    /// Which blocks maps tell of, and whether the first of them stands for all before it: what is new, or else what there was no room for.
+    fn mapped(&self) -> Option<(Range<u64>, bool)> {
+        let cumulative = self.config.acknowledgement != Acknowledgement::Selective && self.start > 0;
+        let end = self.end().max(self.start);
+        match (&self.news, self.rest) {
+            (Some(_), _) if cumulative => Some((self.start - 1..end, true)),
+            (Some(news), _) => Some((news.start.min(self.start)..end, false)),
+            (None, rest) => Some((rest?..end, false)),
+        }
+    }
+
+    /// The octets of all elements that the sender is to be told.
+    pub fn feedback_bytes(&self) -> u32 {
+        let Some((blocks, cumulative)) = self.mapped() else { return 0 };
+        if self.config.acknowledgement == Acknowledgement::Cumulative {
+            return if cumulative { element_bytes(0) } else { 0 };
+        }
+        let maps = (blocks.end - blocks.start).div_ceil(MAP_BLOCKS);
+        let whole = maps / MOST_MAPS;
+        let last = maps % MOST_MAPS;
+        whole as u32 * element_bytes(MOST_MAPS) + if last > 0 { element_bytes(last) } else { 0 }
     }
 
     /// Feedback for the sender, of at most so many octets. What there is no room for is told next time.
     pub fn feedback(&mut self, room_bytes: u32) -> Vec<Element> {
-        let Some(news) = self.news.take() else { return Vec::new() };
-        let mut elements = Vec::new();
-        let cumulative = self.config.acknowledgement != Acknowledgement::Selective && self.start > 0;
-        let maps = self.config.acknowledgement != Acknowledgement::Cumulative;
-        if cumulative && !maps {
-            elements.push(Element { block: self.start - 1, cumulative, maps: 0, bits: 0 });
+        let Some((blocks, cumulative)) = self.mapped() else { return Vec::new() };
+        (self.news, self.rest) = (None, None);
+        if self.config.acknowledgement == Acknowledgement::Cumulative {
+            let element = Element { block: blocks.start, cumulative, maps: 0, bits: 0 };
+            return cumulative.then_some(element).into_iter().collect();
         }
-        let (from, end) = match cumulative {
-            true => (self.start - 1, self.end().max(self.start)),
-            false => (news.start.min(self.start), self.end()),
-        };
-        let mut left_bytes = room_bytes;
-        let mut block = from;
-        while maps && block < end {
-            let told = (end - block).min(MAP_BLOCKS * MOST_MAPS);
-            let bits = (0..told).fold(0, |bits, place| bits | u64::from(self.has(block + place)) << place);
-            let cumulative = cumulative && block == from;
-            let element = Element { block, cumulative, maps: told.div_ceil(MAP_BLOCKS), bits };
-            let Some(left) = left_bytes.checked_sub(element.bytes()) else {
-                self.is_news(block..end);
+        let mut elements = Vec::new();
+        let (mut left_bytes, mut block) = (room_bytes, blocks.start);
+        while block < blocks.end {
+            if left_bytes < element_bytes(1) {
+                self.rest = Some(block);
                 break;
-            };
-            left_bytes = left;
+            }
+            let most_maps = MOST_MAPS.min(u64::from((left_bytes - element_bytes(0)) / 2));
+            let told = (blocks.end - block).min(MAP_BLOCKS * most_maps);
+            let bits = (0..told).fold(0, |bits, place| bits | u64::from(self.has(block + place)) << place);
+            let cumulative = cumulative && block == blocks.start;
+            let element = Element { block, cumulative, maps: told.div_ceil(MAP_BLOCKS), bits };
+            left_bytes -= element.bytes();
             elements.push(element);
             block += told;
         }

@@ -293,6 +293,63 @@ fn a_packet_is_given_up_when_a_block_of_it_has_lived_and_the_receiver_is_told_un
 }
 
 #[test]
+fn a_burst_without_room_for_all_feedback_has_a_part_of_it() {
+    for acknowledgement in [Acknowledgement::Selective, Acknowledgement::CumulativeSelective] {
+        let config = ArqConfig { window_blocks: 100, acknowledgement, ..CONFIG };
+        let mut one = Hand::new(config, &[100; 80]);
+        for block in 0..62 {
+            let (_, content) = one.says(0, 112).expect("80 packets");
+            if block != 1 {
+                one.arq.comes(ms(0), &content);
+            }
+        }
+        // Blocks 0 to 61: four maps. Around them 13 octets, 4 in front.
+        assert_eq!(one.arq.answer_bytes(), 13 + 4 + 8, "{acknowledgement:?}");
+        // A burst of 24 octets, as two slots of 16-QAM 1/2 are, has room for three; the fourth goes with the next one.
+        let (bytes, first) = one.arq.answer(ms(1), 24).expect("news");
+        assert_eq!((bytes, one.arq.answer_bytes()), (23, 13 + 6), "{acknowledgement:?}");
+        let (bytes, second) = one.arq.answer(ms(1), 24).expect("the rest");
+        let Content::Feedback(elements, _) = &second else { panic!("{second:?}") };
+        assert_eq!((bytes, one.arq.answer_bytes()), (19, 0), "{acknowledgement:?}");
+        assert_eq!(elements[..], [Element { block: 48, cumulative: false, maps: 1, bits: (1 << 14) - 1 }]);
+        one.arq.comes(ms(2), &first);
+        one.arq.comes(ms(2), &second);
+        // 1 goes again, and nothing else but what never went.
+        assert_eq!(one.blocks(2, 112), Some((112, vec![(1, 1)])));
+        assert_eq!(one.blocks(2, 112), Some((112, vec![(62, 1)])));
+        one.arq.expire(ms(51));
+        assert_eq!((one.blocks(51, 112), one.arq.stats.timed_out_blocks), (Some((112, vec![(63, 1)])), 0));
+    }
+}
+
+#[test]
+fn feedback_to_a_discard_that_is_lost_is_repeated_with_the_discard() {
+    for acknowledgement in
+        [Acknowledgement::Selective, Acknowledgement::Cumulative, Acknowledgement::CumulativeSelective]
+    {
+        let config = ArqConfig { acknowledgement, purge_timeout: None, sync_loss_timeout: None, ..CONFIG };
+        let mut one = Hand::new(config, &[250, 100]);
+        // Blocks 0 to 2 are lost.
+        assert!(one.says(0, 500).is_some());
+        one.passes(10, 500);
+        let _ = one.arq.answer(ms(11), 500);
+        one.arq.expire(ms(200));
+        assert_eq!(one.says(200, 500), Some((15, Content::Discard(2))), "{acknowledgement:?}");
+        one.arq.comes(ms(200), &Content::Discard(2));
+        assert_eq!(one.ended(), (vec![100], vec![250]));
+        // The receiver knows, and its feedback is lost.
+        assert!(one.arq.answer(ms(201), 500).is_some());
+        one.arq.expire(ms(250));
+        one.passes(250, 15);
+        one.answers(251);
+        assert_eq!((one.arq.held(), one.arq.deadline()), (0, None), "{acknowledgement:?}");
+        // The window is behind all of it.
+        one.queue.push_back(60);
+        assert_eq!(one.blocks(251, 500), Some((72, vec![(4, 1)])));
+    }
+}
+
+#[test]
 fn a_packet_of_which_nothing_has_come_is_passed_by_the_receiver() {
     let mut one = Hand::new(ArqConfig { acknowledgement: Acknowledgement::Selective, ..CONFIG }, &[100; 2]);
     let _ = one.says(0, 112).expect("block 0");
@@ -472,7 +529,7 @@ fn goodput_under_independent_losses_is_what_arrives_the_first_time() {
 
 #[test]
 fn a_lifetime_bounds_how_often_a_packet_goes() {
-    // Each 100 ms one packet of one PDU of five symbols. What is lost is told by nobody, as nothing comes behind it: it goes again 50, 100 and
+    // Each 250 ms one packet of one PDU of five symbols. What is lost is told by nobody, as nothing comes behind it: it goes again 50, 100 and
     // 150 ms later, and is given up after 190 ms: four times in all.
     let arq = ArqConfig { block_bytes: 528, block_lifetime: Some(Span::from_ms(190)), ..CONFIG };
     let mut work = lossy(0.2, Some(ArqConfig { deliver_in_order: false, window_blocks: 1, ..arq }));

@@ -1,0 +1,63 @@
+//! What stations that move heard over time, coarsely: of each cell the last report of its signal in each part of the run, and, exactly, when it was
+//! detected, associated with, left and lost. Link events tell it, which happen anyway; no packet costs anything for it.
+
+use super::{Series, World};
+use crate::link::indication::LinkEvent;
+use crate::recorder::LinkEventRow;
+use roamsim_protocols::Address;
+use std::collections::BTreeMap;
+
+/// What stations that move heard.
+#[derive(Clone, Debug)]
+pub struct Signals {
+    /// Events in order.
+    pub rows: Vec<LinkEventRow>,
+    /// Whether an address is of a station that is watched.
+    watched: Vec<bool>,
+    /// Those of the part under way, by when they came among all; of reports the last one at each address.
+    events: Vec<(u64, LinkEventRow)>,
+    reports: BTreeMap<Address, (u64, LinkEventRow)>,
+    /// How many have come.
+    count: u64,
+}
+
+impl Signals {
+    pub(super) fn new(world: &World, moving: &[&str]) -> Signals {
+        let topology = &world.network.topology;
+        let watched: Vec<&str> = moving.iter().copied().take(Series::MOST).collect();
+        let is_watched = |name: &str| watched.contains(&name);
+        Signals {
+            rows: Vec::new(),
+            watched: (topology.interfaces().iter())
+                .map(|interface| is_watched(&topology.node(interface.node).name))
+                .collect(),
+            events: Vec::new(),
+            reports: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    /// A link event has happened.
+    pub(super) fn take(&mut self, row: LinkEventRow) {
+        if !self.watched.get(row.at.0 as usize).is_some_and(|is_watched| *is_watched) {
+            return;
+        }
+        self.count += 1;
+        match row.event {
+            LinkEvent::ParametersReport { .. } => {
+                self.reports.insert(row.at, (self.count, row));
+            }
+            LinkEvent::Detected { .. } | LinkEvent::Up | LinkEvent::Down(_) | LinkEvent::Lost => {
+                self.events.push((self.count, row));
+            }
+            _ => {}
+        }
+    }
+
+    /// A part of the run has come to its end.
+    pub(super) fn end_part(&mut self) {
+        self.events.extend(std::mem::take(&mut self.reports).into_values());
+        self.events.sort_by_key(|(place, _)| *place);
+        self.rows.extend(self.events.drain(..).map(|(_, row)| row));
+    }
+}
