@@ -6,12 +6,12 @@
 //! The heap has four children a node, so that it is half as deep as a binary one, and leaves a hole at its root
 //! when the earliest event is taken: the handler of an event nearly always pushes the next one, which then sinks
 //! from the root, in place of one event sinking and another rising (docs/performance.md has the measurement).
-//! An entry is one number of 128 bits, in the order of which entries come out, and the four children of an entry lie
-//! in one line of the cache.
+//! An entry has a key, in the order of which entries come out, and the number of its event; the four children of an entry lie together.
 //!
 //! There are two such heaps, with one count of insertions and so one order: one for what is due soon when it is pushed, as packets on
 //! links are, another for the rest, as the timers of connections, of which there is one each, and most of which are put off before
-//! they have anything to do. So with a thousand connections at work the first is as shallow as with ten.
+//! they have anything to do. So with a thousand connections at work the first is as shallow as with ten. Its keys have 64 bits, with times
+//! that count from an instant now and then moved on, and four of its entries lie in one line of the cache; those of the other have 128.
 
 use crate::time::{Span, Time};
 use std::marker::PhantomData;
@@ -31,27 +31,42 @@ pub trait Event: Copy {
     fn from_code(code: u32) -> Self;
 }
 
-/// Time, insertion and event, the first in the highest bits: as no two have the same insertion, the event never decides.
-type Entry = u128;
+/// Time and insertion, the former in the higher bits.
+trait Key: Copy + Ord {
+    /// Later than every key: of a place without an entry.
+    const NOTHING: Self;
+}
 
-/// Later than every entry: a place without one.
-const NOTHING: Entry = Entry::MAX;
+impl Key for u64 {
+    const NOTHING: u64 = u64::MAX;
+}
+
+impl Key for u128 {
+    const NOTHING: u128 = u128::MAX;
+}
+
+/// Bits of the count of insertions in a key.
+const INSERTION_BITS: u32 = 32;
 
 /// Four entries with the same parent.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Siblings([Entry; CHILDREN]);
+struct Siblings<K> {
+    keys: [K; CHILDREN],
+    /// What they stand for.
+    codes: [u32; CHILDREN],
+}
 
-impl Siblings {
-    const NONE: Siblings = Siblings([NOTHING; CHILDREN]);
+impl<K: Key> Siblings<K> {
+    const NONE: Siblings<K> = Siblings { keys: [K::NOTHING; CHILDREN], codes: [0; CHILDREN] };
 
-    /// The earliest, and which it is.
+    /// The earliest key, and whose it is.
     #[inline(always)]
-    fn earliest(&self) -> (usize, Entry) {
-        let mut earliest = (0, self.0[0]);
-        for (i, &entry) in self.0.iter().enumerate().skip(1) {
-            if entry < earliest.1 {
-                earliest = (i, entry);
+    fn earliest(&self) -> (usize, K) {
+        let mut earliest = (0, self.keys[0]);
+        for (i, &key) in self.keys.iter().enumerate().skip(1) {
+            if key < earliest.1 {
+                earliest = (i, key);
             }
         }
         earliest
@@ -62,40 +77,47 @@ impl Siblings {
 const ROOT: usize = CHILDREN - 1;
 
 /// A heap of entries.
-struct Heap {
+struct Heap<K> {
     /// Place p is number p % 4 of siblings p / 4, the first place is the root's, and the children of place p are siblings
     /// p - 2.
-    places: Vec<Siblings>,
+    places: Vec<Siblings<K>>,
     /// The first place without an entry.
     end: usize,
     /// The root has been taken, and nothing has come into its place yet.
     hole_at_root: bool,
 }
 
-impl Default for Heap {
+impl<K: Key> Default for Heap<K> {
     fn default() -> Self {
         Heap { places: vec![Siblings::NONE], end: ROOT, hole_at_root: false }
     }
 }
 
-impl Heap {
+impl<K: Key> Heap<K> {
     #[inline(always)]
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, key: K, code: u32) {
         if self.hole_at_root {
             self.hole_at_root = false;
-            self.sink_from_root(entry);
+            self.sink_from_root(key, code);
         } else {
-            self.add(entry);
+            self.add(key, code);
         }
     }
 
-    /// The earliest, or [`NOTHING`].
+    /// The earliest key, or [`Key::NOTHING`].
     #[inline(always)]
-    fn first(&mut self) -> Entry {
+    fn first(&mut self) -> K {
         if self.hole_at_root {
             self.close_hole();
         }
-        self.places[0].0[ROOT]
+        self.places[0].keys[ROOT]
+    }
+
+    /// Takes the earliest entry, which there is.
+    #[inline(always)]
+    fn take_first(&mut self) -> u32 {
+        self.hole_at_root = true;
+        self.places[0].codes[ROOT]
     }
 
     /// How many there are.
@@ -103,20 +125,28 @@ impl Heap {
         self.end - ROOT - usize::from(self.hole_at_root)
     }
 
+    #[inline(always)]
+    fn write(&mut self, place: usize, key: K, code: u32) {
+        let siblings = &mut self.places[place / CHILDREN];
+        siblings.keys[place % CHILDREN] = key;
+        siblings.codes[place % CHILDREN] = code;
+    }
+
     /// Puts the last entry in the place of the root's hole.
     #[inline(never)]
     fn close_hole(&mut self) {
         self.hole_at_root = false;
         self.end -= 1;
-        let last = &mut self.places[self.end / CHILDREN].0[self.end % CHILDREN];
-        let entry = std::mem::replace(last, NOTHING);
+        let last = &mut self.places[self.end / CHILDREN];
+        let key = std::mem::replace(&mut last.keys[self.end % CHILDREN], K::NOTHING);
+        let code = last.codes[self.end % CHILDREN];
         if self.end > ROOT {
-            self.sink_from_root(entry);
+            self.sink_from_root(key, code);
         }
     }
 
     /// Adds an entry at the end, and moves it up past all parents that are later.
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, key: K, code: u32) {
         let mut place = self.end;
         self.end += 1;
         if place / CHILDREN == self.places.len() {
@@ -124,42 +154,43 @@ impl Heap {
         }
         while place > ROOT {
             let parent = place / CHILDREN + 2;
-            let above = self.places[parent / CHILDREN].0[parent % CHILDREN];
-            if above < entry {
+            let siblings = &self.places[parent / CHILDREN];
+            let (above, its_code) = (siblings.keys[parent % CHILDREN], siblings.codes[parent % CHILDREN]);
+            if above < key {
                 break;
             }
-            self.places[place / CHILDREN].0[place % CHILDREN] = above;
+            self.write(place, above, its_code);
             place = parent;
         }
-        self.places[place / CHILDREN].0[place % CHILDREN] = entry;
+        self.write(place, key, code);
     }
 
-    /// Moves the root's place down, past all earliest children earlier than `entry`, and writes `entry` there.
+    /// Moves the root's place down, past all earliest children earlier than `key`, and writes the entry there.
     #[inline(always)]
-    fn sink_from_root(&mut self, entry: Entry) {
-        let places = &mut self.places[..];
-        let (mut siblings, mut number) = (0, ROOT);
+    fn sink_from_root(&mut self, key: K, code: u32) {
+        let mut place = ROOT;
         let mut below = 1;
-        while let Some(children) = places.get(below) {
+        while let Some(children) = self.places.get(below) {
             let (child, earliest) = children.earliest();
-            if entry < earliest {
+            if key < earliest {
                 break;
             }
-            places[siblings].0[number] = earliest;
-            (siblings, number) = (below, child);
-            below = below * CHILDREN + child - 2;
+            let its_code = children.codes[child % CHILDREN];
+            self.write(place, earliest, its_code);
+            place = below * CHILDREN + child;
+            below = place - 2;
         }
-        places[siblings].0[number] = entry;
+        self.write(place, key, code);
     }
 
     /// All entries, in their order.
-    fn drain(&mut self) -> Vec<Entry> {
+    fn drain(&mut self) -> Vec<(K, u32)> {
         if self.hole_at_root {
             self.close_hole();
         }
         let all = std::mem::take(self).places;
-        let mut entries: Vec<Entry> =
-            all.iter().flat_map(|siblings| siblings.0).filter(|&entry| entry != NOTHING).collect();
+        let entries = all.iter().flat_map(|siblings| siblings.keys.into_iter().zip(siblings.codes));
+        let mut entries: Vec<(K, u32)> = entries.filter(|&(key, _)| key != K::NOTHING).collect();
         entries.sort_unstable();
         entries
     }
@@ -167,12 +198,16 @@ impl Heap {
 
 /// Pending events in order of time, then of insertion.
 pub struct EventQueue<E> {
-    /// What was due soon when it was pushed.
-    near: Heap,
+    /// What was due soon when it was pushed, by the time since `epoch`.
+    near: Heap<u64>,
     /// The rest.
-    far: Heap,
+    far: Heap<u128>,
     insertions: u32,
     last_popped: Time,
+    /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
+    epoch: Time,
+    /// Keys of `near` below this one are earlier than all that is in `far`.
+    far_from: u64,
     events: PhantomData<E>,
 }
 
@@ -183,6 +218,8 @@ impl<E: Event> Default for EventQueue<E> {
             far: Heap::default(),
             insertions: 0,
             last_popped: Time::ZERO,
+            epoch: Time::ZERO,
+            far_from: u64::NOTHING,
             events: PhantomData,
         }
     }
@@ -206,25 +243,71 @@ impl<E: Event> EventQueue<E> {
         if self.insertions == u32::MAX {
             self.count_anew();
         }
-        let low = u64::from(self.insertions) << 32 | u64::from(code);
+        let insertion = self.insertions;
         self.insertions += 1;
-        let entry = Entry::from(time.as_ns()) << 64 | Entry::from(low);
-        let heap = if time.since(self.last_popped) < SOON { &mut self.near } else { &mut self.far };
-        heap.push(entry);
+        if time.since(self.last_popped) < SOON {
+            if time.since(self.epoch).as_ns() >> (u64::BITS - INSERTION_BITS) > 0 {
+                self.begin_epoch();
+            }
+            let key = time.since(self.epoch).as_ns() << INSERTION_BITS | u64::from(insertion);
+            self.near.push(key, code);
+        } else {
+            let key = u128::from(time.as_ns()) << INSERTION_BITS | u128::from(insertion);
+            self.far.push(key, code);
+            self.far_from = self.far_from.min(self.of_near(key));
+        }
+    }
+
+    /// What a key of `near` is in the order of both heaps.
+    fn of_both(&self, near: u64) -> u128 {
+        match near {
+            u64::NOTHING => u128::NOTHING,
+            near => (u128::from(self.epoch.as_ns()) << INSERTION_BITS) + u128::from(near),
+        }
+    }
+
+    /// What a key of `far` is in the order of `near`, or the latest one there is.
+    #[inline]
+    fn of_near(&self, far: u128) -> u64 {
+        let since = far.saturating_sub(u128::from(self.epoch.as_ns()) << INSERTION_BITS);
+        u64::try_from(since).unwrap_or(u64::NOTHING)
     }
 
     /// Takes the earliest event, unless it is later than `until`.
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<(Time, E)> {
-        let (near, far) = (self.near.first(), self.far.first());
-        let (first, heap) = if near < far { (near, &mut self.near) } else { (far, &mut self.far) };
-        let time = Time::from_ns((first >> 64) as u64);
-        if time >= until && (time > until || first == NOTHING) {
+        let near = self.near.first();
+        if near >= self.far_from {
+            return self.pop_of_both(until);
+        }
+        let time = self.epoch + Span::from_ns(near >> INSERTION_BITS);
+        if time > until {
             return None;
         }
-        heap.hole_at_root = true;
         self.last_popped = time;
-        Some((time, E::from_code(first as u32)))
+        Some((time, E::from_code(self.near.take_first())))
+    }
+
+    /// The same where the earliest may be in `far`.
+    #[inline(never)]
+    fn pop_of_both(&mut self, until: Time) -> Option<(Time, E)> {
+        let far = self.far.first();
+        self.far_from = self.of_near(far);
+        let near = self.near.first();
+        let near = self.of_both(near);
+        let first = near.min(far);
+        let time = Time::from_ns((first >> INSERTION_BITS) as u64);
+        if first == u128::NOTHING || time > until {
+            return None;
+        }
+        self.last_popped = time;
+        let code = if near < far {
+            self.near.take_first()
+        } else {
+            self.far_from = 0;
+            self.far.take_first()
+        };
+        Some((time, E::from_code(code)))
     }
 
     /// The number of pending events.
@@ -237,21 +320,36 @@ impl<E: Event> EventQueue<E> {
         self.len() == 0
     }
 
+    /// Times in `near` count from the time of the last event on: once in some four seconds.
+    #[cold]
+    fn begin_epoch(&mut self) {
+        let later = self.last_popped.since(self.epoch).as_ns() << INSERTION_BITS;
+        for key in self.near.places.iter_mut().flat_map(|siblings| &mut siblings.keys) {
+            if *key != u64::NOTHING {
+                *key -= later;
+            }
+        }
+        self.epoch = self.last_popped;
+        self.far_from = 0;
+    }
+
     /// Numbers the pending events from zero in their order: once in four thousand million.
     #[cold]
     fn count_anew(&mut self) {
-        let kept = [self.near.drain(), self.far.drain()];
-        let mut all: Vec<(Entry, usize)> = kept
-            .into_iter()
-            .zip(0..)
-            .flat_map(|(entries, of)| entries.into_iter().map(move |e| (e, of)))
-            .collect();
+        let near = self.near.drain().into_iter().map(|(key, code)| (self.of_both(key), code, true));
+        let mut all: Vec<(u128, u32, bool)> = near.collect();
+        all.extend(self.far.drain().into_iter().map(|(key, code)| (key, code, false)));
         all.sort_unstable();
         self.insertions = 0;
-        for (entry, of) in all {
-            let others = entry & !(Entry::from(u32::MAX) << 32);
-            let heap = if of == 0 { &mut self.near } else { &mut self.far };
-            heap.add(others | Entry::from(self.insertions) << 32);
+        self.far_from = 0;
+        for (key, code, is_near) in all {
+            let key = key >> INSERTION_BITS << INSERTION_BITS | u128::from(self.insertions);
+            if is_near {
+                let epoch = u128::from(self.epoch.as_ns()) << INSERTION_BITS;
+                self.near.add((key - epoch) as u64, code);
+            } else {
+                self.far.add(key, code);
+            }
             self.insertions += 1;
         }
     }
@@ -284,6 +382,9 @@ mod tests {
         prop_oneof![
             (0u64..20).prop_map(Operation::PushAfter),
             (soon - 10..soon + 10).prop_map(Operation::PushAfter),
+            // Past the times that a key of 64 bits counts to.
+            ((1 << 32) - soon..(1 << 32) + soon).prop_map(Operation::PushAfter),
+            ((1 << 32) - soon..(1 << 32) + soon).prop_map(Operation::PopWithin),
             (0u64..30).prop_map(Operation::PopWithin),
             (soon - 10..soon + 10).prop_map(Operation::PopWithin),
         ]

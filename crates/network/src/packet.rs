@@ -186,6 +186,12 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Whether it is a TCP segment without SACK blocks, which owns nothing.
+    #[inline(always)]
+    pub(crate) fn is_plain_segment(&self) -> bool {
+        matches!(&self.pdu, Pdu::Tcp(segment) if segment.options.sack.is_empty())
+    }
+
     /// The socket it is for at its destination; `None` where agents and mobile nodes take it.
     pub fn socket_id(&self) -> Option<SocketId> {
         match self.pdu {

@@ -41,19 +41,31 @@ impl Flights {
     /// Gives a packet its place.
     #[inline(always)]
     pub fn add(&mut self, packet: Packet) -> Place {
-        let number = self.free;
-        if let Some(flight) = self.places.get_mut(number as usize) {
-            self.free = flight.next;
-            flight.packet = Some(packet);
-            return Place(number);
+        *self.blank() = Some(packet);
+        self.take_blank()
+    }
+
+    /// Where the next packet is to be written; it has its place with [`Flights::take_blank`].
+    #[inline(always)]
+    pub fn blank(&mut self) -> &mut Option<Packet> {
+        if self.free == NONE {
+            self.add_place();
         }
-        self.add_behind(packet)
+        &mut self.places[self.free as usize].packet
+    }
+
+    /// Gives what was written into the blank its place.
+    #[inline(always)]
+    pub fn take_blank(&mut self) -> Place {
+        let number = self.free;
+        self.free = self.places[number as usize].next;
+        Place(number)
     }
 
     #[cold]
-    fn add_behind(&mut self, packet: Packet) -> Place {
-        self.places.push(Flight { packet: Some(packet), arrival: Time::MAX, next: NONE });
-        Place((self.places.len() - 1) as u32)
+    fn add_place(&mut self) {
+        self.free = self.places.len() as u32;
+        self.places.push(Flight { packet: None, arrival: Time::MAX, next: NONE });
     }
 
     /// The packet in a place.
@@ -68,7 +80,11 @@ impl Flights {
         let flight = &mut self.places[number as usize];
         flight.next = self.free;
         self.free = number;
-        flight.packet = None;
+        // A segment without SACK blocks owns nothing: said here, where it is cheap to ask.
+        match &flight.packet {
+            Some(packet) if packet.is_plain_segment() => std::mem::forget(flight.packet.take()),
+            _ => flight.packet = None,
+        }
     }
 
     /// Takes the packet out of its place, which becomes free.

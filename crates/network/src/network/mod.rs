@@ -291,6 +291,35 @@ impl Network {
         self.put_out(moment, node, egress, packet);
     }
 
+    /// The wire by which what goes this way leaves a node, where it goes straight onto one and nobody watches.
+    #[inline(always)]
+    pub(crate) fn wire_toward(
+        &self,
+        node: NodeId,
+        [source, destination]: [Address; 2],
+    ) -> Option<(u32, Attachment)> {
+        if self.recorder.is_some() || !self.processors.is_empty() {
+            return None;
+        }
+        let (LinkId(number), attachment) =
+            self.topology.attachment(self.topology.egress(node, source, destination)?);
+        matches!(self.links[number as usize].link, AnyLink::Wire(_)).then_some((number, attachment))
+    }
+
+    /// Where the next packet is to be written.
+    #[inline(always)]
+    pub(crate) fn blank(&mut self) -> &mut Option<Packet> {
+        self.flights.blank()
+    }
+
+    /// Takes the packet that was written into the blank, and puts it on a wire.
+    #[inline(always)]
+    pub(crate) fn send_blank(&mut self, moment: &mut Moment<'_>, wire: (u32, Attachment)) {
+        self.created += 1;
+        let place = self.flights.take_blank();
+        let _ = self.put_on_wire(moment, wire, place);
+    }
+
     /// Sends a packet by this interface of its node, wherever routes would lead.
     pub fn send_by(
         &mut self,

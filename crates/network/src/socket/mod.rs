@@ -320,6 +320,20 @@ pub(crate) trait Socket {
     where
         Self: Sized;
 
+    /// Source and destination of all its packets, where they are the same for each and a packet can be written where it is to lie.
+    fn way(&self) -> Option<[Address; 2]> {
+        None
+    }
+
+    /// Writes the next packet that it has for IP, if it has one.
+    fn write_packet(&mut self, now: Time, envelope: Envelope, blank: &mut Option<Packet>) -> bool
+    where
+        Self: Sized,
+    {
+        *blank = self.poll_transmit(now, envelope);
+        blank.is_some()
+    }
+
     /// The next thing that has happened.
     fn poll_event(&mut self, now: Time) -> Option<SocketEvent>
     where

@@ -113,10 +113,40 @@ impl TcpSocket {
         pair
     }
 
-    /// The next segment that the connection has to send.
+    /// Has the next packet written, if there is one.
     #[inline(always)]
-    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        self.connection.poll_transmit(&mut Context { now, random: &mut self.random })
+    fn transmit_to<T>(
+        &mut self,
+        now: Time,
+        envelope: Envelope,
+        write: impl FnOnce(Packet) -> T,
+    ) -> Option<T> {
+        let TcpSocket { connection, random, traffic, traffic_class, .. } = self;
+        let (source, destination, socket) = (self.local, self.remote, self.peer);
+        connection.transmit_to(
+            &mut Context { now, random },
+            #[inline(always)]
+            |segment, connection| {
+                let size_bytes = envelope.header_bytes + segment.total_bytes();
+                traffic.sent(size_bytes);
+                let mut traffic_class = *traffic_class;
+                if connection.is_ecn_capable() && segment.payload_bytes > 0 {
+                    // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
+                    traffic_class = traffic_class.with_ecn(Ecn::Capable0);
+                }
+                let pdu = Pdu::Tcp(segment);
+                write(Packet {
+                    id: envelope.id,
+                    source,
+                    destination,
+                    socket,
+                    size_bytes,
+                    traffic_class,
+                    tunnel: None,
+                    pdu,
+                })
+            },
+        )
     }
 
     /// Takes a packet and the segment that is in it.
@@ -206,8 +236,8 @@ impl Socket for TcpSocket {
     fn handle(&mut self, now: Time, packet: Packet) {
         let Pdu::Tcp(segment) = &packet.pdu else { return };
         self.take_in(now, &packet, segment);
-        // A segment without SACK blocks owns nothing; to ask that of every packet costs more than to say it.
-        if segment.options.sack.is_empty() {
+        // To ask every packet what it owns costs more than to say it.
+        if packet.is_plain_segment() {
             std::mem::forget(packet);
         }
     }
@@ -219,24 +249,23 @@ impl Socket for TcpSocket {
 
     #[inline(always)]
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
-        let segment = self.poll_segment(now)?;
-        let size_bytes = envelope.header_bytes + segment.total_bytes();
-        self.traffic.sent(size_bytes);
-        let mut traffic_class = self.traffic_class;
-        if self.connection.is_ecn_capable() && segment.payload_bytes > 0 {
-            // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
-            traffic_class = traffic_class.with_ecn(Ecn::Capable0);
-        }
-        Some(Packet {
-            id: envelope.id,
-            source: self.local,
-            destination: self.remote,
-            socket: self.peer,
-            size_bytes,
-            traffic_class,
-            tunnel: None,
-            pdu: Pdu::Tcp(segment),
-        })
+        self.transmit_to(now, envelope, |packet| packet)
+    }
+
+    #[inline(always)]
+    fn way(&self) -> Option<[Address; 2]> {
+        Some([self.local, self.remote])
+    }
+
+    #[inline(always)]
+    fn write_packet(&mut self, now: Time, envelope: Envelope, blank: &mut Option<Packet>) -> bool {
+        self.transmit_to(
+            now,
+            envelope,
+            #[inline(always)]
+            |packet| *blank = Some(packet),
+        )
+        .is_some()
     }
 
     #[inline(always)]

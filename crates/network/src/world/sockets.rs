@@ -288,19 +288,39 @@ impl World {
     }
 }
 
-/// The next packet of a socket, for IP.
+/// What IP adds to a packet that is sent now.
 #[inline(always)]
-fn next_packet<S: Socket>(network: &Network, socket: &mut S, now: Time) -> Option<Packet> {
-    let envelope = Envelope { id: network.next_packet_id(), header_bytes: network.ip.header_bytes() };
-    socket.poll_transmit(now, envelope)
+fn envelope(network: &Network) -> Envelope {
+    Envelope { id: network.next_packet_id(), header_bytes: network.ip.header_bytes() }
 }
 
 /// Hands IP what a socket has for it.
 #[inline(always)]
 fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Moment<'_>) {
+    if !socket.may_transmit() {
+        return;
+    }
+    let wire = socket.way().and_then(|way| network.wire_toward(socket.node(), way));
+    let Some(wire) = wire else { return transmit_otherwise(network, socket, moment) };
+    let now = moment.now;
+    loop {
+        let envelope = envelope(network);
+        if !socket.write_packet(now, envelope, network.blank()) {
+            return;
+        }
+        network.send_blank(moment, wire);
+        if !socket.may_transmit() {
+            return;
+        }
+    }
+}
+
+/// The same where packets do not go straight onto a wire.
+#[inline(never)]
+fn transmit_otherwise<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Moment<'_>) {
     let now = moment.now;
     while socket.may_transmit()
-        && let Some(packet) = next_packet(network, socket, now)
+        && let Some(packet) = socket.poll_transmit(now, envelope(network))
     {
         network.send(moment, socket.node(), packet, None);
     }
@@ -311,7 +331,7 @@ fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Momen
 #[inline(never)]
 fn transmit_watched<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Moment<'_>) {
     let now = moment.now;
-    while let Some(packet) = next_packet(network, socket, now) {
+    while let Some(packet) = socket.poll_transmit(now, envelope(network)) {
         let detail = network.recorder.as_mut().and_then(|recorder| socket.watch_sent(now, &packet, recorder));
         network.send(moment, socket.node(), packet, detail);
     }

@@ -214,15 +214,32 @@ impl Connection {
     /// The next segment to send, if there is one now.
     #[inline(always)]
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
+        self.transmit_to(cx, |segment, _| segment)
+    }
+
+    /// The same, handed to `write` where it is made: not moved, if that stands in line.
+    #[inline(always)]
+    pub fn transmit_to<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        write: impl FnOnce(Segment, &Connection) -> T,
+    ) -> Option<T> {
         if self.steady {
             match self.due_when_steady() {
-                Due::Data => return Some(self.full_segment(cx.now)),
-                Due::Acknowledgement => return Some(self.pure_ack_in_line(cx.now)),
+                Due::Data => {
+                    let segment = self.full_segment(cx.now);
+                    return Some(write(segment, self));
+                }
+                Due::Acknowledgement => {
+                    let segment = self.pure_ack_in_line(cx.now);
+                    return Some(write(segment, self));
+                }
                 Due::Nothing => return None,
                 Due::Other => {}
             }
         }
-        self.transmit(cx.now)
+        let segment = self.transmit(cx.now)?;
+        Some(write(segment, self))
     }
 
     /// The next segment, whatever the state.
