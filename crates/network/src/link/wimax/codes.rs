@@ -110,7 +110,7 @@ impl Cell {
                 break;
             }
             if of_ranging {
-                let over = self.times.uplink_end(first_unit, first_unit + units);
+                let over = self.times.uplink_end(first_unit, (0, units), 1);
                 if let Some(station) = self.codes.ranging.pop_front()
                     && self.hears_frame_from(station, start)
                 {
