@@ -439,10 +439,10 @@ mod tests {
         let queue = Box::new(DropTail::new(None));
         let mut one =
             Connection::new(Attachment(3), queue, false, Some(crate::link::wimax::arq::tests::CONFIG));
-        for bytes in [250, 250, 50] {
+        for bytes in [250, 250, 150] {
             assert_eq!(one.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
         }
-        // Three blocks are on their way; of the second packet one is, and the window of eight has room for the others.
+        // Three blocks are on their way; of the second packet one is, and the window of eight has room for the other four.
         assert!(one.take(Time::ZERO, 500, |_| None).is_some());
         assert!(one.take(Time::ZERO, 112, |_| None).is_some());
         let (is_given_up, packet) = one.give_up(Time::ZERO);
