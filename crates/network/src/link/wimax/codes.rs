@@ -110,7 +110,7 @@ impl Cell {
                 break;
             }
             if of_ranging {
-                let over = self.times.uplink_end(first_unit, first_unit + units);
+                let over = self.times.uplink_end(first_unit, (0, units), 1);
                 if let Some(station) = self.codes.ranging.pop_front()
                     && self.hears_frame_from(station, start)
                 {
@@ -136,7 +136,65 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
+    use super::super::joining_tests::{at, entry, go_on};
+    use super::super::pusc_tests::{FASTEST, cell};
+    use super::super::tests::{Work, us};
     use super::*;
+    use crate::link::stations::Stations;
+    use std::iter::once;
+
+    #[test]
+    fn requests_in_the_same_code_are_not_heard() {
+        let mut work = Work::new(cell(&[FASTEST; 2], [1, 32]));
+        (0..2).for_each(|station| work.up(us(0), station, 100));
+        work.until(us(3200));
+        // Which opportunity each chooses is drawn from one: the first, at 3.183 ms.
+        assert!((0..2).all(|n| work.cell.station_stats(n).collided_requests == 1));
+        assert!(work.cell.codes.is_empty());
+    }
+
+    /// Stations that range in the frame from 20 ms on, at one opportunity, just after that.
+    fn ranging(stations: usize, codes: u32) -> Work {
+        let mut with = cell(&vec![FASTEST; stations], [32, codes]);
+        let mut known = entry(vec![at(50.0); stations]);
+        known.station.known_descriptors = true;
+        known.ranging_opportunities = 1;
+        (known.downlink_descriptor, known.uplink_descriptor) = ((0, 1_000_000), (0, 1_000_000));
+        with.entry = Some(known);
+        let mut work = Work::new(with);
+        go_on(&mut work, 24_000);
+        assert!((0..stations as u32).all(|n| work.cell.station_stats(n).ranging_requests == 1));
+        work
+    }
+
+    #[test]
+    fn who_ranges_in_the_code_of_another_is_not_answered_and_who_is_alone_is() {
+        let collided = ranging(2, 1);
+        assert!(collided.cell.codes.is_empty());
+        let mut alone = ranging(1, 1);
+        assert_eq!(alone.cell.codes.ranging, [0]);
+        let answers = |work: &Work| {
+            let joining = work.cell.stations[0].joining.as_ref();
+            joining.map_or(Vec::new(), |joining| joining.to_station.iter().copied().collect::<Vec<_>>())
+        };
+        assert_eq!(answers(&alone), once(Message::CodeResponse).collect::<Vec<_>>());
+        // Who leaves meanwhile is forgotten.
+        assert!(Stations::leave(&mut alone.cell, us(24_000), 0).is_none());
+        assert!(alone.cell.codes.is_empty() && answers(&alone).is_empty());
+    }
+
+    #[test]
+    fn codes_get_bursts_as_far_as_the_subframe_and_the_maps_have_room() {
+        let mut work = Work::new(cell(&[FASTEST; 3], [32, 32]));
+        work.cell.codes.requests.extend([0, 1, 2]);
+        // A slot of six octets each, and in the maps the room of two bursts each: of four there are two.
+        assert_eq!(work.cell.grant_to_codes(0, 100, 4), (102, 4));
+        assert_eq!(work.cell.codes.requests, [2]);
+        // The subframe ends behind 175 slots.
+        assert_eq!(work.cell.grant_to_codes(0, 175, 9), (175, 0));
+        assert_eq!(work.cell.grant_to_codes(0, 174, 9), (175, 2));
+        assert!(work.cell.codes.is_empty());
+    }
 
     #[test]
     fn who_is_alone_with_its_code_does_not_collide() {

@@ -42,26 +42,34 @@ pub(super) struct Pdu {
     pub bytes: u32,
     /// How many packets it begins, and their octets.
     pub begun: (u32, u32),
-    /// The first packet in it, where this ends it.
-    pub ends: Option<Ended>,
-    /// Whether others behind it end in it as well: see [`Connection::packed`].
-    pub packs: bool,
-    /// Whether its last packet goes on in another one.
-    pub cut: bool,
     /// Whether it has a part of one.
     pub fragment: bool,
     /// Why it is lost.
     pub lost: Option<DropReason>,
-    /// What it carries of a connection with ARQ.
-    pub content: Option<Box<Content>>,
+    pub carries: Carried,
+}
+
+/// What a PDU carries.
+#[derive(Debug)]
+pub(super) enum Carried {
+    /// Packets, or parts of them.
+    Packets {
+        /// The first one, where this ends it.
+        ends: Option<Ended>,
+        /// Whether others behind it end in it as well: see [`Connection::packed`].
+        packs: bool,
+        /// Whether the last one goes on in another PDU.
+        cut: bool,
+    },
+    /// What a connection with ARQ sends, which ends no packet by itself.
+    Arq(Box<Content>),
 }
 
 impl Pdu {
-    /// One that ends no packet by itself.
+    /// One of a connection with ARQ.
     fn with(content: Content, bytes: u32, begun: (u32, u32), lost: Option<DropReason>) -> Pdu {
         let fragment = matches!(content, Content::Blocks(_));
-        let content = Some(Box::new(content));
-        Pdu { bytes, begun, ends: None, packs: false, cut: false, fragment, lost, content }
+        Pdu { bytes, begun, fragment, lost, carries: Carried::Arq(Box::new(content)) }
     }
 }
 
@@ -187,16 +195,8 @@ impl Connection {
             let lost = self.lost.take().or(own);
             let ends = self.head.take().map(|(packet, _)| (packet, lost));
             self.next(now);
-            return Some(Pdu {
-                bytes,
-                begun,
-                ends,
-                packs: false,
-                cut: false,
-                fragment: !begins,
-                lost: own,
-                content: None,
-            });
+            let carries = Carried::Packets { ends, packs: false, cut: false };
+            return Some(Pdu { bytes, begun, fragment: !begins, lost: own, carries });
         }
         if room_bytes < LEAST_PDU_BYTES {
             return None;
@@ -207,12 +207,9 @@ impl Connection {
         Some(Pdu {
             bytes: room_bytes,
             begun: begun(begins, packet_bytes),
-            ends: None,
-            packs: false,
-            cut: true,
             fragment: true,
             lost: own,
-            content: None,
+            carries: Carried::Packets { ends: None, packs: false, cut: true },
         })
     }
 
@@ -228,16 +225,9 @@ impl Connection {
     ) -> Option<Pdu> {
         let (first, sent_bytes) = self.head.take()?;
         let before = self.lost.take();
-        let mut pdu = Pdu {
-            bytes: alone_bytes,
-            begun: begun(sent_bytes == 0, first.size_bytes),
-            ends: None,
-            packs: false,
-            cut: false,
-            fragment: sent_bytes > 0,
-            lost: None,
-            content: None,
-        };
+        let mut pdu_bytes = alone_bytes;
+        let mut begun = begun(sent_bytes == 0, first.size_bytes);
+        let (mut cut, mut fragment) = (false, sent_bytes > 0);
         self.next(now);
         let most_bytes = room_bytes.min(LONGEST_PACKED_BYTES);
         let mut bytes = WHOLE_BYTES + PACKING_BYTES + first_bytes;
@@ -247,24 +237,24 @@ impl Connection {
             if !whole && (left_bytes == 0 || most_bytes < room_bytes) {
                 break;
             }
-            pdu.begun = (pdu.begun.0 + 1, pdu.begun.1 + packet.size_bytes);
+            begun = (begun.0 + 1, begun.1 + packet.size_bytes);
             bytes += PACKING_BYTES + packet.size_bytes.min(left_bytes);
-            pdu.bytes = bytes;
+            pdu_bytes = bytes;
             if !whole {
                 *sent_bytes = left_bytes;
-                (pdu.cut, pdu.fragment) = (true, true);
+                (cut, fragment) = (true, true);
                 break;
             }
             self.packed.extend(self.head.take().map(|(packet, _)| packet));
             self.next(now);
         }
-        pdu.packs = !self.packed.is_empty();
-        pdu.lost = lost(pdu.bytes);
-        pdu.ends = Some((first, before.or(pdu.lost)));
-        if pdu.cut {
-            self.lost = pdu.lost;
+        let lost = lost(pdu_bytes);
+        let ends = Some((first, before.or(lost)));
+        if cut {
+            self.lost = lost;
         }
-        Some(pdu)
+        let carries = Carried::Packets { ends, packs: !self.packed.is_empty(), cut };
+        Some(Pdu { bytes: pdu_bytes, begun, fragment, lost, carries })
     }
 
     /// A PDU of a connection with ARQ.
@@ -344,10 +334,18 @@ mod tests {
         connection
     }
 
+    /// The first packet that a PDU ends with its fate, whether it ends others, and whether it cuts its last.
+    fn carried(pdu: Pdu) -> (Option<Ended>, bool, bool) {
+        match pdu.carries {
+            Carried::Packets { ends, packs, cut } => (ends, packs, cut),
+            Carried::Arq(content) => panic!("{content:?}"),
+        }
+    }
+
     /// Octets of the PDU, whether it begins a packet, and the length of the packet that it ends.
     fn taken(connection: &mut Connection, room_bytes: u32) -> Option<(u32, bool, Option<u32>)> {
         let pdu = connection.take(Time::ZERO, room_bytes, |_| None)?;
-        Some((pdu.bytes, pdu.begun.0 > 0, pdu.ends.map(|(packet, _)| packet.size_bytes)))
+        Some((pdu.bytes, pdu.begun.0 > 0, carried(pdu).0.map(|(packet, _)| packet.size_bytes)))
     }
 
     #[test]
@@ -379,7 +377,7 @@ mod tests {
         let mut one = connection(&[100, 50]);
         let lost = Some(DropReason::Loss);
         assert!(one.take(Time::ZERO, 62, |_| lost).is_some());
-        let mut ends = |room_bytes| one.take(Time::ZERO, room_bytes, |_| None).and_then(|pdu| pdu.ends);
+        let mut ends = |room_bytes| one.take(Time::ZERO, room_bytes, |_| None).and_then(|pdu| carried(pdu).0);
         assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((100, lost)));
         assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((50, None)));
     }
@@ -387,10 +385,12 @@ mod tests {
     /// Octets of the PDU, packets that it begins, the lengths of those that it ends, and whether it cuts its last.
     fn packed(connection: &mut Connection, room_bytes: u32) -> Option<(u32, u32, Vec<u32>, bool)> {
         let pdu = connection.take(Time::ZERO, room_bytes, |_| None)?;
-        let first = pdu.ends.map(|(packet, _)| packet);
+        let (bytes, begun) = (pdu.bytes, pdu.begun.0);
+        let (first, packs, cut) = carried(pdu);
+        let first = first.map(|(packet, _)| packet);
         let ended: Vec<_> = first.into_iter().chain(connection.packed.drain(..)).collect();
-        assert_eq!(pdu.packs, ended.len() > 1);
-        Some((pdu.bytes, pdu.begun.0, ended.iter().map(|packet| packet.size_bytes).collect(), pdu.cut))
+        assert_eq!(packs, ended.len() > 1);
+        Some((bytes, begun, ended.iter().map(|packet| packet.size_bytes).collect(), cut))
     }
 
     #[test]
@@ -427,10 +427,10 @@ mod tests {
         let mut one = with(&[100, 50, 60], true);
         let lost = Some(DropReason::Loss);
         let pdu = one.take(Time::ZERO, 10 + 103 + 53 + 3 + 20, |_| lost).expect("there are some");
-        assert_eq!((pdu.ends.map(|(_, lost)| lost), pdu.lost), (Some(lost), lost));
+        assert_eq!((pdu.lost, carried(pdu).0.map(|(_, lost)| lost)), (lost, Some(lost)));
         assert_eq!(one.packed.drain(..).count(), 1);
         // The rest of the third arrives in vain.
-        let rest = one.take(Time::ZERO, 500, |_| None).and_then(|pdu| pdu.ends);
+        let rest = one.take(Time::ZERO, 500, |_| None).and_then(|pdu| carried(pdu).0);
         assert_eq!(rest.map(|(packet, lost)| (packet.size_bytes, lost)), Some((60, lost)));
     }
 
@@ -439,10 +439,10 @@ mod tests {
         let queue = Box::new(DropTail::new(None));
         let mut one =
             Connection::new(Attachment(3), queue, false, Some(crate::link::wimax::arq::tests::CONFIG));
-        for bytes in [250, 250, 50] {
+        for bytes in [250, 250, 150] {
             assert_eq!(one.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
         }
-        // Three blocks are on their way; of the second packet one is, and the window of eight has room for the others.
+        // Three blocks are on their way; of the second packet one is, and the window of eight has room for the other four.
         assert!(one.take(Time::ZERO, 500, |_| None).is_some());
         assert!(one.take(Time::ZERO, 112, |_| None).is_some());
         let (is_given_up, packet) = one.give_up(Time::ZERO);

@@ -4,7 +4,7 @@ use super::arq::Content;
 use super::backlog::Round;
 use super::block_errors::{Reception, blocks_of};
 use super::config::{Extra, RANKS};
-use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
+use super::connection::{Carried, Ended, LEAST_PDU_BYTES, Pdu};
 use super::management::{Direction, LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
 use super::phy::{BurstProfile, PROFILES, UnitTimes};
@@ -44,13 +44,9 @@ impl Bursts {
         more
     }
 
-    /// Takes a PDU on the way to an attachment; returns how many units more the burst has.
-    fn take(&mut self, profile: BurstProfile, to: Attachment, pdu: Pdu) -> u32 {
-        let more = self.grow(profile, pdu.bytes);
-        if let Some(packet) = pdu.ends {
-            self.ended.push((profile, self.bytes[profile as usize], to, packet));
-        }
-        more
+    /// A packet ends with what a burst has by now, on the way to an attachment.
+    fn end(&mut self, profile: BurstProfile, to: Attachment, packet: Ended) {
+        self.ended.push((profile, self.bytes[profile as usize], to, packet));
     }
 }
 
@@ -378,7 +374,12 @@ impl Cell {
             let before_bytes = bursts.bytes[profile as usize];
             let mut lost =
                 |bytes| receiver.lost(TO_STATION, now, blocks_of(profile, before_bytes, bytes), reception);
-            let Some(mut pdu) = own.take_downlink(now, bursts.room_bytes(profile, room), &mut lost) else {
+            let room_bytes = bursts.room_bytes(profile, room);
+            let pdu = match own.uplink.arq {
+                None => own.downlink.take(now, room_bytes, lost),
+                Some(_) => own.take_downlink(now, room_bytes, &mut lost),
+            };
+            let Some(pdu) = pdu else {
                 interrupted = interrupted.or(Some(flow));
                 continue;
             };
@@ -387,7 +388,7 @@ impl Cell {
             own.stats.lost_pdus += u64::from(pdu.lost.is_some());
             let airtime = self.config.layout.airtime(pdu.bytes, profile, false);
             self.stats[(self.first + station) as usize].sends(&pdu, airtime);
-            if pdu.cut {
+            if let Carried::Packets { cut: true, .. } = pdu.carries {
                 interrupted = interrupted.or(Some(flow));
             } else if !own.downlink_is_empty() {
                 again.push_back(flow);
@@ -396,18 +397,23 @@ impl Cell {
             }
             self.turns[0][rank] = (flow + 1) % count;
             let to = Attachment(self.first + stations + station);
-            let (packs, lost, content) = (pdu.packs, pdu.lost, pdu.content.take());
-            room -= bursts.take(profile, to, pdu);
-            if let Some(content) = content {
-                self.arm_arq(flow);
-                if lost.is_none() {
-                    bursts.contents.push((profile, bursts.bytes[profile as usize], flow, content));
+            room -= bursts.grow(profile, pdu.bytes);
+            match pdu.carries {
+                Carried::Packets { ends, packs, cut: _ } => {
+                    if let Some(packet) = ends {
+                        bursts.end(profile, to, packet);
+                    }
+                    if packs {
+                        let packed = self.flows[flow as usize].downlink.packed.drain(..);
+                        packed.for_each(|packet| bursts.end(profile, to, (packet, pdu.lost)));
+                    }
                 }
-            }
-            if packs {
-                let end_bytes = bursts.bytes[profile as usize];
-                let packed = self.flows[flow as usize].downlink.packed.drain(..);
-                bursts.ended.extend(packed.map(|packet| (profile, end_bytes, to, (packet, lost))));
+                Carried::Arq(content) => {
+                    self.arm_arq(flow);
+                    if pdu.lost.is_none() {
+                        bursts.contents.push((profile, bursts.bytes[profile as usize], flow, content));
+                    }
+                }
             }
             self.drop_by_queues(now, flow);
         }
@@ -451,7 +457,10 @@ impl Cell {
         while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room), |_| None) {
             let airtime = self.config.layout.airtime(pdu.bytes, profile, false);
             self.stats[BROADCAST.0 as usize].sends(&pdu, airtime);
-            room -= bursts.take(profile, BROADCAST, pdu);
+            room -= bursts.grow(profile, pdu.bytes);
+            if let Carried::Packets { ends: Some(packet), .. } = pdu.carries {
+                bursts.end(profile, BROADCAST, packet);
+            }
         }
         room_units - room
     }

@@ -411,6 +411,48 @@ impl Cell {
         Some(burst)
     }
 
+    /// A burst that was asked for begins. Not in line: what it needs of registers is no burden of wake-ups for arrivals alone.
+    #[inline(never)]
+    fn take_burst(&mut self, now: Time, burst: Burst) {
+        if burst.answers_code {
+            self.answer_code(now, burst);
+        } else {
+            self.send_burst(now, burst);
+        }
+    }
+
+    /// A step of data in a cell whose stations are there.
+    #[inline(never)]
+    fn take_step(&mut self, now: Time, step: Step) {
+        match step {
+            Step::Frame(frame) => self.work_out(now, frame),
+            Step::Opportunity(opportunity) => self.request(now, opportunity),
+            Step::Unsolicited(flow) => self.unsolicited_burst(now, flow),
+            Step::Timer(flow) => self.timer_expires(now, flow),
+            other => self.take_other_step(now, other),
+        }
+    }
+
+    /// One of network entry, scans, reports or ARQ.
+    #[cold]
+    fn take_other_step(&mut self, now: Time, step: Step) {
+        match step {
+            Step::Frame(_) | Step::Opportunity(_) | Step::Unsolicited(_) | Step::Timer(_) => {}
+            Step::Entry(station) => self.entry_timer(now, station),
+            Step::Admission(station) => self.admission_timer(now, station),
+            Step::Preamble(station) => self.hear_preamble(now, station),
+            Step::Maps(station) => self.hear_maps(now, station),
+            Step::Ranging(opportunity) => self.range(now, opportunity),
+            Step::Heard(station, message) => self.hear(now, station, message),
+            Step::Told(station, message) => self.hear_told(now, station, message),
+            Step::Report(station) => self.report(now, station),
+            Step::Scan(station) => self.scan_step(now, station),
+            Step::ScanTimer(station) => self.scan_timer(now, station),
+            Step::Transfer(number) => self.transfer_ends(now, number),
+            Step::Arq(flow) => self.arq_timer(now, flow),
+        }
+    }
+
     fn frame_start(&self, frame: u64) -> Time {
         Time::ZERO + self.config.layout.duration * frame
     }
@@ -425,10 +467,17 @@ impl Cell {
 type Flying = (Time, Attachment, Packet, Option<DropReason>);
 
 /// A packet is on its way. Those in symbols arrive one behind the other.
+#[inline]
 fn fly(flying: &mut VecDeque<Flying>, packet: Flying) {
     if flying.back().is_none_or(|(last, ..)| *last <= packet.0) {
         return flying.push_back(packet);
     }
+    fly_before(flying, packet);
+}
+
+/// It arrives before others.
+#[cold]
+fn fly_before(flying: &mut VecDeque<Flying>, packet: Flying) {
     let behind = flying.partition_point(|(other, ..)| *other <= packet.0);
     flying.insert(behind, packet);
 }
@@ -461,11 +510,7 @@ impl Machine for Cell {
         }
         loop {
             if let Some(burst) = self.next_burst(now) {
-                if burst.answers_code {
-                    self.answer_code(now, burst);
-                } else {
-                    self.send_burst(now, burst);
-                }
+                self.take_burst(now, burst);
                 continue;
             }
             let Some(Reverse((.., step))) = self
@@ -477,24 +522,7 @@ impl Machine for Cell {
             else {
                 break;
             };
-            match step {
-                Step::Frame(frame) => self.work_out(now, frame),
-                Step::Opportunity(opportunity) => self.request(now, opportunity),
-                Step::Unsolicited(flow) => self.unsolicited_burst(now, flow),
-                Step::Timer(flow) => self.timer_expires(now, flow),
-                Step::Entry(station) => self.entry_timer(now, station),
-                Step::Admission(station) => self.admission_timer(now, station),
-                Step::Preamble(station) => self.hear_preamble(now, station),
-                Step::Maps(station) => self.hear_maps(now, station),
-                Step::Ranging(opportunity) => self.range(now, opportunity),
-                Step::Heard(station, message) => self.hear(now, station, message),
-                Step::Told(station, message) => self.hear_told(now, station, message),
-                Step::Report(station) => self.report(now, station),
-                Step::Scan(station) => self.scan_step(now, station),
-                Step::ScanTimer(station) => self.scan_timer(now, station),
-                Step::Transfer(number) => self.transfer_ends(now, number),
-                Step::Arq(flow) => self.arq_timer(now, flow),
-            }
+            self.take_step(now, step);
         }
     }
 }

@@ -420,11 +420,12 @@ impl UnitTimes {
         }
     }
 
-    /// When the units from one up to another are over, from the begin of the uplink.
-    pub fn uplink_end(&self, from: u32, to: u32) -> Span {
+    /// When octets of a burst are over, from one up to another, whose first unit is `data`, from the begin of the uplink.
+    pub fn uplink_end(&self, data: u32, (from, to): (u32, u32), unit_bytes: u32) -> Span {
+        let end = data + to.div_ceil(unit_bytes);
         match self.pusc {
-            None => self.symbols(to),
-            Some((_, columns)) => self.symbols(Pusc::uplink_end(columns, from, to)),
+            None => self.symbols(end),
+            Some((_, columns)) => self.symbols(Pusc::uplink_end(columns, data + from / unit_bytes, end)),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::link::indication::LinkEvent;
 use crate::link::stations::Stations;
 use roamsim_engine::Span;
 
-const FASTEST: StationConfig =
+pub(super) const FASTEST: StationConfig =
     StationConfig { downlink: BurstProfile::SlotQam64R34, uplink: BurstProfile::SlotQam64R34, ..FAST };
 
 fn layout(codes: [u32; 2]) -> FrameLayout {
@@ -24,7 +24,7 @@ fn layout(codes: [u32; 2]) -> FrameLayout {
     pusc.layout(FrameLayout::new(clock, Span::from_ms(5), gap, gap, 0.66))
 }
 
-fn cell(stations: &[StationConfig], codes: [u32; 2]) -> CellConfig {
+pub(super) fn cell(stations: &[StationConfig], codes: [u32; 2]) -> CellConfig {
     CellConfig {
         layout: layout(codes),
         map_profile: BurstProfile::SlotQpsk12,

@@ -1,6 +1,7 @@
 //! What stations send: bandwidth requests, and their bursts.
 
 use super::block_errors::blocks_of;
+use super::connection::Carried;
 use super::contention::Expiry;
 use super::management::Direction;
 use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
@@ -315,8 +316,7 @@ impl Cell {
         let data = first_unit + profile.preamble_units();
         let mut last_end = start;
         let mut end = |times: &UnitTimes, from: u32, to: u32| {
-            let (from, to) = (from / profile.unit_bytes(), to.div_ceil(profile.unit_bytes()));
-            last_end = last_end.max(start + times.uplink_end(data + from, data + to));
+            last_end = last_end.max(start + times.uplink_end(data, (from, to), profile.unit_bytes()));
             last_end
         };
         let capacity = profile.burst_bytes(units - profile.preamble_units());
@@ -339,24 +339,30 @@ impl Cell {
         let mut lost =
             |first, bytes| sender.lost(FROM_STATION, now, blocks_of(profile, first, bytes), reception);
         let (layout, mut contents) = (&self.config.layout, Vec::new());
-        while let Some(pdu) =
-            own.take_uplink(now, capacity - used_bytes, &mut |bytes| lost(used_bytes, bytes))
-        {
+        loop {
+            let mut lost = |bytes| lost(used_bytes, bytes);
+            let pdu = match own.downlink.arq {
+                None => own.uplink.take(now, capacity - used_bytes, lost),
+                Some(_) => own.take_uplink(now, capacity - used_bytes, &mut lost),
+            };
+            let Some(pdu) = pdu else { break };
             let end = end(&self.times, used_bytes, used_bytes + pdu.bytes);
             used_bytes += pdu.bytes;
             own.stats.uplink_pdus += 1;
             own.stats.uplink_fragments += u64::from(pdu.fragment);
             own.stats.lost_pdus += u64::from(pdu.lost.is_some());
             self.stats[from.0 as usize].sends(&pdu, layout.airtime(pdu.bytes, profile, true));
-            if let Some((packet, lost)) = pdu.ends {
-                fly(&mut self.flying, (end, down, packet, lost));
-            }
-            if pdu.packs {
-                let packed = own.uplink.packed.drain(..);
-                packed.for_each(|packet| fly(&mut self.flying, (end, down, packet, pdu.lost)));
-            }
-            if let Some(content) = pdu.content {
-                contents.push((end, pdu.lost, content));
+            match pdu.carries {
+                Carried::Packets { ends, packs, cut: _ } => {
+                    if let Some((packet, lost)) = ends {
+                        fly(&mut self.flying, (end, down, packet, lost));
+                    }
+                    if packs {
+                        let packed = own.uplink.packed.drain(..);
+                        packed.for_each(|packet| fly(&mut self.flying, (end, down, packet, pdu.lost)));
+                    }
+                }
+                Carried::Arq(content) => contents.push((end, pdu.lost, content)),
             }
         }
         for (end, lost, content) in contents {

@@ -17,31 +17,29 @@ impl ServiceFlow {
         }
     }
 
-    /// The next PDU to the station: what the base station answers goes before what it sends.
+    /// The next PDU to the station where it sends with ARQ: what the base station answers goes before what it sends.
+    #[cold]
     pub fn take_downlink(
         &mut self,
         now: Time,
         room_bytes: u32,
         lost: &mut impl FnMut(u32) -> Option<DropReason>,
     ) -> Option<Pdu> {
-        if self.uplink.arq.is_some()
-            && let Some(answer) = self.uplink.answer(now, room_bytes, &mut *lost)
-        {
+        if let Some(answer) = self.uplink.answer(now, room_bytes, &mut *lost) {
             return Some(answer);
         }
         self.downlink.take(now, room_bytes, lost)
     }
 
     /// The same from the station.
+    #[cold]
     pub fn take_uplink(
         &mut self,
         now: Time,
         room_bytes: u32,
         lost: &mut impl FnMut(u32) -> Option<DropReason>,
     ) -> Option<Pdu> {
-        if self.downlink.arq.is_some()
-            && let Some(answer) = self.downlink.answer(now, room_bytes, &mut *lost)
-        {
+        if let Some(answer) = self.downlink.answer(now, room_bytes, &mut *lost) {
             return Some(answer);
         }
         self.uplink.take(now, room_bytes, lost)
