@@ -209,6 +209,22 @@ def test_a_task_that_takes_its_workers_with_it_is_given_back_and_the_cluster_goe
         assert executor.submit(len, "abc").result(60) == 3
 
 
+def test_a_worker_that_dies_as_it_begins_is_begun_again() -> None:
+    import dask
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": 99}), clusters.cluster("dask", 1) as executor:
+        assert executor is not None
+        first = executor.submit(os.getpid).result(60)
+        (worker,) = working(os.getpid())
+        assert worker.pid == first
+        worker.kill()
+        # The one that follows is killed before it has begun, which is when what watches it gives up.
+        wait_for("another", lambda: any(other.pid != first for other in working(os.getpid())))
+        for other in working(os.getpid()):
+            other.kill()
+        assert executor.submit(len, "abc").result(60) == 3
+
+
 def test_runs_that_hang_are_stopped_by_their_worker(scenario: Path, tmp_path: Path, roamsim: Command) -> None:
     many = ("--vary", "scenario.duration=10s,100000000s", "--replications", "3", "--out")
     whole = roamsim("sweep", scenario, "--vary", "scenario.duration=10s", "--replications", "3", "--out", "whole")

@@ -85,6 +85,7 @@ def _joined(where: str, jobs: int | None, open_things: ExitStack) -> distributed
             n_workers=many, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
         )
         where = open_things.enter_context(local).scheduler_address
+        _kept_up(local, many)
     try:
         client: distributed.Client = open_things.enter_context(
             distributed.Client(where, timeout=f"{ANSWER_S}s", set_as_default=False)
@@ -94,6 +95,27 @@ def _joined(where: str, jobs: int | None, open_things: ExitStack) -> distributed
     if not client.ncores():
         warn(f"the scheduler at {where} has no worker yet; runs begin when one comes", Notice, stacklevel=2)
     return client
+
+
+def _kept_up(local: distributed.LocalCluster, many: int) -> None:
+    """Lets a cluster of this machine begin workers anew for those that are lost for good.
+
+    What watches a worker begins it again when it dies, but gives up when it dies while it begins. The cluster keeps
+    that or forgets it, but begins no other, and without any worker runs would wait for ever.
+    """
+    from distributed.core import Status
+    from tornado.ioloop import PeriodicCallback
+
+    def look() -> None:
+        for name, watching in list(local.workers.items()):
+            if watching.status in (Status.closed, Status.failed):
+                del local.workers[name]
+        if len(local.workers) < many:
+            local.scale(many)
+
+    watch = PeriodicCallback(look, 1000 * COUNT_EVERY_S)
+    local.periodic_callbacks["kept-up"] = watch
+    local.loop.add_callback(watch.start)  # type: ignore[union-attr]  # a cluster that has begun has one
 
 
 class _OnDask(Executor):
