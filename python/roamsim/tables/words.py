@@ -131,7 +131,7 @@ def path_words(path: str, scenario: Mapping[str, Any]) -> str:
     steps = _steps(path)
     name = ""
     if len(steps) > 2 and isinstance(scenario.get(steps[0]), list):
-        name, steps = steps[1], steps[2:]
+        name, steps = _named(steps[1], scenario[steps[0]]), steps[2:]
     elif len(steps) > 1 and steps[0] == "scenario":
         steps = steps[1:]
     elif len(steps) == 2 and isinstance(scenario.get(steps[0]), list):
@@ -144,6 +144,14 @@ def path_words(path: str, scenario: Mapping[str, Any]) -> str:
 def varied_unit(path: str, column: str) -> str:
     """The unit of a column that holds what was varied at a path as numbers; empty where it has none."""
     return VARIED_UNITS.get(column.removeprefix(f"{path}_"), "") if column != path else ""
+
+
+def _named(step: str, entries: list[Any]) -> str:
+    """The name of the entry of a list that a step of a path leads to, by its name or its number."""
+    names = [entry.get("name") for entry in entries if isinstance(entry, Mapping)]
+    if step not in names and step.isdecimal() and int(step) < len(names):
+        return str(names[int(step)] or step)
+    return step
 
 
 def value_words(value: Any) -> str:
