@@ -112,7 +112,7 @@ fn what_ofdma_has_not_is_refused_with_the_way_out() {
             "no channel of this bandwidth",
             "write a multiple of",
         ),
-        ("frame = \"5ms\"", "frame = \"6ms\"", "no frame of this duration", "write \"2.5ms\""),
+        ("frame = \"5ms\"", "frame = \"6ms\"", "no frame of this duration", "write \"2ms\", \"2.5ms\""),
         (
             "frame = \"5ms\"",
             "frame = \"5ms\"\nburst_profile = \"BPSK 1/2\"",
