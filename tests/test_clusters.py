@@ -103,7 +103,7 @@ def test_a_driver_that_is_killed_goes_on_in_its_folder(
 ) -> None:
     out = tmp_path / "out"
     driver = begin(*sweep(scenario, out, "--on", "dask", "--jobs", "2"), cwd=tmp_path)
-    wait_for("a part", lambda: any((out / "parts").glob("*.zip")) or driver.poll() is not None)
+    wait_for("a part", lambda: any((out / "parts").glob("[!.]*.zip")) or driver.poll() is not None)
     children = psutil.Process(driver.pid).children(recursive=True)
     driver.kill()
     driver.wait()
@@ -142,7 +142,7 @@ def test_a_scheduler_that_is_killed_costs_no_finished_run(
     process, address = scheduler
     out = tmp_path / "out"
     driver = begin(*sweep(scenario, out, "--on", address), cwd=tmp_path)
-    wait_for("a part", lambda: any((out / "parts").glob("*.zip")) or driver.poll() is not None)
+    wait_for("a part", lambda: any((out / "parts").glob("[!.]*.zip")) or driver.poll() is not None)
     process.send_signal(signal.SIGKILL)
     begun = time.monotonic()
     _, told = driver.communicate(timeout=60)
