@@ -200,15 +200,19 @@ def test_a_damaged_table_of_a_run_is_named(roamsim: Command, scenario: Path, tmp
         polars.read_parquet(file).with_columns(goodput_bps=1.0).write_parquet(file)
 
     empty, cut = lambda file: file.write_bytes(b""), lambda file: os.truncate(file, 999)
-    for damage in (break_octet, Path.unlink, empty, cut, other_rows):
-        roamsim("run", scenario, "--parquet", "out")
-        damage(tmp_path / "out" / "flows.parquet")
-        for command in (
-            ["report", "out"],
-            ["query", "out", "select 1"],
-            ["plot", "out", "--what", "flows.goodput_bps"],
+    roamsim("run", scenario, "--parquet", "whole")
+    for number, damage in enumerate((break_octet, Path.unlink, empty, cut, other_rows)):
+        out = shutil.copytree(tmp_path / "whole", tmp_path / str(number))
+        damage(out / "flows.parquet")
+        for ask in (
+            lambda out: package.report(out),
+            lambda out: package.query(out, "select 1"),
+            lambda out: package.plot(out, "flows.goodput_bps"),
         ):
-            assert "flows.parquet is damaged" in roamsim(*command, code=2).stderr
+            with pytest.raises(UsageError, match=r"flows\.parquet is damaged"):
+                ask(out)
+    for command in (["report", "0"], ["query", "0", "select 1"], ["plot", "0", "--what", "flows.goodput_bps"]):
+        assert "flows.parquet is damaged" in roamsim(*command, code=2).stderr
 
 
 @pytest.mark.parametrize(
