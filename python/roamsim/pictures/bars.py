@@ -54,8 +54,7 @@ def parts_of(
 def specification(figures: Sequence[Bars]) -> dict[str, Any]:
     """The Vega-Lite specification of several, one under the other; the page gives them their width."""
     longest = max(len(name) for bars in figures for name in bars.names)
-    # Short names have no mean letters: "medium" is wider than six of them.
-    left = min(MOST_LEFT, round(LETTER * longest) + 20)
+    left = min(MOST_LEFT, round(LETTER * longest) + 12)
     views = [_view(bars, number, left) for number, bars in enumerate(figures)]
     resolve = {"scale": {"color": "independent", "x": "independent", "y": "independent"}}
     return {"concat": views, "columns": 1, "spacing": 14, "resolve": resolve, "usermeta": {"left": left}}
