@@ -100,8 +100,9 @@ def _joined(where: str, jobs: int | None, open_things: ExitStack) -> distributed
 def _kept_up(local: distributed.LocalCluster, many: int) -> None:
     """Lets a cluster of this machine begin workers anew for those that are lost for good.
 
-    What watches a worker begins it again when it dies, but gives up when it dies while it begins. The cluster keeps
-    that or forgets it, but begins no other, and without any worker runs would wait for ever.
+    A worker that dies is begun again; but one that has not come back after `distributed.deploy.lost-worker-timeout`
+    is forgotten, and one that never came has failed: the cluster begins no other, and without any worker runs would
+    wait for ever.
     """
     from distributed.core import Status
     from tornado.ioloop import PeriodicCallback
