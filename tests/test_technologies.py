@@ -128,6 +128,14 @@ def test_signals_of_a_plain_run_are_drawn_as_recorded_ones_are() -> None:
     assert signals.associations(events, "walker", 9.0) == [("west cell", 0.2, 5.0)]
     assert "200th" in signals.note(events)
     assert [panel.title for panel in signals.draw(events).panels] == ["walker: signal, dBm", "walker: associated"]
+    # Of many, those are drawn that change most, and the page says so.
+    others = [
+        kept.with_columns(node=polars.lit(f"w{i}"), signal_dbm=polars.col("signal_dbm") / (i + 2)) for i in range(9)
+    ]
+    assert "drawn" not in signals.note(polars.concat([kept, *others[:7]]))
+    crowd = polars.concat([*reversed(others), kept])
+    assert "Of 10 stations 8 are drawn" in signals.note(crowd)
+    assert signals.stations(crowd) == [f"w{i}" for i in range(6, -1, -1)] + ["walker"]
     # What a trace has recorded is more.
     traced = kept.with_columns(reason=None)
     assert "200th" not in signals.note(traced)
