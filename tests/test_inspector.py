@@ -167,7 +167,7 @@ def test_texts_are_written_once() -> None:
 def test_steps_of_a_handover_by_mih_stand_where_the_table_has_them() -> None:
     found, results = lanes("mih-handover")
     (account,) = results["mih_handovers"].iter_rows(named=True)
-    steps = found["Handovers"]["rows"][0]
+    steps = found["Handovers of terminal"]["rows"][0]
     assert kinds(steps) == ["scanning", "asking for resources", "commitment", "redirection"]
     begins = ["scan_begun_s", "resources_asked_s", "commit_asked_s", "redirect_begun_s"]
     ends = ["scan_done_s", "resources_known_s", "committed_s", "redirected_s"]
@@ -192,7 +192,7 @@ def test_a_link_is_up_from_link_up_to_link_down() -> None:
     assert west["columns"]["t"][up] == 0.0
     assert west["columns"]["until"][up] == pytest.approx(30.208)
     assert east["columns"]["until"][kinds(east).index("up")] == 60.0
-    distances = found["Distance to the base station, for its signal, at terminal [m]"]["rows"]
+    distances = found["Distance to base stations at terminal [m]"]["rows"]
     assert [row["name"] for row in distances] == ["west cell", "east cell"]
     assert distances[0]["columns"]["value"][0] == pytest.approx(np.hypot(20, 10))
 
@@ -651,7 +651,7 @@ def test_the_whole_run_and_a_microsecond_are_drawn(walk: Path, tmp_path: Path, w
     whole = opened(walk, tmp_path, width=width)
     assert 'data-span="0,30"' in whole
     assert ">30 s</text>" in whole
-    for name in ("small", "terminal: steps by MIH", "from terminal", "from pos-1", "stream to terminal"):
+    for name in ("small", "steps by MIH", "from terminal", "from pos-1", "stream to terminal"):
         assert "<path" in row(whole, name) or "<rect" in row(whole, name), name
     assert 'data-line="small"' in whole
     # Few elements, however many marks.

@@ -33,7 +33,7 @@ SPANS = (
 )
 
 #: What is measured of a link, by column of `link_events`.
-MEASURED = (("signal_dbm", "Signal", "dBm"), ("distance_m", "Distance to the base station, for its signal,", "m"))
+MEASURED = (("signal_dbm", "Signal", "dBm"), ("distance_m", "Distance to base stations", "m"))
 
 Tables = Mapping[str, polars.DataFrame]
 
@@ -152,6 +152,7 @@ def phases(tables: Tables, end_s: float) -> list[Lane]:
 def handovers(tables: Tables) -> list[Lane]:
     """Each handover: its steps by MIH, from finding out to completing it, and the time without a packet."""
     rows = []
+    nodes = {node for table in ("mih_handovers", "handovers") if table in tables for node in tables[table]["node"]}
     for table, what, spans in (
         ("mih_handovers", "steps by MIH", STEPS),
         ("handovers", "handover", SPANS[1:]),
@@ -164,8 +165,9 @@ def handovers(tables: Tables) -> list[Lane]:
         for (node,), mine in about.group_by("node", maintain_order=True):
             found = _spans(mine, spans)
             if found.height:
-                rows.append(Row(f"{node}: {what}", table, found))
-    return [Lane("Handovers", rows)] if rows else []
+                rows.append(Row(what if len(nodes) == 1 else f"{node}: {what}", table, found))
+    of = f" of {next(iter(nodes))}" if len(nodes) == 1 else ""
+    return [Lane(f"Handovers{of}", rows)] if rows else []
 
 
 def _spans(mine: polars.DataFrame, spans: Sequence[tuple[str, str, str]]) -> polars.DataFrame:
