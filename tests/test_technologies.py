@@ -221,9 +221,10 @@ def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_pa
     down = changes.filter(direction="downlink")["profile"].to_list()
     # Near the base station it begins with the fastest, as the cell has it; then it goes down step by step.
     assert down == wimax.PROFILES[::-1]
-    line = wimax.profiles(changes).panels[0].marks[0].frame
+    line = wimax.profiles(changes, wimax.end_s(results)).panels[0].marks[0].frame
     # The last one holds to the end of the panel.
     assert [round(level) for level in line["v"]] == [6, 5, 4, 3, 2, 1, 0, 0]
+    assert line["t"][-1] == pytest.approx(60.005)
     page = results.report().read_text()
     assert "Frames of air" in page
     assert "Burst profiles over time, first run" in page

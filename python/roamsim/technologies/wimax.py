@@ -87,7 +87,7 @@ def report(page: Report, results: Results) -> None:
         )
     changes = first_run(results, "wimax_profiles")
     if changes.height:
-        spec = profiles(changes).specification()
+        spec = profiles(changes, end_s(results)).specification()
         page.figure("wimax-profiles", spec, "Burst profiles over time, first run", _profile_note(changes))
     page.table(worded("wimax", cells), f"wimax{of_runs(results)}")
     page.table(worded("wimax_stations", stations), f"wimax_stations{of_runs(results)}")
@@ -134,10 +134,15 @@ def draw(cell: Mapping[str, Any], stations: polars.DataFrame) -> dict[str, Any]:
     )
 
 
-def profiles(changes: polars.DataFrame) -> Figure:
-    """The burst profiles of stations as steps over time, from and to them."""
+def end_s(results: Results) -> float:
+    """When the first run came to its end: its frames fill it."""
+    frames = first_run(results, "wimax").select(polars.sum_horizontal(*FRAME).max())
+    return float(frames.item())
+
+
+def profiles(changes: polars.DataFrame, end_s: float) -> Figure:
+    """The burst profiles of stations as steps over time, from and to them, until the run's end."""
     marks: list[Marks] = []
-    end_s = float(changes["time_s"].max() or 0.0)  # type: ignore[arg-type]
     for node in changes["node"].unique(maintain_order=True).to_list()[:MAX_FOLLOWED]:
         for direction, shift in (("downlink", 0.06), ("uplink", -0.06)):
             own = changes.filter(node=node, direction=direction).sort("time_s")
@@ -162,7 +167,7 @@ def _busiest(stations: polars.DataFrame) -> polars.DataFrame:
 
 def _note(stations: polars.DataFrame) -> str:
     requests, collided = sum(stations["requests"].to_list()), sum(stations["collided_requests"].to_list())
-    share = f"{100 * collided / requests:.1f} % of them collided" if requests else "none in vain"
+    share = f"{percent(collided / requests)} of them collided" if collided else "none in vain"
     told = f"{requests:,.0f} bandwidth requests in contention, {share}."
     left_out = stations.height - MAX_STATIONS
     return told + (f" {left_out} stations with fewer PDUs are in the table alone." if left_out > 0 else "")
