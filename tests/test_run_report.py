@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
-from conftest import ROOT, Command, environment
+from conftest import ROOT, Command, run_command
 from markupsafe import escape
 from roamsim.pictures import course
 from roamsim.reports import outcome
@@ -28,10 +27,6 @@ def results_of(roamsim: Command, tmp_path: Path, name: str, *options: str) -> Re
     """A run of an example, read from its folder."""
     roamsim("run", EXAMPLES / f"{name}.toml", "--parquet", "out", *options)
     return open_results(tmp_path / "out")
-
-
-def run_with(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "roamsim", *arguments], check=True, capture_output=True, env=environment())
 
 
 def rows(view: dict[str, Any]) -> list[dict[str, Any]]:
@@ -300,7 +295,8 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """The report of a run of an example."""
     target: Path = tmp_path_factory.mktemp("page") / "page.html"
     recorded = ["--trace", RECORDED[request.param]] if request.param in RECORDED else []
-    run_with("run", str(EXAMPLES / f"{request.param}.toml"), *recorded, "--report", str(target))
+    done = run_command("run", EXAMPLES / f"{request.param}.toml", *recorded, "--report", target, cwd=target.parent)
+    assert done.returncode == 0, done.stderr
     return target
 
 
@@ -315,14 +311,14 @@ def test_nothing_of_a_figure_is_cut_or_hidden(page: Path, tmp_path: Path, width:
 
 
 @pytest.mark.needs("chromium")
-def test_names_with_markup_stay_text(tmp_path: Path) -> None:
+def test_names_with_markup_stay_text(roamsim: Command, tmp_path: Path) -> None:
     hostile = "</script><img src=x onerror=document.title='broken'>`x`^2"
     text = (EXAMPLES / "both-ways.toml").read_text()
     names = re.findall(r'^name = "([^"]*)"', text, re.MULTILINE)
     for name in names:
         text = text.replace(f'"{name}"', json.dumps(f"{name} {hostile}"))
     (tmp_path / "hostile.toml").write_text(text)
-    run_with("run", str(tmp_path / "hostile.toml"), "--report", str(tmp_path / "page.html"))
+    roamsim("run", "hostile.toml", "--report", "page.html")
     page = (tmp_path / "page.html").read_text()
     elements = Elements(page)
     assert "img" not in elements.tags
