@@ -105,13 +105,16 @@ def execute(block: Block, folder: Path, variables: dict[str, object], env: dict[
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.exists()], ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = list(blocks(page))
+    if not examples:
+        return
     folder = tmp_path / "roamsim"
     shutil.copytree(ROOT, folder, ignore=IGNORED, symlinks=True)
     monkeypatch.chdir(folder)
     variables: dict[str, object] = {}
     # The commands of the README start as they do for its reader, those of other pages are forked by a server.
     env = environment() if page.name == "README.md" else next(SERVERS).environment()
-    for block in blocks(page):
+    for block in examples:
         execute(block, folder, variables, env)
 
 
