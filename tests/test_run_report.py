@@ -278,7 +278,13 @@ SWITCH = """
     const before = lines(), label = document.querySelector("#course svg.marks .role-legend-label text");
     label.dispatchEvent(new MouseEvent("click", {bubbles: true}));
     await wait(500);
-    document.querySelector("#course").dataset.lines = [label.textContent, before, lines()];
+    const chosen = lines(), drawn = [];
+    for (const button of ["Closer", "Wider", "Whole"]) {
+        [...document.querySelectorAll("#course .tools button")].find(({textContent}) => textContent === button).click();
+        await wait(1000);
+        drawn.push(lines());
+    }
+    document.querySelector("#course").dataset.lines = [label.textContent, before, chosen, ...drawn];
 """
 
 
@@ -289,8 +295,9 @@ def test_a_name_in_the_legend_leaves_its_lines_and_those_of_other_legends(roamsi
     (tmp_path / "copy.html").write_text(f"{head}<script type='module'>{SWITCH}</script></body>{tail}")
     dom, console = open_in_browser(tmp_path / "copy.html", tmp_path)
     assert console == []
-    # Rates and windows of ten flows and queue delays of five links; then those of one flow, and of the links.
-    assert 'data-lines="upload-0,25,7"' in dom
+    # Rates and windows of ten flows and queue delays of five links; then those of one flow, and of the links. They stay
+    # so when less or more of the time is drawn, until all is asked for.
+    assert 'data-lines="upload-0,25,7,7,7,25"' in dom
 
 
 #: What is recorded of an example beside what every run has.

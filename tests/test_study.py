@@ -4,14 +4,17 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import cast
 
 import pytest
 from conftest import Command
 from roamsim import study
 from roamsim.api import report
 from roamsim.errors import CheckFailed, UsageError
+from roamsim.study.data import Data
 from roamsim.study.definition import LEVELS, points
-from roamsim.study.figures import chart
+from roamsim.study.entries import Curve, Figure
+from roamsim.study.figures import chart, figure_rows
 from roamsim.study.reference import path_of
 from roamsim.study.sequences import picture
 from small_study import change, refused
@@ -389,3 +392,22 @@ def test_the_published_studies_are_well_formed() -> None:
     assert "mih-transport" in found
     for folder in found.values():
         study.load(folder)
+
+
+def test_no_interval_of_a_figure_reaches_below_what_values_can_be() -> None:
+    class Rows:
+        """Timeouts of two replications of two points: of the second both the same."""
+
+        def rows(self, experiment: str, **where: object) -> list[dict[str, float]]:
+            return [{"x": x, "series": 1, "timeouts": n, "saved": n - 2} for x, n in ((1, 0), (1, 2), (2, 3), (2, 3))]
+
+    def drawn(column: str) -> list[tuple[float, float, float]]:
+        figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve(column, "c")], "y", ["series"])
+        rows = figure_rows(cast(study.Study, None), figure, cast(Data, Rows()))
+        return [(row["low"], row["mean"], row["high"]) for row in rows]
+
+    # Student's t of one degree of freedom: 12.706 times a standard error of 1.
+    assert drawn("timeouts") == [(0.0, 1.0, pytest.approx(13.706, abs=1e-3)), (3.0, 3.0, 3.0)]
+    # What is below zero somewhere, and a difference, which could be, keep their intervals.
+    for column, mean in (("saved", -1.0), ("timeouts - 0", 1.0)):
+        assert drawn(column)[0][0] == pytest.approx(mean - 12.706, abs=1e-3)

@@ -70,7 +70,7 @@ def tables(page: Report, results: Results) -> None:
         if rows:
             page.table(rows, f"{table}: {MEANS}" if several else table)
     if results.height("drops"):
-        page.table(dropped(results), f"drops: packets{' in all replications' if several else ''}")
+        page.table(dropped(results), f"drops{': in all replications' if several else ''}")
 
 
 def told(page: Report, notes: Iterable[str]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from roamsim.pictures.charts import COLOURS, NAMED
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
-from roamsim.study.metric import estimate_of
+from roamsim.study.metric import estimate_of, values_of
 
 if TYPE_CHECKING:
     import altair
@@ -35,6 +35,7 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
                 at = (series, curve.label, float(row[figure.x]))
                 groups.setdefault(at, (curve, []))[1].append(row)
     formula = study.function(figure.closed_form) if figure.closed_form else None
+    nowhere_below = {curve.label for curve in figure.y if _not_below(curve, groups.values())}
     rows = []
     for (series, label, x), (curve, found) in groups.items():
         estimate = estimate_of(found, curve.metric).scaled(curve.scale)
@@ -45,7 +46,7 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
                 "series": series,
                 "curve": label,
                 "mean": _finite(estimate.mean),
-                "low": _finite(estimate.low),
+                "low": _finite(max(estimate.low, 0.0) if label in nowhere_below else estimate.low),
                 "high": _finite(estimate.high),
                 "samples": estimate.samples,
                 "closed_form": None if exact is None else _finite(exact * curve.scale),
@@ -54,6 +55,12 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
     order = {series: i for i, series in enumerate(dict.fromkeys(row["series"] for row in rows))}
     labels = [curve.label for curve in figure.y]
     return sorted(rows, key=lambda row: (order[row["series"]], labels.index(row["curve"]), row["x"]))
+
+
+def _not_below(curve: Curve, groups: Iterable[tuple[Curve, list[Row]]]) -> bool:
+    """Whether a curve has no value below zero and is no difference: what an interval has there is impossible."""
+    values = (value for own, rows in groups if own is curve for value in values_of(rows, curve.metric))
+    return curve.scale > 0 and "-" not in curve.column and not any(value < 0 for value in values)
 
 
 def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChart | altair.FacetChart:
