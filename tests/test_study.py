@@ -423,3 +423,25 @@ def test_no_interval_of_a_figure_reaches_below_what_values_can_be() -> None:
     # What is below zero somewhere, and a difference, which could be, keep their intervals.
     for column, mean in (("saved", -1.0), ("timeouts - 0", 1.0)):
         assert drawn(column)[0][0] == pytest.approx(mean - 12.706, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("places", "read"),
+    [
+        ((1, 3), ["1", "3"]),
+        ((25, 50, 100), ["25", "50", "100"]),
+        ((150, 200, 384, 1000, 2000), ["150", "200", "384", "1000", "2000"]),
+    ],
+)
+def test_what_was_varied_is_read_at_its_marks(places: tuple[int, ...], read: list[str]) -> None:
+    import vl_convert
+
+    figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve("y", "c")], "y", ["series"])
+    values = {"series": "s", "curve": "", "mean": 7.5, "low": 7.5, "high": 7.5, "samples": 2, "closed_form": None}
+    drawing = specification(figure, [{"x": float(x), **values} for x in places])
+    # As the page draws it: labels that lie on each other are left out.
+    drawing |= {"width": 400, "config": {"axis": {"labelOverlap": True, "labelSeparation": 6}}}
+    svg = vl_convert.vegalite_to_svg(drawing)
+    axis = svg[svg.index("X-axis") : svg.index("Y-axis titled")]
+    shown = re.findall(r"<text[^>]*>([^<]*)</text>", axis)
+    assert [label for label in shown if label.isdigit() or "e" in label] == read

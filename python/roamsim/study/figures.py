@@ -82,7 +82,7 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     places = sorted({row["x"] for row in shown})
     axis = alt.Axis(labelFlush=EDGE + 1)
     if len(places) <= MARKED:
-        axis = alt.Axis(labelFlush=EDGE + 1, values=places, format="~g")
+        axis = alt.Axis(labelFlush=EDGE + 1, values=places, format=".6~g", labelOverlap="greedy")
     base = alt.Chart({"values": shown}).encode(
         x=alt.X(
             "x:Q",
