@@ -59,7 +59,7 @@ def samples(panels: Sequence[Panel], what: str, most: int) -> tuple[timed.Figure
             frame = timed.kept(mine.select(t="time_s", v=polars.col("value") / size.size), each)
             held += frame.height
             marks.append(timed.Marks(str(name), colours[str(name)], "dot" if points else "step", frame))
-        axis = {"format": "~g"} if logarithmic else {}
+        axis = {"format": ".6~g"} if logarithmic else {}
         of_log = {"type": "log"} if logarithmic else {}
         shown = title if not panel.title else f"{panel.title}: {title}"
         drawn.append(timed.Panel(shown, marks, 200 if len(panels) == 1 else 120, axis, of_log))
