@@ -300,7 +300,7 @@ impl World {
             Pdu::Udp(datagram, Message::MobileIp(message)) => {
                 self.mobile_ip().receive_registration(moment, &packet, *datagram, message);
             }
-            Pdu::Udp(..) => return self.receive_at(moment, SocketId::Udp(packet.socket), packet),
+            Pdu::Udp(..) => self.receive_datagram(moment.now, packet),
             Pdu::Sctp(_) => return self.receive_at(moment, SocketId::Sctp(packet.socket), packet),
             // Never here.
             Pdu::Tcp(_) => {}
