@@ -279,8 +279,8 @@ fn apart<T>(call: impl FnOnce() -> T) -> T {
 }
 
 impl AnyLink {
-    /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does. What every packet on a wire does stands in line where
-    /// packets are sent and forwarded, and not here.
+    /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does, and says when the link is due next. What every packet on a wire does
+    /// stands in line where packets are sent and forwarded, and not here.
     #[inline(never)]
     pub(crate) fn enqueue(
         &mut self,
@@ -288,17 +288,18 @@ impl AnyLink {
         cx: &mut Context<'_>,
         from: Attachment,
         packet: Packet,
-    ) -> Result<(), Dropped> {
+    ) -> (Result<(), Dropped>, Option<Time>) {
         each_carrier!(
             self,
             wire => {
                 let place = flights.add(packet);
-                wire.put(flights, cx.now, place).map_err(|(place, dropped)| {
+                let outcome = wire.put(flights, cx.now, place).map_err(|(place, dropped)| {
                     flights.clear(place);
                     dropped
-                })
+                });
+                (outcome, wire.poll_timeout())
             },
-            link => link.enqueue(cx, from, packet)
+            link => (link.enqueue(cx, from, packet), link.poll_timeout())
         )
     }
 
