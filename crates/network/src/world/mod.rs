@@ -443,3 +443,6 @@ impl World {
         u64::from(worked)
     }
 }
+
+#[cfg(test)]
+mod undisturbed;
