@@ -18,6 +18,7 @@ from roamsim.pictures import bars
 from roamsim.study.entries import Curve, Figure
 from roamsim.study.figures import specification
 from test_report import open_in_browser
+from test_run_report import FRAMES, Frame
 from test_run_report import looked_at as framed
 
 pytestmark = pytest.mark.needs("chromium")
@@ -122,12 +123,19 @@ def test_no_text_of_a_figure_is_cut_or_lies_on_another(
     assert first["flows-goodput_bps.png"].startswith("data:image/png")
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False), (390, True)])
-@pytest.mark.parametrize("name", ["one", "sweep", "six", "study"])
+@pytest.fixture(scope="module", params=["one", "sweep", "six", "study"])
+def seen(
+    request: pytest.FixtureRequest, pages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[Frame, dict[str, Any]]:
+    """What a browser says of one of them in frames."""
+    return framed(pages[request.param], tmp_path_factory.mktemp("framed"), FRAMES[1:])
+
+
+@pytest.mark.parametrize(("width", "dark"), FRAMES[1:])
 def test_every_figure_can_be_read_on_a_telephone_and_in_the_dark(
-    pages: dict[str, Path], tmp_path: Path, name: str, width: int, dark: bool
+    seen: dict[Frame, dict[str, Any]], width: int, dark: bool
 ) -> None:
-    told = framed(pages[name], tmp_path, width, dark=dark)
+    told = seen[width, dark]
     # Long names are cut where a telephone has no room for them.
     assert [wrong for wrong in told["wrong"] if not (width == 390 and wrong.startswith("cut: "))] == []
     assert told["texts"] > 5
