@@ -48,7 +48,7 @@ struct LinkSlot {
 struct LinkRecord {
     name: String,
     random: Stream,
-    drops: BTreeMap<(DropReason, u32), DropCount>,
+    drops: DropCounts,
     /// For its link events.
     indications: Alarm,
 }
@@ -112,6 +112,27 @@ impl DropCount {
 
 impl AddAssign for DropCount {
     fn add_assign(&mut self, other: DropCount) {
+/// Drops of a link by reason and attachment, in their order: a few, of which one is counted again and again.
+#[derive(Debug, Default)]
+struct DropCounts(Vec<((DropReason, Attachment), DropCount)>);
+
+impl DropCounts {
+    /// The count for a reason, of what came from an attachment.
+    #[inline]
+    fn of(&mut self, reason: DropReason, from: Attachment) -> &mut DropCount {
+        let key = (reason, from);
+        let place = match self.0.iter().position(|&(other, _)| other >= key) {
+            Some(place) if self.0[place].0 == key => place,
+            later => {
+                let place = later.unwrap_or(self.0.len());
+                self.0.insert(place, (key, DropCount::default()));
+                place
+            }
+        };
+        &mut self.0[place].1
+    }
+}
+
         self.packets += other.packets;
         self.bytes += other.bytes;
     }
@@ -216,7 +237,7 @@ impl Network {
         self.records.push(LinkRecord {
             name: name.to_owned(),
             random,
-            drops: BTreeMap::new(),
+            drops: DropCounts::default(),
             indications: Alarm::default(),
         });
         LinkId((self.links.len() - 1) as u32)
@@ -495,8 +516,10 @@ impl Network {
     /// A wire does not deliver a packet, whose place becomes free.
     #[cold]
     fn drop_flying(&mut self, (number, from): (u32, Attachment), place: Place, dropped: Dropped) {
-        if let Some(packet) = self.flights.take(place) {
-            self.count_drop(number, from, Account::of(&packet), dropped);
+        if let Some(packet) = self.flights.packet(&place) {
+            let account = Account::of(packet);
+            self.flights.clear(place);
+            self.count_drop(number, from, account, dropped);
         }
     }
 
@@ -504,7 +527,7 @@ impl Network {
     #[cold]
     fn count_drop(&mut self, number: u32, from: Attachment, packet: Account, dropped: Dropped) {
         let drops = &mut self.records[number as usize].drops;
-        drops.entry((dropped.reason, from.0)).or_default().add(packet.bytes);
+        drops.of(dropped.reason, from).add(packet.bytes);
         self.end_in_a_drop(packet);
     }
 
@@ -601,8 +624,7 @@ impl Network {
     /// Drops by place and reason, in the order of the links.
     pub fn drops(&self) -> impl Iterator<Item = Drops<'_>> {
         self.links().zip(&self.records).flat_map(|(link, record)| {
-            let drops = record.drops.iter();
-            drops.map(move |(&(reason, from), &count)| Drops { link, from: Attachment(from), reason, count })
+            record.drops.0.iter().map(move |&((reason, from), count)| Drops { link, from, reason, count })
         })
     }
 
