@@ -8,6 +8,7 @@ mod dropped_segments;
 mod link_events;
 mod processing;
 pub mod tunnel;
+mod ways;
 
 pub(crate) use self::arrivals::Woken;
 pub use self::conservation::ConservationViolation;
@@ -15,9 +16,10 @@ pub use self::conservation::ConservationViolation;
 use self::dropped_segments::DroppedSegments;
 use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
+use self::ways::Ways;
 use crate::alarm::{Alarm, Moment};
 use crate::drops::{DropReason, Dropped};
-use crate::ends::SocketId;
+use crate::ends::{Onward, SocketId};
 use crate::event::Event;
 use crate::link::flight::{Flights, Place};
 use crate::link::indication::Indication;
@@ -110,8 +112,6 @@ impl DropCount {
     }
 }
 
-impl AddAssign for DropCount {
-    fn add_assign(&mut self, other: DropCount) {
 /// Drops of a link by reason and attachment, in their order: a few, of which one is counted again and again.
 #[derive(Debug, Default)]
 struct DropCounts(Vec<((DropReason, Attachment), DropCount)>);
@@ -133,6 +133,8 @@ impl DropCounts {
     }
 }
 
+impl AddAssign for DropCount {
+    fn add_assign(&mut self, other: DropCount) {
         self.packets += other.packets;
         self.bytes += other.bytes;
     }
@@ -171,6 +173,8 @@ pub struct Network {
     links: Vec<LinkSlot>,
     /// The packets on wires.
     flights: Flights,
+    /// The ways over wires that connections send by.
+    ways: Ways,
     records: Vec<LinkRecord>,
     /// By node, those that take time over packets; empty where none does.
     processors: Vec<Option<Processor>>,
@@ -205,6 +209,7 @@ impl Network {
             ip,
             links: Vec::new(),
             flights: Flights::default(),
+            ways: Ways::default(),
             records: Vec::new(),
             processors: Vec::new(),
             attachments: Vec::new(),
@@ -312,32 +317,21 @@ impl Network {
         self.put_out(moment, node, egress, packet);
     }
 
-    /// The wire by which what goes this way leaves a node, where it goes straight onto one and nobody watches.
-    #[inline(always)]
-    pub(crate) fn wire_toward(
-        &self,
-        node: NodeId,
-        [source, destination]: [Address; 2],
-    ) -> Option<(u32, Attachment)> {
-        if self.recorder.is_some() || !self.processors.is_empty() {
-            return None;
-        }
-        let (LinkId(number), attachment) =
-            self.topology.attachment(self.topology.egress(node, source, destination)?);
-        matches!(self.links[number as usize].link, AnyLink::Wire(_)).then_some((number, attachment))
-    }
-
     /// Where the next packet is to be written.
     #[inline(always)]
     pub(crate) fn blank(&mut self) -> &mut Option<Packet> {
         self.flights.blank()
     }
 
-    /// Takes the packet that was written into the blank, and puts it on a wire.
+    /// Takes the packet that was written into the blank, and puts it on a wire, behind which it goes on so.
     #[inline(always)]
-    pub(crate) fn send_blank(&mut self, moment: &mut Moment<'_>, wire: (u32, Attachment)) {
+    pub(crate) fn send_blank(
+        &mut self,
+        moment: &mut Moment<'_>,
+        (wire, onward): ((u32, Attachment), Onward),
+    ) {
         self.created += 1;
-        let place = self.flights.take_blank();
+        let place = self.flights.take_blank(onward);
         let _ = self.put_on_wire(moment, wire, place);
     }
 
@@ -488,8 +482,9 @@ impl Network {
         }
     }
 
-    /// Sends a packet that has come over a wire on toward its destination; from wire to wire it stays in its place.
-    #[inline(always)]
+    /// Sends a packet that has come over a wire, and is on no way that was looked up, on toward its destination; from wire to wire it
+    /// stays in its place.
+    #[inline(never)]
     fn forward_flying(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
         if !self.tunnels.has_reverse()
             && self.processors.is_empty()
