@@ -22,6 +22,11 @@ impl Event for Number {
     fn from_code(code: u32) -> Number {
         Number(code)
     }
+
+    /// The spans are random.
+    fn comes_in_order(self) -> bool {
+        false
+    }
 }
 
 fn hold(criterion: &mut Criterion, name: &str, spans: &[Span]) {

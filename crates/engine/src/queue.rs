@@ -12,6 +12,12 @@
 //! links are, another for the rest, as the timers of connections, of which there is one each, and most of which are put off before
 //! they have anything to do. So with a thousand connections at work the first is as shallow as with ten. Its keys have 64 bits, with times
 //! that count from an instant now and then moved on, and four of its entries lie in one line of the cache; those of the other have 128.
+//!
+//! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one length, so that their events are
+//! pushed in a few sequences each of which is in order by itself. Before the heap stand some runs: an entry goes behind the last one of
+//! the first run in which none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap, and what
+//! is due at any time ([`Event::comes_in_order`]). (These are the piles of patience sorting: the last entries of the runs are in
+//! order, the latest first, so that the first that fits is the closest.)
 
 use crate::time::{Span, Time};
 use std::marker::PhantomData;
@@ -29,6 +35,13 @@ pub trait Event: Copy {
 
     /// What a number of [`Event::to_code`] stands for.
     fn from_code(code: u32) -> Self;
+
+    /// Whether those of its kind are pushed in the order in which they are due, or nearly: where it waits in the queue is decided by
+    /// that, not when it comes out.
+    #[inline(always)]
+    fn comes_in_order(self) -> bool {
+        true
+    }
 }
 
 /// Time and insertion, the former in the higher bits.
@@ -45,8 +58,17 @@ impl Key for u128 {
     const NOTHING: u128 = u128::MAX;
 }
 
-/// Bits of the count of insertions in a key.
+/// Bits of a key for the count of insertions, and the lowest of them, which tell the run that an entry is in and decide no order.
 const INSERTION_BITS: u32 = 32;
+const RUN_BITS: u32 = 3;
+
+/// How many runs there are; the number behind theirs is the heap's. Chosen: wires of one delay and packets of two lengths need three, a
+/// bottleneck before them a fourth, and each more is looked at for every event.
+const RUNS: usize = 4;
+
+/// One insertion, and the last one before they are counted anew.
+const INSERTION: u32 = 1 << RUN_BITS;
+const LAST_INSERTION: u32 = u32::MAX - (INSERTION - 1);
 
 /// Four entries with the same parent.
 #[derive(Clone, Copy)]
@@ -118,6 +140,12 @@ impl<K: Key> Heap<K> {
     fn take_first(&mut self) -> u32 {
         self.hole_at_root = true;
         self.places[0].codes[ROOT]
+    }
+
+    /// The earliest key behind the root, whose entry has been taken.
+    #[inline]
+    fn second(&self) -> K {
+        self.places.get(1).map_or(K::NOTHING, |children| children.earliest().1)
     }
 
     /// How many there are.
@@ -196,10 +224,172 @@ impl<K: Key> Heap<K> {
     }
 }
 
+/// What lies behind the first of a run, in a ring: entry n in place n modulo their number, a power of two.
+struct Behind {
+    places: Vec<(u64, u32)>,
+    begin: u32,
+    end: u32,
+}
+
+impl Default for Behind {
+    fn default() -> Behind {
+        Behind { places: vec![(0, 0)], begin: 0, end: 0 }
+    }
+}
+
+impl Behind {
+    #[inline(always)]
+    fn push(&mut self, key: u64, code: u32) {
+        let (places, count) = (self.places.len(), self.len());
+        match self.places.get_mut(self.end as usize & (places - 1)) {
+            Some(place) if count != places => {
+                *place = (key, code);
+                self.end = self.end.wrapping_add(1);
+            }
+            _ => self.push_grown(key, code),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_grown(&mut self, key: u64, code: u32) {
+        let (at, places) = (self.begin as usize & (self.places.len() - 1), self.places.len());
+        self.places.rotate_left(at);
+        (self.begin, self.end) = (0, places as u32);
+        self.places.resize(2 * places, (0, 0));
+        self.push(key, code);
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<(u64, u32)> {
+        if self.begin == self.end {
+            return None;
+        }
+        let entry = self.places[self.begin as usize & (self.places.len() - 1)];
+        self.begin = self.begin.wrapping_add(1);
+        Some(entry)
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.end.wrapping_sub(self.begin) as usize
+    }
+}
+
+/// What is due soon: some runs, each in order by itself, and a heap of what fits into none.
+#[repr(C)] // what every event needs lies together
+struct Near {
+    /// The first key of each run, and behind them that of the heap; [`Key::NOTHING`] where there is none.
+    firsts: [u64; RUNS + 1],
+    /// What those of the runs stand for.
+    codes: [u32; RUNS],
+    /// The last key of each run; of an empty one, the last that it had.
+    lasts: [u64; RUNS],
+    behind: [Behind; RUNS],
+    heap: Heap<u64>,
+}
+
+impl Default for Near {
+    fn default() -> Near {
+        Near {
+            firsts: [u64::NOTHING; RUNS + 1],
+            codes: [0; RUNS],
+            lasts: [0; RUNS],
+            behind: Default::default(),
+            heap: Heap::default(),
+        }
+    }
+}
+
+impl Near {
+    /// Adds an entry, the lowest bits of whose key are zero.
+    #[inline(always)]
+    fn push(&mut self, key: u64, code: u32) {
+        for run in 0..RUNS {
+            if self.lasts[run] <= key {
+                let key = key | run as u64;
+                self.lasts[run] = key;
+                if self.firsts[run] == u64::NOTHING {
+                    self.firsts[run] = key;
+                    self.codes[run] = code;
+                } else {
+                    self.behind[run].push(key, code);
+                }
+                return;
+            }
+        }
+        self.push_apart(key, code);
+    }
+
+    /// Into the heap; apart, so that it is out of the way of the runs.
+    #[inline(never)]
+    fn push_apart(&mut self, key: u64, code: u32) {
+        let key = key | RUNS as u64;
+        self.heap.push(key, code);
+        self.firsts[RUNS] = self.firsts[RUNS].min(key);
+    }
+
+    /// The earliest key, or [`Key::NOTHING`].
+    #[inline(always)]
+    fn first(&self) -> u64 {
+        self.firsts.iter().fold(u64::NOTHING, |first, &key| first.min(key))
+    }
+
+    /// Takes the entry with the earliest key, which is this one.
+    #[inline(always)]
+    fn take_first(&mut self, key: u64) -> u32 {
+        let run = (key & ((1 << RUN_BITS) - 1)) as usize;
+        let Some(&code) = self.codes.get(run) else { return self.take_apart() };
+        match self.behind[run].pop() {
+            Some((key, code)) => (self.firsts[run], self.codes[run]) = (key, code),
+            None => self.firsts[run] = u64::NOTHING,
+        }
+        code
+    }
+
+    #[inline(never)]
+    fn take_apart(&mut self) -> u32 {
+        // A hole from before is closed.
+        self.heap.first();
+        let code = self.heap.take_first();
+        self.firsts[RUNS] = self.heap.second();
+        code
+    }
+
+    /// How many there are.
+    fn len(&self) -> usize {
+        let firsts = self.firsts[..RUNS].iter().filter(|&&key| key != u64::NOTHING).count();
+        firsts + self.behind.iter().map(Behind::len).sum::<usize>() + self.heap.len()
+    }
+
+    /// Has times count from so much later on.
+    fn move_on(&mut self, later: u64) {
+        let heap = self.heap.places.iter_mut().flat_map(|siblings| &mut siblings.keys);
+        let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.places).map(|(key, _)| key);
+        let keys = self.firsts.iter_mut().chain(&mut self.lasts).chain(behind).chain(heap);
+        for key in keys.filter(|key| **key != u64::NOTHING) {
+            // Keys of what has been taken are earlier: in the hole of the heap, in rings, and the last of empty runs.
+            *key = key.saturating_sub(later);
+        }
+    }
+
+    /// All entries, in their order.
+    fn drain(&mut self) -> Vec<(u64, u32)> {
+        let Near { firsts, codes, mut behind, mut heap, .. } = std::mem::take(self);
+        let mut entries = heap.drain();
+        entries.extend(firsts.into_iter().zip(codes).filter(|&(key, _)| key != u64::NOTHING));
+        for behind in &mut behind {
+            entries.extend(std::iter::from_fn(|| behind.pop()));
+        }
+        entries.sort_unstable();
+        entries
+    }
+}
+
 /// Pending events in order of time, then of insertion.
 pub struct EventQueue<E> {
     /// What was due soon when it was pushed, by the time since `epoch`.
-    near: Heap<u64>,
+    near: Near,
     /// The rest.
     far: Heap<u128>,
     insertions: u32,
@@ -216,7 +406,7 @@ pub struct EventQueue<E> {
 impl<E: Event> Default for EventQueue<E> {
     fn default() -> Self {
         EventQueue {
-            near: Heap::default(),
+            near: Near::default(),
             far: Heap::default(),
             insertions: 0,
             last_popped: Time::ZERO,
@@ -237,28 +427,47 @@ impl<E: Event> EventQueue<E> {
     /// Adds an event. Time may stand still but not run backwards.
     #[inline(always)]
     pub fn push(&mut self, time: Time, event: E) {
-        self.push_code(time, event.to_code());
+        self.push_code(time, event.to_code(), event.comes_in_order());
     }
 
     #[inline(never)]
-    fn push_code(&mut self, time: Time, code: u32) {
+    fn push_code(&mut self, time: Time, code: u32, in_order: bool) {
         debug_assert!(time >= self.last_popped, "an event at {time} in the past of {}", self.last_popped);
-        if self.insertions == u32::MAX {
-            self.count_anew();
-        }
         let insertion = self.insertions;
-        self.insertions += 1;
-        if time.since(self.last_popped) < SOON {
-            if time.since(self.epoch).as_ns() >> (u64::BITS - INSERTION_BITS) > 0 {
-                self.begin_epoch();
-            }
-            let key = time.since(self.epoch).as_ns() << INSERTION_BITS | u64::from(insertion);
-            self.near.push(key, code);
-        } else {
-            let key = u128::from(time.as_ns()) << INSERTION_BITS | u128::from(insertion);
-            self.far.push(key, code);
-            self.far_from = self.far_from.min(self.of_near(key));
+        if insertion == LAST_INSERTION {
+            return self.push_after(Self::count_anew, time, (code, in_order));
         }
+        if time.since(self.last_popped) < SOON {
+            let since = time.since(self.epoch).as_ns();
+            if since >> (u64::BITS - INSERTION_BITS) > 0 {
+                return self.push_after(Self::begin_epoch, time, (code, in_order));
+            }
+            self.insertions = insertion + INSERTION;
+            let key = since << INSERTION_BITS | u64::from(insertion);
+            if in_order {
+                self.near.push(key, code);
+            } else {
+                self.near.push_apart(key, code);
+            }
+        } else {
+            self.insertions = insertion + INSERTION;
+            self.push_far(time, insertion, code);
+        }
+    }
+
+    /// Adds an event after something else that is rare; apart, as the last thing, so that adding saves no registers for it.
+    #[cold]
+    #[inline(never)]
+    fn push_after(&mut self, first: fn(&mut Self), time: Time, (code, in_order): (u32, bool)) {
+        first(self);
+        self.push_code(time, code, in_order);
+    }
+
+    #[inline(never)]
+    fn push_far(&mut self, time: Time, insertion: u32, code: u32) {
+        let key = u128::from(time.as_ns()) << INSERTION_BITS | u128::from(insertion);
+        self.far.push(key, code);
+        self.far_from = self.far_from.min(self.of_near(key));
     }
 
     /// What a key of `near` is in the order of both heaps.
@@ -288,7 +497,7 @@ impl<E: Event> EventQueue<E> {
             return None;
         }
         self.last_popped = time;
-        Some((time, E::from_code(self.near.take_first())))
+        Some((time, E::from_code(self.near.take_first(near))))
     }
 
     /// The same where the earliest may be in `far`.
@@ -296,8 +505,8 @@ impl<E: Event> EventQueue<E> {
     fn pop_of_both(&mut self, until: Time) -> Option<(Time, E)> {
         let far = self.far.first();
         self.far_from = self.of_near(far);
-        let near = self.near.first();
-        let near = self.of_both(near);
+        let of_near = self.near.first();
+        let near = self.of_both(of_near);
         let first = near.min(far);
         let time = Time::from_ns((first >> INSERTION_BITS) as u64);
         if first == u128::NOTHING || time > until {
@@ -305,7 +514,7 @@ impl<E: Event> EventQueue<E> {
         }
         self.last_popped = time;
         let code = if near < far {
-            self.near.take_first()
+            self.near.take_first(of_near)
         } else {
             self.far_from = 0;
             self.far.take_first()
@@ -347,16 +556,12 @@ impl<E: Event> EventQueue<E> {
     #[cold]
     fn begin_epoch(&mut self) {
         let later = self.last_popped.since(self.epoch).as_ns() << INSERTION_BITS;
-        for key in self.near.places.iter_mut().flat_map(|siblings| &mut siblings.keys) {
-            if *key != u64::NOTHING {
-                *key -= later;
-            }
-        }
+        self.near.move_on(later);
         self.epoch = self.last_popped;
         self.far_from = 0;
     }
 
-    /// Numbers the pending events from zero in their order: once in four thousand million.
+    /// Numbers the pending events from zero in their order: once in five hundred million.
     #[cold]
     fn count_anew(&mut self) {
         let near = self.near.drain().into_iter().map(|(key, code)| (self.of_both(key), code, true));
@@ -369,11 +574,11 @@ impl<E: Event> EventQueue<E> {
             let key = key >> INSERTION_BITS << INSERTION_BITS | u128::from(self.insertions);
             if is_near {
                 let epoch = u128::from(self.epoch.as_ns()) << INSERTION_BITS;
-                self.near.add((key - epoch) as u64, code);
+                self.near.push((key - epoch) as u64, code);
             } else {
                 self.far.add(key, code);
             }
-            self.insertions += 1;
+            self.insertions += INSERTION;
         }
     }
 }
@@ -390,6 +595,10 @@ mod tests {
 
         fn from_code(code: u32) -> u32 {
             code
+        }
+
+        fn comes_in_order(self) -> bool {
+            !self.is_multiple_of(5)
         }
     }
 
@@ -439,7 +648,7 @@ mod tests {
             left in 0u32..500,
         ) {
             // So many insertions are left before they are counted anew.
-            let mut queue = EventQueue { insertions: u32::MAX - left, ..EventQueue::new() };
+            let mut queue = EventQueue { insertions: LAST_INSERTION - left * INSERTION, ..EventQueue::new() };
             queue.end_at(Time::MAX);
             let mut pending: Vec<(u64, u32)> = Vec::new();
             let mut now = 0;

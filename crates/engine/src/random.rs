@@ -27,6 +27,36 @@ fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
+/// How many blocks are made at once.
+const BLOCKS: usize = 32;
+
+/// Many blocks at once, of this counter and those behind it: by word of the block, one of each. Words stand in 64 bits, the upper half of
+/// which means nothing, and each step is done for all blocks: so the compiler has vectors do it.
+fn blocks(first: u64, nonce: [u32; 2], mut key: [u32; 2]) -> [[u64; BLOCKS]; 4] {
+    let low_half = |word: u64| u64::from(word as u32);
+    let [mut a, mut b] = [[0; BLOCKS]; 2];
+    let [mut c, mut d] = nonce.map(|word| [u64::from(word); BLOCKS]);
+    for i in 0..BLOCKS {
+        a[i] = first.wrapping_add(i as u64);
+        b[i] = a[i] >> 32;
+    }
+    for round in 0..10 {
+        if round > 0 {
+            key[0] = key[0].wrapping_add(KEY_INCREMENTS[0]);
+            key[1] = key[1].wrapping_add(KEY_INCREMENTS[1]);
+        }
+        for i in 0..BLOCKS {
+            let low = u64::from(ROUND_MULTIPLIERS[0]) * low_half(a[i]);
+            let high = u64::from(ROUND_MULTIPLIERS[1]) * low_half(c[i]);
+            a[i] = high >> 32 ^ b[i] ^ u64::from(key[0]);
+            b[i] = high;
+            c[i] = low >> 32 ^ d[i] ^ u64::from(key[1]);
+            d[i] = low;
+        }
+    }
+    [a, b, c, d]
+}
+
 fn words(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }
@@ -81,6 +111,22 @@ impl Stream {
         u64::from(self.buffer[at]) | u64::from(self.buffer[at + 1]) << 32
     }
 
+    /// What the next 64 calls of [`Stream::next_u64`] give.
+    fn next_64(&mut self) -> [u64; 2 * BLOCKS] {
+        let mut values = [0; 2 * BLOCKS];
+        if self.used < 4 {
+            values.iter_mut().for_each(|value| *value = self.next_u64());
+            return values;
+        }
+        let [a, b, c, d] = blocks(self.block, self.nonce, self.key);
+        self.block += BLOCKS as u64;
+        for i in 0..BLOCKS {
+            values[2 * i] = u64::from(a[i] as u32) | b[i] << 32;
+            values[2 * i + 1] = u64::from(c[i] as u32) | d[i] << 32;
+        }
+        values
+    }
+
     /// Uniform on [0, 1), 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -89,6 +135,13 @@ impl Stream {
     /// True with the given probability: always one draw, whatever the probability.
     pub fn bernoulli(&mut self, probability: f64) -> bool {
         self.uniform() < probability
+    }
+
+    /// What the next 64 calls of [`Stream::bernoulli`] give, that of the first in the lowest bit, in less time.
+    pub fn bernoulli_64(&mut self, probability: f64) -> u64 {
+        // 53 bits as a fraction are less than the probability where they are less than so many: all of these are exact.
+        let below = (probability * (1u64 << 53) as f64).ceil() as u64;
+        self.next_64().iter().rev().fold(0, |all, &draw| all << 1 | u64::from(draw >> 11 < below))
     }
 
     /// Uniform on 0..n (Lemire's multiply and shift; its bias is below n / 2^64). Zero when n is zero.
@@ -105,6 +158,37 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_at_once_are_as_many_one_by_one_from_anywhere_in_a_block() {
+        let stream = Stream::new(3, 1, "many");
+        // From the first block on, from the second, and where the lower word of the counter ends.
+        for block in [0, 1, u64::from(u32::MAX) - 1] {
+            for drawn_before in 0..4 {
+                let mut one_by_one = Stream { block, ..stream.clone() };
+                for _ in 0..drawn_before {
+                    one_by_one.next_u64();
+                }
+                let mut at_once = one_by_one.clone();
+                for _ in 0..3 {
+                    let expected: [u64; 64] = std::array::from_fn(|_| one_by_one.next_u64());
+                    assert_eq!(at_once.next_64(), expected, "{block} {drawn_before}");
+                }
+                assert_eq!(at_once.next_u64(), one_by_one.next_u64());
+            }
+        }
+    }
+
+    #[test]
+    fn bernoulli_64_is_bernoulli_64_times() {
+        let (mut one_by_one, mut at_once) = (Stream::new(3, 1, "many"), Stream::new(3, 1, "many"));
+        // The first draw itself, as a fraction, is not less than itself, and less than the next number.
+        let first = one_by_one.clone().uniform();
+        for probability in [first, first.next_up(), 0.0, 1e-300, 0.01, 0.3, 1.0, 2.0, -1.0, f64::NAN] {
+            let expected = (0..64).fold(0, |all, i| all | u64::from(one_by_one.bernoulli(probability)) << i);
+            assert_eq!(at_once.bernoulli_64(probability), expected, "{probability}");
+        }
+    }
 
     #[test]
     fn philox_known_answers() {

@@ -30,3 +30,31 @@ pub struct Association {
     /// At the sink.
     pub sink: SocketId,
 }
+
+/// A place on a way over wires that the network has looked up: the next wire, or the end. Of a packet; and of a socket, where all its
+/// packets begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Onward(u32);
+
+impl Onward {
+    /// On no way: routes are asked.
+    pub(crate) const BY_ROUTES: Onward = Onward(u32::MAX);
+    /// Not looked for yet.
+    pub(crate) const UNKNOWN: Onward = Onward(u32::MAX - 1);
+
+    pub(crate) fn new(number: u32) -> Onward {
+        Onward(number)
+    }
+
+    /// Its number in the list of ways.
+    #[inline(always)]
+    pub(crate) fn number(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The place behind it.
+    #[inline(always)]
+    pub(crate) fn next(self) -> Onward {
+        Onward(self.0 + 1)
+    }
+}

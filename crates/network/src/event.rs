@@ -86,6 +86,12 @@ impl roamsim_engine::Event for Wake {
     fn from_code(code: u32) -> Wake {
         Wake(code)
     }
+
+    /// Of links: all packets take as long on wires of a kind.
+    #[inline(always)]
+    fn comes_in_order(self) -> bool {
+        self.link().is_some()
+    }
 }
 
 impl Event {

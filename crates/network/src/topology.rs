@@ -88,6 +88,8 @@ pub struct Topology {
     bound_at: BTreeMap<u32, u32>,
     /// By node, whether an interface of it is bound.
     host: Vec<bool>,
+    /// Counts what changes where packets go.
+    version: u32,
     /// Of each neighbour of a host with several interfaces, how much the way from it to every node costs, `UNREACHABLE` where no
     /// route leads there.
     costs: BTreeMap<NodeId, Vec<u32>>,
@@ -116,6 +118,7 @@ impl Topology {
 
     /// Adds an interface to its node.
     pub fn add_interface(&mut self, interface: Interface) -> Address {
+        self.version += 1;
         let number = self.interfaces.len() as u32;
         self.nodes[interface.node.0 as usize].interfaces.push(number);
         self.hot.push(Hot {
@@ -127,6 +130,12 @@ impl Topology {
         });
         self.interfaces.push(interface);
         Address(number)
+    }
+
+    /// The same as long as every packet goes where it went.
+    #[inline]
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     /// The node of this number.
@@ -216,6 +225,7 @@ impl Topology {
     /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
     /// called before [`Topology::make_routes`].
     pub fn bind(&mut self, address: Address) {
+        self.version += 1;
         if let Entry::Vacant(place) = self.bound_at.entry(address.0) {
             place.insert(self.bound.len() as u32);
             self.bound.push(address.0);
@@ -226,6 +236,7 @@ impl Topology {
 
     /// Sets whether what its node sends from this address leaves by its own link, wherever it is for.
     pub fn bind_source(&mut self, address: Address, own_egress: bool) {
+        self.version += 1;
         self.hot[address.0 as usize].own_egress = own_egress;
     }
 
@@ -238,6 +249,7 @@ impl Topology {
     /// Sends packets to `address` where those to `to` go by themselves, at once and everywhere. Both are bound; an
     /// address that is sent to itself is free again.
     pub fn redirect(&mut self, address: Address, to: Address) {
+        self.version += 1;
         if let Some(&place) = self.bound_at.get(&to.0) {
             self.hot[address.0 as usize].target = self.nodes.len() as u32 + place;
         }
@@ -245,6 +257,7 @@ impl Topology {
 
     /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route there.
     pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
+        self.version += 1;
         let target = self.hot[destination.0 as usize].target as usize;
         if matches!(self.routes[node.0 as usize], Routes::Host) {
             // A home agent with an address on several links: what it is told has its place in a table.
@@ -259,6 +272,7 @@ impl Topology {
 
     /// Makes a host send everything by one interface, or by none.
     pub fn set_egress(&mut self, node: NodeId, interface: Option<Address>) {
+        self.version += 1;
         self.routes[node.0 as usize] = Routes::Default(interface.map(|address| address.0));
     }
 
@@ -297,6 +311,7 @@ impl Topology {
 
     /// Makes the routes of all nodes. Nodes with one interface send everything there.
     pub fn make_routes(&mut self) {
+        self.version += 1;
         self.costs.clear();
         for number in 0..self.nodes.len() {
             self.routes[number] = match self.nodes[number].interfaces.as_slice() {

@@ -2,6 +2,7 @@
 //! wire its place is handed on. Places that have become free are used again first, so that those in use stay in the cache,
 //! however many wires there are.
 
+use crate::ends::Onward;
 use crate::packet::Packet;
 use roamsim_engine::Time;
 
@@ -20,6 +21,8 @@ struct Flight {
     arrival: Time,
     /// The place behind it, in its line or among the free ones.
     next: u32,
+    /// Where it goes from there.
+    onward: Onward,
     packet: Option<Packet>,
 }
 
@@ -42,7 +45,7 @@ impl Flights {
     #[inline(always)]
     pub fn add(&mut self, packet: Packet) -> Place {
         *self.blank() = Some(packet);
-        self.take_blank()
+        self.take_blank(Onward::BY_ROUTES)
     }
 
     /// Where the next packet is to be written; it has its place with [`Flights::take_blank`].
@@ -56,16 +59,31 @@ impl Flights {
 
     /// Gives what was written into the blank its place.
     #[inline(always)]
-    pub fn take_blank(&mut self) -> Place {
+    pub fn take_blank(&mut self, onward: Onward) -> Place {
         let number = self.free;
-        self.free = self.places[number as usize].next;
+        let flight = &mut self.places[number as usize];
+        self.free = flight.next;
+        flight.onward = onward;
         Place(number)
+    }
+
+    /// Where a packet goes from the end of its wire.
+    #[inline(always)]
+    pub fn onward(&self, place: &Place) -> Onward {
+        self.places[place.0 as usize].onward
+    }
+
+    /// It has gone a step further.
+    #[inline(always)]
+    pub fn goes_on(&mut self, place: &Place) {
+        let onward = &mut self.places[place.0 as usize].onward;
+        *onward = onward.next();
     }
 
     #[cold]
     fn add_place(&mut self) {
         self.free = self.places.len() as u32;
-        self.places.push(Flight { packet: None, arrival: Time::MAX, next: NONE });
+        self.places.push(Flight { packet: None, arrival: Time::MAX, next: NONE, onward: Onward::BY_ROUTES });
     }
 
     /// The packet in a place.

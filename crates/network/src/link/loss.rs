@@ -72,6 +72,9 @@ pub struct Loss {
     model: LossModel,
     start: Time,
     draws: Stream,
+    /// What becomes of the next packets, the lowest bit of the next one, where their probability is known, and of how many.
+    foreseen: u64,
+    foreseen_packets: u32,
     chain: Option<Chain>,
     /// How many packets [`LossModel::List`] has counted.
     counted: u64,
@@ -114,17 +117,33 @@ impl Loss {
                 Some(chain)
             }
         };
-        Loss { model, start, draws: stream("loss"), chain, counted: 0, next: 0 }
+        let draws = stream("loss");
+        Loss { model, start, draws, foreseen: 0, foreseen_packets: 0, chain, counted: 0, next: 0 }
     }
 
     /// Whether `packet`, whose last bit is sent at `at`, is lost. Calls come in order of time.
-    #[inline]
+    #[inline(always)]
     pub fn takes(&mut self, at: Time, packet: &Packet) -> bool {
+        if self.foreseen_packets == 0 {
+            return self.decide(at, packet);
+        }
+        self.foreseen_packets -= 1;
+        let lost = self.foreseen & 1 == 1;
+        self.foreseen >>= 1;
+        lost
+    }
+
+    #[inline(never)]
+    fn decide(&mut self, at: Time, packet: &Packet) -> bool {
         if at < self.start {
             return false;
         }
         match &self.model {
-            LossModel::Bernoulli { probability } => self.draws.bernoulli(*probability),
+            LossModel::Bernoulli { probability } => {
+                self.foreseen = self.draws.bernoulli_64(*probability);
+                self.foreseen_packets = 64;
+                self.takes(at, packet)
+            }
             LossModel::Series { probability } => self.draws.bernoulli(probability.at(at)),
             LossModel::GilbertElliott { transitions, loss_good, loss_bad } => {
                 let bad = self.chain.as_mut().is_some_and(|chain| chain.advance(*transitions, at));
@@ -213,6 +232,21 @@ mod tests {
         (0..20).for_each(|t| assert!(!takes(&mut early, Time::from_ns(t))));
         for t in 50..250 {
             assert_eq!(takes(&mut early, Time::from_ns(t)), takes(&mut late, Time::from_ns(t)));
+        }
+    }
+
+    #[test]
+    fn the_nth_packet_meets_the_nth_draw() {
+        for probability in [0.0, 0.01, 0.5, 1.0] {
+            let mut loss = Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, streams);
+            let mut draws = streams("loss");
+            for packet in 0..1000 {
+                assert_eq!(
+                    takes(&mut loss, Time::ZERO),
+                    draws.bernoulli(probability),
+                    "{packet} of {probability}"
+                );
+            }
         }
     }
 

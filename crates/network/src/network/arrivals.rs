@@ -1,6 +1,7 @@
 //! What comes out of links: taken for the node behind them, or sent on.
 
 use super::Network;
+use super::ways::Step;
 use crate::alarm::Moment;
 use crate::event::Event;
 use crate::link::flight::Place;
@@ -76,6 +77,18 @@ impl Network {
                 slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
                 return None;
             };
+            match self.ways.step(&self.topology, self.flights.onward(&place)) {
+                Step::Wire(next) if !self.tunnels.has_reverse() => {
+                    self.flights.goes_on(&place);
+                    let _ = self.put_on_wire(moment, (next, Attachment(0)), place);
+                    continue;
+                }
+                Step::End => {
+                    self.delivered += 1;
+                    return Some(place);
+                }
+                Step::Wire(_) | Step::Unknown => {}
+            }
             let Some(packet) = self.flights.packet(&place) else { continue };
             if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
                 match self.arrive_otherwise(moment, number, place) {

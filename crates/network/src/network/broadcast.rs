@@ -48,7 +48,7 @@ impl Network {
         // The first copy is the packet itself.
         self.created += copies.len() as u64 - 1;
         for dropped in copies.iter().filter_map(|(_, dropped)| *dropped) {
-            record.drops.entry((dropped.reason, from.0)).or_default().add(packet.size_bytes);
+            record.drops.of(dropped.reason, from).add(packet.size_bytes);
             self.dropped += 1;
         }
         let waiting = slot.link.waiting_packets(from, now);

@@ -8,6 +8,7 @@ mod dropped_segments;
 mod link_events;
 mod processing;
 pub mod tunnel;
+mod ways;
 
 pub(crate) use self::arrivals::Woken;
 pub use self::conservation::ConservationViolation;
@@ -15,9 +16,10 @@ pub use self::conservation::ConservationViolation;
 use self::dropped_segments::DroppedSegments;
 use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
+use self::ways::Ways;
 use crate::alarm::{Alarm, Moment};
 use crate::drops::{DropReason, Dropped};
-use crate::ends::SocketId;
+use crate::ends::{Onward, SocketId};
 use crate::event::Event;
 use crate::link::flight::{Flights, Place};
 use crate::link::indication::Indication;
@@ -48,7 +50,7 @@ struct LinkSlot {
 struct LinkRecord {
     name: String,
     random: Stream,
-    drops: BTreeMap<(DropReason, u32), DropCount>,
+    drops: DropCounts,
     /// For its link events.
     indications: Alarm,
 }
@@ -110,6 +112,27 @@ impl DropCount {
     }
 }
 
+/// Drops of a link by reason and attachment, in their order: a few, of which one is counted again and again.
+#[derive(Debug, Default)]
+struct DropCounts(Vec<((DropReason, Attachment), DropCount)>);
+
+impl DropCounts {
+    /// The count for a reason, of what came from an attachment.
+    #[inline]
+    fn of(&mut self, reason: DropReason, from: Attachment) -> &mut DropCount {
+        let key = (reason, from);
+        let place = match self.0.iter().position(|&(other, _)| other >= key) {
+            Some(place) if self.0[place].0 == key => place,
+            later => {
+                let place = later.unwrap_or(self.0.len());
+                self.0.insert(place, (key, DropCount::default()));
+                place
+            }
+        };
+        &mut self.0[place].1
+    }
+}
+
 impl AddAssign for DropCount {
     fn add_assign(&mut self, other: DropCount) {
         self.packets += other.packets;
@@ -150,6 +173,8 @@ pub struct Network {
     links: Vec<LinkSlot>,
     /// The packets on wires.
     flights: Flights,
+    /// The ways over wires that connections send by.
+    ways: Ways,
     records: Vec<LinkRecord>,
     /// By node, those that take time over packets; empty where none does.
     processors: Vec<Option<Processor>>,
@@ -184,6 +209,7 @@ impl Network {
             ip,
             links: Vec::new(),
             flights: Flights::default(),
+            ways: Ways::default(),
             records: Vec::new(),
             processors: Vec::new(),
             attachments: Vec::new(),
@@ -216,7 +242,7 @@ impl Network {
         self.records.push(LinkRecord {
             name: name.to_owned(),
             random,
-            drops: BTreeMap::new(),
+            drops: DropCounts::default(),
             indications: Alarm::default(),
         });
         LinkId((self.links.len() - 1) as u32)
@@ -291,32 +317,21 @@ impl Network {
         self.put_out(moment, node, egress, packet);
     }
 
-    /// The wire by which what goes this way leaves a node, where it goes straight onto one and nobody watches.
-    #[inline(always)]
-    pub(crate) fn wire_toward(
-        &self,
-        node: NodeId,
-        [source, destination]: [Address; 2],
-    ) -> Option<(u32, Attachment)> {
-        if self.recorder.is_some() || !self.processors.is_empty() {
-            return None;
-        }
-        let (LinkId(number), attachment) =
-            self.topology.attachment(self.topology.egress(node, source, destination)?);
-        matches!(self.links[number as usize].link, AnyLink::Wire(_)).then_some((number, attachment))
-    }
-
     /// Where the next packet is to be written.
     #[inline(always)]
     pub(crate) fn blank(&mut self) -> &mut Option<Packet> {
         self.flights.blank()
     }
 
-    /// Takes the packet that was written into the blank, and puts it on a wire.
+    /// Takes the packet that was written into the blank, and puts it on a wire, behind which it goes on so.
     #[inline(always)]
-    pub(crate) fn send_blank(&mut self, moment: &mut Moment<'_>, wire: (u32, Attachment)) {
+    pub(crate) fn send_blank(
+        &mut self,
+        moment: &mut Moment<'_>,
+        (wire, onward): ((u32, Attachment), Onward),
+    ) {
         self.created += 1;
-        let place = self.flights.take_blank();
+        let place = self.flights.take_blank(onward);
         let _ = self.put_on_wire(moment, wire, place);
     }
 
@@ -467,8 +482,9 @@ impl Network {
         }
     }
 
-    /// Sends a packet that has come over a wire on toward its destination; from wire to wire it stays in its place.
-    #[inline(always)]
+    /// Sends a packet that has come over a wire, and is on no way that was looked up, on toward its destination; from wire to wire it
+    /// stays in its place.
+    #[inline(never)]
     fn forward_flying(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
         if !self.tunnels.has_reverse()
             && self.processors.is_empty()
@@ -495,8 +511,10 @@ impl Network {
     /// A wire does not deliver a packet, whose place becomes free.
     #[cold]
     fn drop_flying(&mut self, (number, from): (u32, Attachment), place: Place, dropped: Dropped) {
-        if let Some(packet) = self.flights.take(place) {
-            self.count_drop(number, from, Account::of(&packet), dropped);
+        if let Some(packet) = self.flights.packet(&place) {
+            let account = Account::of(packet);
+            self.flights.clear(place);
+            self.count_drop(number, from, account, dropped);
         }
     }
 
@@ -504,7 +522,7 @@ impl Network {
     #[cold]
     fn count_drop(&mut self, number: u32, from: Attachment, packet: Account, dropped: Dropped) {
         let drops = &mut self.records[number as usize].drops;
-        drops.entry((dropped.reason, from.0)).or_default().add(packet.bytes);
+        drops.of(dropped.reason, from).add(packet.bytes);
         self.end_in_a_drop(packet);
     }
 
@@ -601,8 +619,7 @@ impl Network {
     /// Drops by place and reason, in the order of the links.
     pub fn drops(&self) -> impl Iterator<Item = Drops<'_>> {
         self.links().zip(&self.records).flat_map(|(link, record)| {
-            let drops = record.drops.iter();
-            drops.map(move |(&(reason, from), &count)| Drops { link, from: Attachment(from), reason, count })
+            record.drops.0.iter().map(move |&((reason, from), count)| Drops { link, from, reason, count })
         })
     }
 

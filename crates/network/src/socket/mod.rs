@@ -16,6 +16,7 @@ pub(crate) use self::sctp::Follows;
 use self::sctp::ChunkLog;
 use crate::alarm::{Alarm, Moment};
 use crate::ending::Life;
+use crate::ends::Onward;
 use crate::event::Event;
 use crate::packet::{Message, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
@@ -325,8 +326,9 @@ pub(crate) trait Socket {
         None
     }
 
-    /// Source and destination of all its packets, where they are the same for each and a packet can be written where it is to lie.
-    fn way(&self) -> Option<[Address; 2]> {
+    /// Source and destination of all its packets, where they are the same for each and a packet can be written where it is to lie; and
+    /// where the network keeps the way between them.
+    fn way(&mut self) -> Option<([Address; 2], &mut Onward)> {
         None
     }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::alarm::{Alarm, Moment};
 use crate::ending::{Failure, Life};
+use crate::ends::Onward;
 use crate::event::Event;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
@@ -35,6 +36,7 @@ pub struct TcpSocket {
     pub remote: Address,
     /// The peer's socket.
     pub peer: u32,
+    onward: Onward,
     /// Who uses it.
     pub user: User,
     /// Of the packets that it sends.
@@ -90,6 +92,7 @@ impl TcpSocket {
                 local: addresses[at],
                 remote: addresses[1 - at],
                 peer: first + 1 - at as u32,
+                onward: Onward::UNKNOWN,
                 user: here.user,
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
@@ -253,8 +256,8 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
-    fn way(&self) -> Option<[Address; 2]> {
-        Some([self.local, self.remote])
+    fn way(&mut self) -> Option<([Address; 2], &mut Onward)> {
+        Some(([self.local, self.remote], &mut self.onward))
     }
 
     #[inline(always)]

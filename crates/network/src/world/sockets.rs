@@ -300,7 +300,8 @@ fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Momen
     if !socket.may_transmit() {
         return;
     }
-    let wire = socket.way().and_then(|way| network.wire_toward(socket.node(), way));
+    let node = socket.node();
+    let wire = socket.way().and_then(|(way, beginning)| network.wire_toward(node, way, beginning));
     let Some(wire) = wire else { return transmit_otherwise(network, socket, moment) };
     let now = moment.now;
     loop {

@@ -1,0 +1,241 @@
+//! Ways over wires, looked up once for all packets of a connection.
+//!
+//! Routes hardly ever change, and where every link between two nodes is a wire, a packet has nothing to ask a node for but its next wire.
+//! Such a way is a row of wires in one list; a packet carries its place there. Once a route has changed no way holds any more, and
+//! packets are routed node by node again.
+
+use super::Network;
+use crate::ends::Onward;
+use crate::link::{AnyLink, Attachment};
+use crate::topology::{LinkId, NodeId, Topology};
+use roamsim_protocols::Address;
+use std::collections::BTreeMap;
+
+/// The node behind the last wire is where the packet is for.
+const END: u32 = u32::MAX;
+
+/// What comes next on a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Wire(u32),
+    End,
+    /// Routes are to be asked.
+    Unknown,
+}
+
+/// The ways that have been looked for.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    /// Numbers of wires, way after way, each with [`END`] behind it.
+    steps: Vec<u32>,
+    /// Where each begins, also those that there are not: connections between the same ends share theirs.
+    begins: BTreeMap<(NodeId, [Address; 2]), Onward>,
+    /// The state of the routes that they hold for.
+    routes: u32,
+}
+
+impl Ways {
+    #[inline(always)]
+    pub(super) fn step(&self, topology: &Topology, onward: Onward) -> Step {
+        if topology.version() != self.routes {
+            return Step::Unknown;
+        }
+        match self.steps.get(onward.number()) {
+            Some(&END) => Step::End,
+            Some(&wire) => Step::Wire(wire),
+            None => Step::Unknown,
+        }
+    }
+}
+
+impl Network {
+    /// The wire by which what goes this way leaves a node, where it goes straight onto one and nobody watches, and the place of what
+    /// follows; `beginning` keeps what is found.
+    #[inline(always)]
+    pub(crate) fn wire_toward(
+        &mut self,
+        node: NodeId,
+        way: [Address; 2],
+        beginning: &mut Onward,
+    ) -> Option<((u32, Attachment), Onward)> {
+        match self.ways.step(&self.topology, *beginning) {
+            Step::Wire(wire) => Some(((wire, Attachment(0)), beginning.next())),
+            Step::End | Step::Unknown => self.look_for_wire(node, way, beginning),
+        }
+    }
+
+    #[inline(never)]
+    fn look_for_wire(
+        &mut self,
+        node: NodeId,
+        way: [Address; 2],
+        beginning: &mut Onward,
+    ) -> Option<((u32, Attachment), Onward)> {
+        if self.recorder.is_some() || !self.processors.is_empty() {
+            return None;
+        }
+        if *beginning == Onward::UNKNOWN {
+            *beginning = match self.ways.begins.get(&(node, way)) {
+                Some(&known) => known,
+                None => {
+                    let found = self.find_way(node, way);
+                    self.ways.begins.insert((node, way), found);
+                    found
+                }
+            };
+            if *beginning != Onward::BY_ROUTES {
+                return self.wire_toward(node, way, beginning);
+            }
+        }
+        let [source, destination] = way;
+        let (LinkId(number), attachment) =
+            self.topology.attachment(self.topology.egress(node, source, destination)?);
+        let is_wire = matches!(self.links[number as usize].link, AnyLink::Wire(_));
+        is_wire.then_some(((number, attachment), Onward::BY_ROUTES))
+    }
+
+    /// Looks for a way, and puts it behind the others.
+    #[cold]
+    fn find_way(&mut self, from: NodeId, [source, destination]: [Address; 2]) -> Onward {
+        if self.ways.begins.is_empty() {
+            self.ways.routes = self.topology.version();
+        }
+        let begins = self.ways.steps.len();
+        if self.ways.routes != self.topology.version()
+            || self.tunnels.has_reverse()
+            || begins > (u32::MAX / 2) as usize
+        {
+            return Onward::BY_ROUTES;
+        }
+        let (mut at, end) = (from, self.topology.owner(destination));
+        let mut egress = self.topology.egress(at, source, destination);
+        // A way that comes to no end within as many steps as there are nodes goes round.
+        for _ in self.topology.nodes() {
+            let Some(by) = egress else { break };
+            let (LinkId(number), attachment) = self.topology.attachment(by);
+            let slot = &self.links[number as usize];
+            if !matches!(slot.link, AnyLink::Wire(_)) || attachment != Attachment(0) {
+                break;
+            }
+            self.ways.steps.push(number);
+            at = slot.leads_to;
+            if at == end {
+                self.ways.steps.push(END);
+                return Onward::new(begins as u32);
+            }
+            egress = self.topology.route_to(at, destination);
+        }
+        self.ways.steps.truncate(begins);
+        Onward::BY_ROUTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alarm::Moment;
+    use crate::event::Wake;
+    use crate::link::QueueLimit;
+    use crate::link::wired::{Wire, WireConfig};
+    use crate::network::Woken;
+    use crate::packet::IpVersion;
+    use crate::testing::{segment, stream};
+    use crate::topology::Interface;
+    use roamsim_engine::{EventQueue, Span, Time};
+    use roamsim_protocols::tcp::Flags;
+
+    /// From a to d over b, the way described first, or over c; wires of 1 ms on which a packet takes no time.
+    fn diamond() -> (Network, [NodeId; 4]) {
+        let mut topology = Topology::default();
+        let nodes = ["a", "b", "c", "d"].map(|name| topology.add_node(name));
+        let [a, b, c, d] = nodes;
+        let ends = [(a, b), (b, d), (a, c), (c, d)]
+            .into_iter()
+            .flat_map(|(one, other)| [(one, other), (other, one)]);
+        for (number, (node, neighbour)) in (0..).zip(ends) {
+            topology.add_interface(Interface {
+                node,
+                link: LinkId(number),
+                joins: (LinkId(number / 2 * 2), Attachment(0)),
+                attachment: Attachment(0),
+                neighbour,
+                mtu_bytes: 1500,
+                cost: 1,
+                name: String::new(),
+            });
+        }
+        topology.make_routes();
+        let mut network = Network::new(topology, IpVersion::V6);
+        for number in 0..8u32 {
+            let wire = Wire::new(
+                WireConfig {
+                    rate_bps: u64::MAX,
+                    delay: Span::from_ms(1),
+                    queue: QueueLimit::Packets(1),
+                    mtu_bytes: 1500,
+                    outages: Vec::new(),
+                },
+                None,
+            );
+            let addresses = [Address(number), Address(number ^ 1)];
+            network.add_link(AnyLink::Wire(wire), "", &addresses, stream(""));
+        }
+        (network, nodes)
+    }
+
+    const WAY: [Address; 2] = [Address(0), Address(3)];
+
+    /// Sends a segment from a to d.
+    fn send(network: &mut Network, moment: &mut Moment<'_>, beginning: &mut Onward) {
+        let wire = network.wire_toward(NodeId(0), WAY, beginning).expect("a wire");
+        let [source, destination] = WAY;
+        *network.blank() = Some(crate::packet::Packet { source, destination, ..segment(0, Flags::ACK, 0) });
+        network.send_blank(moment, wire);
+    }
+
+    /// When packets arrive, in milliseconds, and how many links they wake until then.
+    fn arrivals(network: &mut Network, queue: &mut EventQueue<Wake>) -> Vec<(u64, u32)> {
+        let (mut arrived, mut woken_links) = (Vec::new(), 0);
+        while let Some((now, wake)) = queue.pop_until(Time::MAX) {
+            let number = wake.link().expect("a link");
+            let moment = &mut Moment::new(now, queue);
+            woken_links += u32::from(network.handle_link(moment, number) == Woken::Landed);
+            while let Some(place) = network.poll_landing(moment, number) {
+                network.clear(place);
+                arrived.push((now.as_ns() / 1_000_000, woken_links));
+            }
+            assert_eq!(network.check_conservation(), Ok(()));
+        }
+        arrived
+    }
+
+    #[test]
+    fn packets_of_a_connection_have_their_way_until_a_route_changes() {
+        let (mut network, [a, b, ..]) = diamond();
+        let mut queue = EventQueue::new();
+        let mut beginning = Onward::UNKNOWN;
+        send(&mut network, &mut Moment::new(Time::ZERO, &mut queue), &mut beginning);
+        assert_eq!(network.ways.steps, [0, 2, END]);
+        assert_eq!(arrivals(&mut network, &mut queue), [(2, 2)]);
+        // Another connection between the same ends has the same way.
+        let mut of_another = Onward::UNKNOWN;
+        let now = Time::ZERO + Span::from_ms(5);
+        send(&mut network, &mut Moment::new(now, &mut queue), &mut of_another);
+        assert_eq!((of_another, arrivals(&mut network, &mut queue)), (beginning, vec![(7, 2)]));
+        // The second packet finds the way that the first has found.
+        let now = Time::ZERO + Span::from_ms(10);
+        send(&mut network, &mut Moment::new(now, &mut queue), &mut beginning);
+        assert_eq!(network.ways.steps, [0, 2, END]);
+        // While it is on its way to b, b leads back to a, and a by c.
+        network.topology.set_route(b, WAY[1], Some(Address(1)));
+        network.topology.set_route(a, WAY[1], Some(Address(4)));
+        assert_eq!(arrivals(&mut network, &mut queue), [(14, 4)]);
+        // The third goes by c at once, and so does one of another connection.
+        for (ms, mut beginning) in [(20, beginning), (30, Onward::UNKNOWN)] {
+            let now = Time::ZERO + Span::from_ms(ms);
+            send(&mut network, &mut Moment::new(now, &mut queue), &mut beginning);
+            assert_eq!(arrivals(&mut network, &mut queue), [(ms + 2, 2)]);
+        }
+        assert_eq!(network.ways.steps, [0, 2, END]);
+    }
+}
