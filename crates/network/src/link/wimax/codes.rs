@@ -7,7 +7,7 @@
 use super::management::Message;
 use super::pdu::HEADER_BYTES;
 use super::phy::BurstProfile;
-use super::{Burst, Cell, Step};
+use super::{Burst, Cause, Cell, Step};
 use roamsim_engine::Time;
 use std::collections::VecDeque;
 
@@ -118,8 +118,7 @@ impl Cell {
                     self.at(heard, Step::Heard(station, Message::RangingRequest));
                 }
             } else if let Some(flow) = self.codes.requests.pop_front() {
-                let (profile, unsolicited, answers_code) = (PROFILE, false, true);
-                self.grant(Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code });
+                self.grant(Burst { flow, frame, first_unit, units, profile: PROFILE, cause: Cause::Code });
             }
             (first_unit, bursts) = (first_unit + units, bursts + MAP_BURSTS);
         }

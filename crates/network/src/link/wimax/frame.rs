@@ -9,7 +9,7 @@ use super::management::{Direction, LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
 use super::phy::{BurstProfile, PROFILES, UnitTimes};
 use super::schedule::Demand;
-use super::{Attachment, BROADCAST, Burst, Cell, MESSAGES, Step, TO_STATION, fly};
+use super::{Attachment, BROADCAST, Burst, Cause, Cell, MESSAGES, Step, TO_STATION, fly};
 use crate::link::LinkStats;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -114,8 +114,7 @@ impl Cell {
             if units == 0 || first_unit + units > end {
                 return None;
             }
-            let burst =
-                Burst { flow, frame, first_unit, units, profile, unsolicited: true, answers_code: false };
+            let burst = Burst { flow, frame, first_unit, units, profile, cause: Cause::Interval };
             first_unit += units;
             Some(burst)
         })
@@ -296,10 +295,7 @@ impl Cell {
                     own.stats.grants += 1;
                     own.granted = Some(frame);
                     self.note(flow);
-                    let unsolicited = false;
-                    let answers_code = false;
-                    let burst = Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code };
-                    self.grant(burst);
+                    self.grant(Burst { flow, frame, first_unit, units, profile, cause: Cause::Request });
                     first_unit += units;
                     used_units += units;
                 }

@@ -140,10 +140,18 @@ struct Burst {
     units: u32,
     /// What the map told of it.
     profile: BurstProfile,
-    /// It was not asked for.
-    unsolicited: bool,
-    /// It is for the request, or the ranging, of who has sent a code.
-    answers_code: bool,
+    cause: Cause,
+}
+
+/// Why an uplink burst is granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// It was asked for.
+    Request,
+    /// It comes due by itself: an unsolicited grant, or a poll.
+    Interval,
+    /// Who has sent a code of OFDMA is to ask for bandwidth in it.
+    Code,
 }
 
 /// A station, and what the base station holds for it.
@@ -414,10 +422,9 @@ impl Cell {
     /// A burst that was asked for begins. Not in line: what it needs of registers is no burden of wake-ups for arrivals alone.
     #[inline(never)]
     fn take_burst(&mut self, now: Time, burst: Burst) {
-        if burst.answers_code {
-            self.answer_code(now, burst);
-        } else {
-            self.send_burst(now, burst);
+        match burst.cause {
+            Cause::Code => self.answer_code(now, burst),
+            Cause::Request | Cause::Interval => self.send_burst(now, burst),
         }
     }
 

@@ -7,7 +7,7 @@ use super::management::Direction;
 use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
 use super::phy::UnitTimes;
 use super::service_flow::ServiceFlow;
-use super::{Burst, Cell, FROM_STATION, Service, Step, fly};
+use super::{Burst, Cause, Cell, FROM_STATION, Service, Step, fly};
 use crate::drops::DropReason;
 use roamsim_engine::{Span, Time};
 
@@ -105,15 +105,15 @@ impl Cell {
 
     /// A polled station, or one whose code was heard, asks for bandwidth.
     pub(super) fn answer_poll(&mut self, now: Time, burst: Burst) {
-        let Burst { flow, frame, profile, .. } = burst;
+        let Burst { flow, frame, profile, cause, .. } = burst;
+        let of_code = cause == Cause::Code;
         let station = self.flows[flow as usize].station;
         if !self.hears_frame_of(station, now) {
             self.await_another(now, flow);
             return self.ranged(now, station, false);
         }
         let reception = self.uplink_reception(now, station, profile);
-        let asked_bytes =
-            if burst.answers_code { self.contended_bytes(flow) } else { self.backlog_bytes(flow) };
+        let asked_bytes = if of_code { self.contended_bytes(flow) } else { self.backlog_bytes(flow) };
         let asked_bytes = asked_bytes.min(MOST_REQUESTED_BYTES);
         let own = &mut self.flows[flow as usize];
         // The maps of this frame have told it of a grant, or not.
@@ -121,14 +121,13 @@ impl Cell {
             return;
         }
         own.contention.asked_when_polled(now, asked_bytes);
-        own.stats.answered_polls += u64::from(burst.unsolicited);
+        own.stats.answered_polls += u64::from(cause == Cause::Interval);
         let blocks = blocks_of(profile, 0, HEADER_BYTES);
         let heard = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception).is_none();
         if heard {
             let own = &mut self.flows[flow as usize];
             // Of data for which nobody contends it knows as before.
-            let known_bytes =
-                if burst.answers_code && !own.service.contends() { own.requested_bytes } else { 0 };
+            let known_bytes = if of_code && !own.service.contends() { own.requested_bytes } else { 0 };
             own.requested_bytes = asked_bytes.max(known_bytes);
             self.note(flow);
             self.want_frame(now);
@@ -292,7 +291,8 @@ impl Cell {
 
     /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
     pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
-        let Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code: _ } = burst;
+        let Burst { flow, frame, first_unit, units, profile, cause } = burst;
+        let unsolicited = cause == Cause::Interval;
         let station = self.flows[flow as usize].station;
         let (down, from) = self.attachments_of(station);
         if !self.hears_frame_of(station, now) {
