@@ -6,13 +6,13 @@
 
 use super::management::Message;
 use super::pdu::HEADER_BYTES;
-use super::phy::BurstProfile;
+use super::phy::{BurstProfile, Unit};
 use super::{Burst, Cause, Cell, Step};
 use roamsim_engine::Time;
 use std::collections::VecDeque;
 
 /// The burst profile of bursts for who has sent a code.
-const PROFILE: BurstProfile = BurstProfile::SlotQpsk12;
+const PROFILE: BurstProfile = BurstProfile::Qpsk12;
 
 /// A CDMA_Allocation_IE has the bits of two others.
 const MAP_BURSTS: u32 = 2;
@@ -105,7 +105,7 @@ impl Cell {
                 (None, Some(_)) => (false, HEADER_BYTES),
                 (None, None) => break,
             };
-            let units = PROFILE.burst_units(bytes);
+            let units = Unit::Slot.burst_units(PROFILE, bytes);
             if first_unit + units > end || bursts + MAP_BURSTS > most {
                 break;
             }

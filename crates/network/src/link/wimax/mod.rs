@@ -63,7 +63,7 @@ pub use self::config::{CellConfig, CellEntry, FlowConfig, Service, StationConfig
 pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
 pub use self::management::{Direction, LONGEST_FROM_STATION_BYTES, Message, Sfid, longest_to_station_bytes};
-pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
+pub use self::radio::{Adaptation, RadioConfig, thresholds_db};
 pub use self::scanning::ScanConfig;
 pub use self::service_flow::Addition;
 

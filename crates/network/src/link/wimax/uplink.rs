@@ -122,7 +122,7 @@ impl Cell {
         }
         own.contention.asked_when_polled(now, asked_bytes);
         own.stats.answered_polls += u64::from(cause == Cause::Interval);
-        let blocks = blocks_of(profile, 0, HEADER_BYTES);
+        let blocks = blocks_of(self.config.layout.unit().bytes(profile), 0, HEADER_BYTES);
         let heard = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception).is_none();
         if heard {
             let own = &mut self.flows[flow as usize];
@@ -303,6 +303,8 @@ impl Cell {
             return self.ranged(now, station, false);
         }
         let start = self.uplink_time(frame, 0);
+        let unit = self.config.layout.unit();
+        let unit_bytes = unit.bytes(profile);
         let reception = self.uplink_reception(now, station, profile);
         // The base station hears a burst where it understands its first block.
         let heard = self.stations[station as usize].lost(FROM_STATION, now, (0, 0), reception).is_none();
@@ -313,18 +315,18 @@ impl Cell {
         let backlog_bytes = self.piggybacked_bytes(flow);
         let own = &mut self.flows[flow as usize];
         // When a PDU has arrived that has the octets of a burst from one up to another: behind those before it.
-        let data = first_unit + profile.preamble_units();
+        let data = first_unit + unit.preamble();
         let mut last_end = start;
         let mut end = |times: &UnitTimes, from: u32, to: u32| {
-            last_end = last_end.max(start + times.uplink_end(data, (from, to), profile.unit_bytes()));
+            last_end = last_end.max(start + times.uplink_end(data, (from, to), unit_bytes));
             last_end
         };
-        let capacity = profile.burst_bytes(units - profile.preamble_units());
+        let capacity = unit.burst_bytes(profile, units - unit.preamble());
         let due_bytes = if unsolicited { 0 } else { own.contention.granted(u64::from(capacity)) };
         let piggybacks = !unsolicited && backlog_bytes > u64::from(capacity) + due_bytes;
         let mut used_bytes = if piggybacks { PIGGYBACK_BYTES } else { 0 };
         while let Some(message) = self.next_message(flow, capacity - used_bytes) {
-            let blocks = blocks_of(profile, used_bytes, message.bytes());
+            let blocks = blocks_of(unit_bytes, used_bytes, message.bytes());
             let end = end(&self.times, used_bytes, used_bytes + message.bytes());
             used_bytes += message.bytes();
             let lost = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception);
@@ -337,7 +339,7 @@ impl Cell {
         }
         let (own, sender) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
         let mut lost =
-            |first, bytes| sender.lost(FROM_STATION, now, blocks_of(profile, first, bytes), reception);
+            |first, bytes| sender.lost(FROM_STATION, now, blocks_of(unit_bytes, first, bytes), reception);
         let (layout, mut contents) = (&self.config.layout, Vec::new());
         loop {
             let mut lost = |bytes| lost(used_bytes, bytes);
