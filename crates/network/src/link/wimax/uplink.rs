@@ -242,25 +242,27 @@ impl Cell {
         let Some(deadline) = own.contention.deadline() else { return };
         if own.timer.is_none_or(|timer| timer > deadline) {
             own.timer = Some(deadline);
-            self.at(deadline, Step::Timer(flow));
+            self.agenda.put_timer(deadline, flow);
         }
     }
 
+    #[inline(never)]
     pub(super) fn timer_expires(&mut self, now: Time, flow: u32) {
-        let next = self.next_opportunity(now);
         let own = &mut self.flows[flow as usize];
         if own.timer != Some(now) {
             return;
         }
         own.timer = None;
-        if own.contention.deadline().is_some_and(|until| until <= now)
-            && !own.service.contends()
-            && own.uplink.packets() > 0
-        {
+        if own.contention.deadline().is_none_or(|until| until > now) {
+            return self.arm(flow);
+        }
+        if !own.service.contends() && own.uplink.packets() > 0 {
             // The next poll comes whatever was before.
             own.contention.reset();
             return self.wants_to_send(now, flow);
         }
+        let next = self.next_opportunity(now);
+        let own = &mut self.flows[flow as usize];
         match own.contention.expire(now, next, &mut own.draws) {
             Expiry::None => self.arm(flow),
             Expiry::Retry(opportunity) => {
