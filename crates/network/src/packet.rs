@@ -73,6 +73,7 @@ pub enum RedirectionMessage {
 
 impl Message {
     /// Its length in octets.
+    #[inline]
     pub fn bytes(&self) -> u32 {
         match self {
             Message::Application(message) => message.bytes,

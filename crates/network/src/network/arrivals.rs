@@ -167,6 +167,7 @@ impl Network {
     }
 
     /// A packet has come over a link; returned is what is for a socket of the node behind it.
+    #[inline]
     fn arrive(
         &mut self,
         moment: &mut Moment<'_>,

@@ -154,13 +154,15 @@ pub(crate) struct Account {
 impl Account {
     #[inline]
     pub(crate) fn of(packet: &Packet) -> Account {
-        Account {
-            bytes: packet.size_bytes,
-            socket: packet.socket,
-            is_segment: matches!(packet.pdu, Pdu::Tcp(_)),
-            is_datagram_of_a_flow: packet.is_datagram_of_a_flow(),
-            data_for: packet.socket_id().filter(|_| packet.carries_data() && !packet.is_broadcast()),
+        let (bytes, socket, is_broadcast) = (packet.size_bytes, packet.socket, packet.is_broadcast());
+        if packet.is_datagram_of_a_flow() {
+            // As it would be below, by one look at what it carries: of each that a station sends.
+            let data_for = (!is_broadcast).then_some(SocketId::Udp(socket));
+            return Account { bytes, socket, is_segment: false, is_datagram_of_a_flow: true, data_for };
         }
+        let data_for = packet.socket_id().filter(|_| packet.carries_data() && !is_broadcast);
+        let is_segment = matches!(packet.pdu, Pdu::Tcp(_));
+        Account { bytes, socket, is_segment, is_datagram_of_a_flow: false, data_for }
     }
 }
 

@@ -253,11 +253,18 @@ impl Queue {
         Some(waiting)
     }
 
+    /// Whether [`Queue::poll_drop`] may have something: a discipline that does not manage the queue drops nothing of it.
+    #[inline]
+    pub(crate) fn may_have_dropped(&self) -> bool {
+        self.waits.is_some()
+    }
+
     /// The next packet that was dropped by `now` after it had been taken, and why.
     #[inline]
     pub fn poll_drop(&mut self, now: Time) -> Option<(Waiting, DropReason)> {
-        // One that does not manage the queue drops nothing of it.
-        self.waits.as_ref()?;
+        if !self.may_have_dropped() {
+            return None;
+        }
         let (waiting, reason) = each_discipline!(&mut self.discipline, discipline => discipline.poll_drop())?;
         self.left(now, &waiting);
         Some((waiting, reason))

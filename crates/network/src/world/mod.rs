@@ -274,6 +274,10 @@ impl World {
     fn receive_arrived(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Time> {
         loop {
             match self.network.poll_arrival(moment, number) {
+                Ok(packet) if packet.is_datagram_of_a_flow() && !packet.is_broadcast() => {
+                    self.receive_datagram(moment.now, packet);
+                    self.serve_work(moment);
+                }
                 Ok(packet) => self.receive(moment, packet),
                 Err(deadline) => return deadline,
             }

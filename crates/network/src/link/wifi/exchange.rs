@@ -524,7 +524,15 @@ impl Cell {
     }
 
     /// What a queue has dropped of what it had taken.
+    #[inline]
     pub(super) fn take_drops(&mut self, now: Time, number: usize) {
+        if self.radios[number].own.queue.may_have_dropped() {
+            self.take_drops_of_queue(now, number);
+        }
+    }
+
+    #[inline(never)]
+    fn take_drops_of_queue(&mut self, now: Time, number: usize) {
         while let Some((Waiting { from, packet, .. }, reason)) = self.radios[number].own.queue.poll_drop(now)
         {
             self.drop_packet(now, from, packet, reason);

@@ -128,8 +128,9 @@ impl Cell {
             for (id, station) in self.copies.remove(&packet.id).unwrap_or_default() {
                 let (_, up) = self.attachments_of(station);
                 let profile = self.config.map_profile;
+                let unit_bytes = self.config.layout.unit().bytes(profile);
                 let reception = self.downlink_reception(now, station, profile);
-                let blocks = blocks_of(profile, 0, packet.size_bytes + WHOLE_BYTES);
+                let blocks = blocks_of(unit_bytes, 0, packet.size_bytes + WHOLE_BYTES);
                 let lost = self.stations[station as usize].lost(MESSAGES, now, blocks, reception);
                 self.arrives_from(now, BROADCAST, up, Packet { id, ..packet.clone() }, lost);
             }

@@ -52,10 +52,9 @@ pub(super) enum Reception {
     Blocks(f64),
 }
 
-/// The blocks of a burst that octets of it are in.
-pub(super) fn blocks_of(profile: BurstProfile, first_byte: u32, bytes: u32) -> (u32, u32) {
-    let of_symbol = profile.unit_bytes();
-    (first_byte / of_symbol, (first_byte + bytes.max(1) - 1) / of_symbol)
+/// The blocks of a burst that octets of it are in, a unit each.
+pub(super) fn blocks_of(unit_bytes: u32, first_byte: u32, bytes: u32) -> (u32, u32) {
+    (first_byte / unit_bytes, (first_byte + bytes.max(1) - 1) / unit_bytes)
 }
 
 /// Which blocks of the bursts of a frame, of one station and direction, are lost.
@@ -149,7 +148,7 @@ mod tests {
     #[test]
     fn blocks_are_those_of_the_symbols_of_a_burst() {
         // 108 octets a symbol: the 109th is in the second.
-        let blocks = |first, bytes| blocks_of(BurstProfile::Qam64R34, first, bytes);
+        let blocks = |first, bytes| blocks_of(108, first, bytes);
         assert_eq!(
             [blocks(0, 108), blocks(0, 109), blocks(107, 2), blocks(216, 1)],
             [(0, 0), (0, 1), (0, 1), (2, 2)]

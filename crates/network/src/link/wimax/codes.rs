@@ -4,15 +4,16 @@
 //! The base station does not know who has sent a code: in the next frame that has room it grants a burst to its sender by
 //! CDMA_Allocation_IE, in QPSK 1/2, for a request's header or for RNG-REQ, which it has answered by RNG-RSP (status success) before.
 
+use super::block_errors::blocks_of;
 use super::management::Message;
 use super::pdu::HEADER_BYTES;
-use super::phy::BurstProfile;
-use super::{Burst, Cell, Step};
+use super::phy::{BurstProfile, Unit};
+use super::{Burst, Cause, Cell, FROM_STATION, Step};
 use roamsim_engine::Time;
 use std::collections::VecDeque;
 
 /// The burst profile of bursts for who has sent a code.
-const PROFILE: BurstProfile = BurstProfile::SlotQpsk12;
+const PROFILE: BurstProfile = BurstProfile::Qpsk12;
 
 /// A CDMA_Allocation_IE has the bits of two others.
 const MAP_BURSTS: u32 = 2;
@@ -105,21 +106,26 @@ impl Cell {
                 (None, Some(_)) => (false, HEADER_BYTES),
                 (None, None) => break,
             };
-            let units = PROFILE.burst_units(bytes);
+            let units = Unit::Slot.burst_units(PROFILE, bytes);
             if first_unit + units > end || bursts + MAP_BURSTS > most {
                 break;
             }
             if of_ranging {
-                let over = self.times.uplink_end(first_unit, (0, units), 1);
+                let uplink = start + self.times.uplink_offset;
+                let begin = uplink + self.times.uplink_begin(first_unit, units);
+                let end = uplink + self.times.uplink_end(first_unit, (0, units), 1);
                 if let Some(station) = self.codes.ranging.pop_front()
                     && self.hears_frame_from(station, start)
                 {
-                    let heard = start + self.times.uplink_offset + over;
-                    self.at(heard, Step::Heard(station, Message::RangingRequest));
+                    let reception = self.uplink_reception(start, station, PROFILE);
+                    let blocks = blocks_of(Unit::Slot.bytes(PROFILE), 0, bytes);
+                    let sender = &mut self.stations[station as usize];
+                    if sender.lost(FROM_STATION, begin, blocks, reception).is_none() {
+                        self.at(end, Step::Heard(station, Message::RangingRequest));
+                    }
                 }
             } else if let Some(flow) = self.codes.requests.pop_front() {
-                let (profile, unsolicited, answers_code) = (PROFILE, false, true);
-                self.grant(Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code });
+                self.grant(Burst { flow, frame, first_unit, units, profile: PROFILE, cause: Cause::Code });
             }
             (first_unit, bursts) = (first_unit + units, bursts + MAP_BURSTS);
         }
@@ -136,7 +142,7 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::joining_tests::{at, entry, go_on};
+    use super::super::joining_tests::{at, by_radio, entry, go_on};
     use super::super::pusc_tests::{FASTEST, cell};
     use super::super::tests::{Work, us};
     use super::*;
@@ -181,6 +187,29 @@ mod tests {
         // Who leaves meanwhile is forgotten.
         assert!(Stations::leave(&mut alone.cell, us(24_000), 0).is_none());
         assert!(alone.cell.codes.is_empty() && answers(&alone).is_empty());
+    }
+
+    /// Whether a station is connected by 200 ms that is near enough for its code, and which part of the blocks of its bursts in QPSK 1/2 is lost.
+    fn enters_where_blocks_are_lost(ratio: f64) -> (bool, u64) {
+        let mut with = cell(&[FASTEST], [32, 32]);
+        let mut near = by_radio(vec![at(5.0)], None);
+        near.station.known_descriptors = true;
+        (near.downlink_descriptor, near.uplink_descriptor) = ((0, 1_000_000), (0, 1_000_000));
+        let radio = near.radio.as_mut().expect("it has one");
+        radio.block_errors.points[PROFILE as usize] = vec![(-50.0, ratio), (200.0, ratio)];
+        // What comes to the station goes by the threshold of another profile.
+        with.map_profile = BurstProfile::Qpsk34;
+        with.entry = Some(near);
+        let mut work = Work::new(with);
+        go_on(&mut work, 200_000);
+        (work.cell.is_served(0), work.cell.station_stats(0).ranging_requests)
+    }
+
+    #[test]
+    fn the_request_behind_a_ranging_code_arrives_as_its_burst_is_received() {
+        assert_eq!(enters_where_blocks_are_lost(0.0), (true, 1));
+        // The code at 20 ms is heard and answered, RNG-REQ is not: T3 ends 200 ms later.
+        assert_eq!(enters_where_blocks_are_lost(1.0), (false, 1));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::pdu::{
     FRAGMENT_BYTES, HEADER_BYTES, PIGGYBACK_BYTES, SLOT_UPLINK_BURST_BYTES, UPLINK_BURST_BYTES, WHOLE_BYTES,
     downlink_map_bytes, slot_downlink_map_bytes, slot_uplink_map_bytes, uplink_map_bytes,
 };
-use super::phy::{BurstProfile, FrameLayout};
+use super::phy::{BurstProfile, FrameLayout, Unit};
 use super::radio::RadioConfig;
 use super::scanning::ScanConfig;
 use crate::mobility::Trajectory;
@@ -126,14 +126,14 @@ impl Service {
     }
 
     /// Units, preamble included, of a burst of a profile with so many unsolicited grants in it, or with a request for so many polls.
-    pub(super) fn unsolicited_units(self, profile: BurstProfile, grants: u32) -> u32 {
+    pub(super) fn unsolicited_units(self, unit: Unit, profile: BurstProfile, grants: u32) -> u32 {
         let bytes = match self {
             _ if grants == 0 => return 0,
             Service::BestEffort => return 0,
             Service::UnsolicitedGrant { packet_bytes, .. } => grants * (packet_bytes + WHOLE_BYTES),
             Service::RealTimePolling { .. } | Service::NonRealTimePolling { .. } => HEADER_BYTES,
         };
-        profile.preamble_units() + profile.burst_units(bytes)
+        unit.preamble() + unit.burst_units(profile, bytes)
     }
 
     /// The most unsolicited grants, or polls, in one frame of this duration.
@@ -143,21 +143,21 @@ impl Service {
         })
     }
 
-    /// Units, preamble included, of the longest burst of a profile that it gets without asking in a frame of this duration.
-    pub fn most_unsolicited_units(self, profile: BurstProfile, frame: Span) -> u32 {
-        self.unsolicited_units(profile, self.most_unsolicited(frame))
+    /// Units, preamble included, of the longest burst of a profile that it gets without asking in a frame of this layout.
+    pub fn most_unsolicited_units(self, layout: &FrameLayout, profile: BurstProfile) -> u32 {
+        self.unsolicited_units(layout.unit(), profile, self.most_unsolicited(layout.duration))
     }
 }
 
 impl StationConfig {
     /// Data units of its smallest burst, which has room for a request and a fragment of one octet.
-    pub fn least_units(&self) -> u32 {
-        self.uplink.burst_units(FRAGMENT_BYTES + 1 + PIGGYBACK_BYTES)
+    pub fn least_units(&self, unit: Unit) -> u32 {
+        unit.burst_units(self.uplink, FRAGMENT_BYTES + 1 + PIGGYBACK_BYTES)
     }
 
     /// Units, preamble included, of a burst for the longest message of network entry.
-    pub fn message_units(&self) -> u32 {
-        self.uplink.preamble_units() + self.uplink.burst_units(LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES)
+    pub fn message_units(&self, unit: Unit) -> u32 {
+        unit.preamble() + unit.burst_units(self.uplink, LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES)
     }
 }
 
@@ -265,9 +265,9 @@ impl CellConfig {
     pub(super) fn map_units(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
         let bytes = self.maps_bytes(extra, downlink_bursts, uplink_bursts);
         match self.layout.pusc {
-            None => self.map_profile.burst_units(bytes + extra.map_bytes),
+            None => Unit::Symbol.burst_units(self.map_profile, bytes + extra.map_bytes),
             // The maps alone are repeated.
-            Some(pusc) => pusc.map_slots(bytes) + self.map_profile.burst_units(extra.map_bytes),
+            Some(pusc) => pusc.map_slots(bytes) + Unit::Slot.burst_units(self.map_profile, extra.map_bytes),
         }
     }
 
@@ -317,11 +317,12 @@ impl CellConfig {
         let units = self.layout.downlink_units().saturating_sub(self.layout.header_units() + left_units);
         let (bytes, of_burst) = match self.layout.pusc {
             None => {
-                let bytes = self.map_profile.burst_bytes(units);
+                let bytes = Unit::Symbol.burst_bytes(self.map_profile, units);
                 (bytes.saturating_sub(extra.map_bytes), UPLINK_BURST_BYTES)
             }
             Some(pusc) => {
-                let units = units.saturating_sub(self.map_profile.burst_units(extra.map_bytes));
+                let descriptors = Unit::Slot.burst_units(self.map_profile, extra.map_bytes);
+                let units = units.saturating_sub(descriptors);
                 (pusc.map_bytes(units), SLOT_UPLINK_BURST_BYTES)
             }
         };

@@ -7,9 +7,9 @@ use super::config::{Extra, RANKS};
 use super::connection::{Carried, Ended, LEAST_PDU_BYTES, Pdu};
 use super::management::{Direction, LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
-use super::phy::{BurstProfile, PROFILES, UnitTimes};
+use super::phy::{BurstProfile, PROFILES, Unit, UnitTimes};
 use super::schedule::Demand;
-use super::{Attachment, BROADCAST, Burst, Cell, MESSAGES, Step, TO_STATION, fly};
+use super::{Attachment, BROADCAST, Burst, Cause, Cell, MESSAGES, Step, TO_STATION, fly};
 use crate::link::LinkStats;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -29,16 +29,16 @@ pub(super) struct Bursts {
 
 impl Bursts {
     /// Octets that a burst has room for, if it takes all of these units.
-    fn room_bytes(&self, profile: BurstProfile, room_units: u32) -> u32 {
+    fn room_bytes(&self, unit: Unit, profile: BurstProfile, room_units: u32) -> u32 {
         let number = profile as usize;
-        profile.burst_bytes(self.units[number] + room_units).saturating_sub(self.bytes[number])
+        unit.burst_bytes(profile, self.units[number] + room_units).saturating_sub(self.bytes[number])
     }
 
     /// A burst takes so many octets; returns how many units more it has.
-    fn grow(&mut self, profile: BurstProfile, bytes: u32) -> u32 {
+    fn grow(&mut self, unit: Unit, profile: BurstProfile, bytes: u32) -> u32 {
         let number = profile as usize;
         self.bytes[number] += bytes;
-        let units = profile.burst_units(self.bytes[number]);
+        let units = unit.burst_units(profile, self.bytes[number]);
         let more = units - self.units[number];
         self.units[number] = units;
         more
@@ -110,12 +110,11 @@ impl Cell {
             let grants = self.unsolicited_grants(flow, frame);
             let own = &self.flows[flow as usize];
             let profile = self.stations[own.station as usize].config.uplink;
-            let units = own.service.unsolicited_units(profile, grants);
+            let units = own.service.unsolicited_units(self.config.layout.unit(), profile, grants);
             if units == 0 || first_unit + units > end {
                 return None;
             }
-            let burst =
-                Burst { flow, frame, first_unit, units, profile, unsolicited: true, answers_code: false };
+            let burst = Burst { flow, frame, first_unit, units, profile, cause: Cause::Interval };
             first_unit += units;
             Some(burst)
         })
@@ -214,13 +213,14 @@ impl Cell {
         };
         let messages = self.backlog.messages.iter().filter_map(first).max();
         let broadcast = (!self.broadcasts.is_empty()).then_some(LEAST_PDU_BYTES);
-        let robust = messages.max(broadcast).map_or(0, |bytes| profile.burst_units(bytes));
+        let unit = self.config.layout.unit();
+        let robust = messages.max(broadcast).map_or(0, |bytes| unit.burst_units(profile, bytes));
         let ranks = self.backlog.downlink.iter().zip(self.turns[0]);
         let first = ranks.filter_map(|(waiting, turn)| waiting.round_from(turn).next()).next();
         let data = first.map_or(0, |flow| {
             let station = self.flows[flow as usize].station;
             let least_bytes = self.flows[flow as usize].downlink.least_pdu_bytes();
-            self.stations[station as usize].config.downlink.burst_units(least_bytes)
+            unit.burst_units(self.stations[station as usize].config.downlink, least_bytes)
         });
         robust.max(data)
     }
@@ -233,22 +233,18 @@ impl Cell {
         let message = u32::from(self.enters(flow)) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
         let whole = message.max(own.least_block_bytes());
         let wanted = u32::try_from(own.requested_bytes).unwrap_or(u32::MAX / 2);
-        let profile = station.config.uplink;
-        let least_units = station.config.least_units().max(profile.burst_units(whole.min(wanted)));
-        let units = profile.burst_units(wanted).max(least_units);
-        Demand { flow, units, least_units, preamble_units: profile.preamble_units() }
+        let (unit, profile) = (self.config.layout.unit(), station.config.uplink);
+        let least_units = station.config.least_units(unit).max(unit.burst_units(profile, whole.min(wanted)));
+        let units = unit.burst_units(profile, wanted).max(least_units);
+        Demand { flow, units, least_units, preamble_units: unit.preamble() }
     }
 
     /// Whether no burst has room for a PDU of anybody for whom there is something.
     fn is_full(&self, bursts: &Bursts, room_units: u32) -> bool {
-        let mut waiting = self
-            .config
-            .layout
-            .profiles()
-            .iter()
-            .copied()
-            .filter(|&profile| self.backlog.has_profile(profile));
-        waiting.all(|profile| bursts.room_bytes(profile, room_units) <= WHOLE_BYTES)
+        let unit = self.config.layout.unit();
+        let mut waiting =
+            unit.profiles().iter().copied().filter(|&profile| self.backlog.has_profile(profile));
+        waiting.all(|profile| bursts.room_bytes(unit, profile, room_units) <= WHOLE_BYTES)
     }
 
     /// Grants uplink bursts; returns how many there are, unsolicited ones included.
@@ -271,6 +267,7 @@ impl Cell {
         }
         let mut used_units = first_unit - behind;
         if self.backlog.uplink.iter().any(|of_rank| !of_rank.is_empty()) {
+            let unit = self.config.layout.unit();
             let left_units = self.least_downlink_units();
             let mut most =
                 self.config.most_uplink_bursts(extra, downlink_bursts, left_units).saturating_sub(bursts);
@@ -290,16 +287,13 @@ impl Cell {
                     let flow = grant.flow;
                     let own = &mut self.flows[flow as usize];
                     let profile = self.stations[own.station as usize].config.uplink;
-                    let units = profile.preamble_units() + grant.units;
-                    let bytes = profile.burst_bytes(grant.units);
+                    let units = unit.preamble() + grant.units;
+                    let bytes = unit.burst_bytes(profile, grant.units);
                     own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
                     own.stats.grants += 1;
                     own.granted = Some(frame);
                     self.note(flow);
-                    let unsolicited = false;
-                    let answers_code = false;
-                    let burst = Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code };
-                    self.grant(burst);
+                    self.grant(Burst { flow, frame, first_unit, units, profile, cause: Cause::Request });
                     first_unit += units;
                     used_units += units;
                 }
@@ -328,8 +322,9 @@ impl Cell {
         }
         // Bursts follow each other by profile, and the packets of a burst are in order.
         bursts.ended.sort_by_key(|&(profile, ..)| profile);
+        let unit = self.config.layout.unit();
         let end = |times: &UnitTimes, profile: BurstProfile, end_bytes: u32| {
-            now + times.downlink_end(first[profile as usize] + end_bytes.div_ceil(profile.unit_bytes()))
+            now + times.downlink_end(first[profile as usize] + end_bytes.div_ceil(unit.bytes(profile)))
         };
         let robust = self.config.map_profile;
         for (end_bytes, station, message) in bursts.messages.drain(..) {
@@ -349,6 +344,7 @@ impl Cell {
     /// Fills bursts with packets of service flows of a rank, a packet a turn. Returns their units.
     fn take_rounds(&mut self, now: Time, bursts: &mut Bursts, room_units: u32, rank: usize) -> u32 {
         let mut room = room_units;
+        let unit = self.config.layout.unit();
         let (count, stations) = (self.flow_count(), self.station_count());
         let mut round = Round::from(self.turns[0][rank]);
         // Those of the first round that have more.
@@ -372,9 +368,10 @@ impl Cell {
             };
             let (own, receiver) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
             let before_bytes = bursts.bytes[profile as usize];
+            let unit_bytes = unit.bytes(profile);
             let mut lost =
-                |bytes| receiver.lost(TO_STATION, now, blocks_of(profile, before_bytes, bytes), reception);
-            let room_bytes = bursts.room_bytes(profile, room);
+                |bytes| receiver.lost(TO_STATION, now, blocks_of(unit_bytes, before_bytes, bytes), reception);
+            let room_bytes = bursts.room_bytes(unit, profile, room);
             let pdu = match own.uplink.arq {
                 None => own.downlink.take(now, room_bytes, lost),
                 Some(_) => own.take_downlink(now, room_bytes, &mut lost),
@@ -397,7 +394,7 @@ impl Cell {
             }
             self.turns[0][rank] = (flow + 1) % count;
             let to = Attachment(self.first + stations + station);
-            room -= bursts.grow(profile, pdu.bytes);
+            room -= bursts.grow(unit, profile, pdu.bytes);
             match pdu.carries {
                 Carried::Packets { ends, packs, cut: _ } => {
                     if let Some(packet) = ends {
@@ -426,7 +423,7 @@ impl Cell {
     /// Fills the most robust burst with management messages, each with the bandwidth that its answer needs, and then broadcasts.
     /// Returns its units.
     fn take_robust(&mut self, now: Time, bursts: &mut Bursts, room_units: u32) -> u32 {
-        let profile = self.config.map_profile;
+        let (unit, profile) = (self.config.layout.unit(), self.config.map_profile);
         let mut room = room_units;
         let waiting: Vec<u32> = self.backlog.messages.iter().collect();
         for number in waiting {
@@ -438,10 +435,10 @@ impl Cell {
             while let Some(joining) = &mut self.stations[number as usize].joining
                 && let Some(message) = joining
                     .to_station
-                    .pop_front_if(|message| message.bytes() <= bursts.room_bytes(profile, room))
+                    .pop_front_if(|message| message.bytes() <= bursts.room_bytes(unit, profile, room))
             {
-                let blocks = blocks_of(profile, bursts.bytes[profile as usize], message.bytes());
-                room -= bursts.grow(profile, message.bytes());
+                let blocks = blocks_of(unit.bytes(profile), bursts.bytes[profile as usize], message.bytes());
+                room -= bursts.grow(unit, profile, message.bytes());
                 let receiver = &mut self.stations[number as usize];
                 if receiver.lost(MESSAGES, now, blocks, reception).is_none() {
                     bursts.messages.push((bursts.bytes[profile as usize], number, message));
@@ -454,10 +451,10 @@ impl Cell {
             }
             self.note_station(number);
         }
-        while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room), |_| None) {
+        while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(unit, profile, room), |_| None) {
             let airtime = self.config.layout.airtime(pdu.bytes, profile, false);
             self.stats[BROADCAST.0 as usize].sends(&pdu, airtime);
-            room -= bursts.grow(profile, pdu.bytes);
+            room -= bursts.grow(unit, profile, pdu.bytes);
             if let Carried::Packets { ends: Some(packet), .. } = pdu.carries {
                 bursts.end(profile, BROADCAST, packet);
             }

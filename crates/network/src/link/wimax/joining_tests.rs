@@ -2,7 +2,7 @@
 
 use super::config::CellEntry;
 use super::disciplines::rules;
-use super::phy::BurstProfile;
+use super::phy::{BurstProfile, Unit};
 use super::tests::{FAST, Work, config, us};
 use super::*;
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason};
@@ -291,7 +291,7 @@ fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
         station_power_dbm: 30.0,
         noise_figure_db: 7.0,
         implementation_margin_db: 5.0,
-        thresholds_db: THRESHOLDS_DB,
+        thresholds_db: thresholds_db(Unit::Symbol),
         block_errors: BlockErrors::default(),
         going_down_factor: 4.0,
         adaptation,
@@ -320,8 +320,8 @@ fn profiles_follow_a_walk_by_messages_and_the_link_goes_down_with_its_signal() {
             work.cell.profile_changes().iter().filter(|change| change.direction == direction).collect();
         let slower: Vec<_> = changes.iter().map(|change| change.profile).rev().collect();
         // It enters with the fastest.
-        assert_eq!(slower, BurstProfile::OFDM);
-        for (change, left) in changes[1..].iter().zip(BurstProfile::OFDM.iter().rev()) {
+        assert_eq!(slower, BurstProfile::ALL);
+        for (change, left) in changes[1..].iter().zip(BurstProfile::ALL.iter().rev()) {
             // A report at most every 100 ms; DBPC-REQ takes two frames, and two more where its opportunity is behind ranging.
             let left_m = radio(None).reach_m(clock, *left, false, 1.0);
             let late_s = change.at.as_secs_f64() - (1.0 + (left_m - 10.0) / 10.0);
@@ -396,8 +396,8 @@ proptest! {
         rule in prop::sample::select(rules().to_vec()),
     ) {
         let own = |&(down, up, service, ..): &(usize, usize, u32, f64, f64)| StationConfig {
-            downlink: BurstProfile::OFDM[down],
-            uplink: BurstProfile::OFDM[up],
+            downlink: BurstProfile::ALL[down],
+            uplink: BurstProfile::ALL[up],
             service: match service {
                 0 => Service::UnsolicitedGrant { packet_bytes: 30, interval: Span::from_us(7300) },
                 1 => Service::RealTimePolling { interval: Span::from_us(23_000) },

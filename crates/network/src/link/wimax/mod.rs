@@ -16,7 +16,7 @@
 //! thresholds or a table of block errors (`block_errors`).
 //!
 //! A file a subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes, `connection` packets and their PDUs, `arq` their blocks,
-//! `contention` requests, `codes` those of OFDMA, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
+//! `agenda` what is due when, `contention` requests, `codes` those of OFDMA, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
 //! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
 //! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
 //!
@@ -29,6 +29,7 @@
 mod account;
 mod adaptation;
 mod admission;
+mod agenda;
 mod arq;
 mod association;
 mod backlog;
@@ -63,10 +64,11 @@ pub use self::config::{CellConfig, CellEntry, FlowConfig, Service, StationConfig
 pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
 pub use self::management::{Direction, LONGEST_FROM_STATION_BYTES, Message, Sfid, longest_to_station_bytes};
-pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
+pub use self::radio::{Adaptation, RadioConfig, thresholds_db};
 pub use self::scanning::ScanConfig;
 pub use self::service_flow::Addition;
 
+use self::agenda::{Agenda, Due};
 use self::arq::Content;
 use self::backlog::{Backlog, Wait};
 use self::block_errors::{Fates, Reception};
@@ -85,8 +87,7 @@ use crate::queue::Rule;
 use crate::queue::drop_tail::DropTail;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::{Context, Machine};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The base station's broadcast interface, where stations enter.
 const BROADCAST: Attachment = Attachment(0);
@@ -100,8 +101,6 @@ enum Step {
     Opportunity(u64),
     /// An unsolicited burst begins that a service flow waits for, or a frame in which one may.
     Unsolicited(u32),
-    /// T16 of a service flow may have expired.
-    Timer(u32),
     /// A timer of a station's entry may have expired.
     Entry(u32),
     /// A timer of the base station for a station may have expired.
@@ -140,10 +139,18 @@ struct Burst {
     units: u32,
     /// What the map told of it.
     profile: BurstProfile,
-    /// It was not asked for.
-    unsolicited: bool,
-    /// It is for the request, or the ranging, of who has sent a code.
-    answers_code: bool,
+    cause: Cause,
+}
+
+/// Why an uplink burst is granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// It was asked for.
+    Request,
+    /// It comes due by itself: an unsolicited grant, or a poll.
+    Interval,
+    /// Who has sent a code of OFDMA is to ask for bandwidth in it.
+    Code,
 }
 
 /// A station, and what the base station holds for it.
@@ -201,10 +208,7 @@ pub struct Cell {
     backlog: Backlog,
     /// Whose turn it is on the downlink, and on the uplink, by rank.
     turns: [[u32; RANKS]; 2],
-    agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
-    /// Uplink bursts that were asked for, in the order in which they begin, with their place among the steps.
-    granted: VecDeque<(Time, u64, Burst)>,
-    steps: u64,
+    agenda: Agenda,
     /// The first attachment of a station.
     first: u32,
     /// Which service flow uses which opportunity for a request, by opportunity.
@@ -288,9 +292,7 @@ impl Cell {
             told: None,
             backlog: Backlog::new(flow_count as usize),
             turns: [[0; RANKS]; 2],
-            agenda: BinaryHeap::new(),
-            granted: VecDeque::new(),
-            steps: 0,
+            agenda: Agenda::new(),
             first,
             requests: VecDeque::new(),
             speakers: Vec::new(),
@@ -384,40 +386,20 @@ impl Cell {
     }
 
     fn at(&mut self, time: Time, step: Step) {
-        self.agenda.push(Reverse((time, self.steps, step)));
-        self.steps += 1;
+        self.agenda.put_step(time, step);
     }
 
-    /// A burst is granted. Bursts of symbols begin one behind the other.
+    /// A burst is granted.
     fn grant(&mut self, burst: Burst) {
-        let (at, number) = (self.burst_time(&burst), self.steps);
-        self.steps += 1;
-        if self.granted.back().is_none_or(|(last, ..)| *last <= at) {
-            return self.granted.push_back((at, number, burst));
-        }
-        let behind = self.granted.partition_point(|(other, ..)| *other <= at);
-        self.granted.insert(behind, (at, number, burst));
-    }
-
-    /// The burst that begins by `now`, before the next step.
-    fn next_burst(&mut self, now: Time) -> Option<Burst> {
-        let &(at, number, burst) = self.granted.front()?;
-        let waits = at > now
-            || self.agenda.peek().is_some_and(|Reverse((step_at, step, _))| (*step_at, *step) < (at, number));
-        if waits {
-            return None;
-        }
-        self.granted.pop_front();
-        Some(burst)
+        self.agenda.put_burst(self.burst_time(&burst), burst);
     }
 
     /// A burst that was asked for begins. Not in line: what it needs of registers is no burden of wake-ups for arrivals alone.
     #[inline(never)]
     fn take_burst(&mut self, now: Time, burst: Burst) {
-        if burst.answers_code {
-            self.answer_code(now, burst);
-        } else {
-            self.send_burst(now, burst);
+        match burst.cause {
+            Cause::Code => self.answer_code(now, burst),
+            Cause::Request | Cause::Interval => self.send_burst(now, burst),
         }
     }
 
@@ -428,7 +410,6 @@ impl Cell {
             Step::Frame(frame) => self.work_out(now, frame),
             Step::Opportunity(opportunity) => self.request(now, opportunity),
             Step::Unsolicited(flow) => self.unsolicited_burst(now, flow),
-            Step::Timer(flow) => self.timer_expires(now, flow),
             other => self.take_other_step(now, other),
         }
     }
@@ -437,7 +418,7 @@ impl Cell {
     #[cold]
     fn take_other_step(&mut self, now: Time, step: Step) {
         match step {
-            Step::Frame(_) | Step::Opportunity(_) | Step::Unsolicited(_) | Step::Timer(_) => {}
+            Step::Frame(_) | Step::Opportunity(_) | Step::Unsolicited(_) => {}
             Step::Entry(station) => self.entry_timer(now, station),
             Step::Admission(station) => self.admission_timer(now, station),
             Step::Preamble(station) => self.hear_preamble(now, station),
@@ -493,9 +474,7 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
         let arrival = self.flying.front().map(|(at, ..)| *at);
-        let step = self.agenda.peek().map(|Reverse((at, ..))| *at);
-        let burst = self.granted.front().map(|(at, ..)| *at);
-        let next = earlier(earlier(arrival, step), burst);
+        let next = earlier(arrival, self.agenda.next());
         // A queue may drop when it takes a packet, whenever that comes.
         match self.config.rule {
             Rule::DropTail => next,
@@ -508,21 +487,12 @@ impl Machine for Cell {
         while let Some((_, to, packet, lost)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
             self.arrives(now, to, packet, lost);
         }
-        loop {
-            if let Some(burst) = self.next_burst(now) {
-                self.take_burst(now, burst);
-                continue;
+        while let Some(due) = self.agenda.take_due(now) {
+            match due {
+                Due::Burst(burst) => self.take_burst(now, burst),
+                Due::Timer(flow) => self.timer_expires(now, flow),
+                Due::Step(step) => self.take_step(now, step),
             }
-            let Some(Reverse((.., step))) = self
-                .agenda
-                .peek()
-                .is_some_and(|Reverse((at, ..))| *at <= now)
-                .then(|| self.agenda.pop())
-                .flatten()
-            else {
-                break;
-            };
-            self.take_step(now, step);
         }
     }
 }

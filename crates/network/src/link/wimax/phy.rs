@@ -7,8 +7,8 @@
 use super::pusc::Pusc;
 use roamsim_engine::Span;
 
-/// A burst profile: modulation and rate of the code. Those of OFDM have the concatenated Reed-Solomon and convolutional code (clause
-/// 8.3.3.2.1), those of OFDMA a convolutional one (IEEE Std 802.16e-2005 clause 8.4.9.2).
+/// A burst profile: modulation and rate of the code. OFDM has the concatenated Reed-Solomon and convolutional code (clause 8.3.3.2.1), OFDMA a
+/// convolutional one (IEEE Std 802.16e-2005 clause 8.4.9.2), and no BPSK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BurstProfile {
     /// BPSK, rate 1/2.
@@ -25,26 +25,14 @@ pub enum BurstProfile {
     Qam64R23,
     /// 64-QAM, rate 3/4.
     Qam64R34,
-    /// OFDMA: QPSK, rate 1/2.
-    SlotQpsk12,
-    /// OFDMA: QPSK, rate 3/4.
-    SlotQpsk34,
-    /// OFDMA: 16-QAM, rate 1/2.
-    SlotQam16R12,
-    /// OFDMA: 16-QAM, rate 3/4.
-    SlotQam16R34,
-    /// OFDMA: 64-QAM, rate 2/3.
-    SlotQam64R23,
-    /// OFDMA: 64-QAM, rate 3/4.
-    SlotQam64R34,
 }
 
 /// How many there are.
 pub(super) const PROFILES: usize = BurstProfile::ALL.len();
 
 impl BurstProfile {
-    /// Those of OFDM, the most robust first.
-    pub const OFDM: [BurstProfile; 7] = [
+    /// All, the most robust first.
+    pub const ALL: [BurstProfile; 7] = [
         BurstProfile::Bpsk12,
         BurstProfile::Qpsk12,
         BurstProfile::Qpsk34,
@@ -53,42 +41,29 @@ impl BurstProfile {
         BurstProfile::Qam64R23,
         BurstProfile::Qam64R34,
     ];
+}
 
-    /// Those of OFDMA, the most robust first.
-    pub const OFDMA: [BurstProfile; 6] = [
-        BurstProfile::SlotQpsk12,
-        BurstProfile::SlotQpsk34,
-        BurstProfile::SlotQam16R12,
-        BurstProfile::SlotQam16R34,
-        BurstProfile::SlotQam64R23,
-        BurstProfile::SlotQam64R34,
-    ];
+/// What bursts are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A symbol of OFDM, with 192 data subcarriers.
+    Symbol,
+    /// A slot of OFDMA, with 48.
+    Slot,
+}
 
-    /// All, by their numbers.
-    pub const ALL: [BurstProfile; 13] = [
-        BurstProfile::Bpsk12,
-        BurstProfile::Qpsk12,
-        BurstProfile::Qpsk34,
-        BurstProfile::Qam16R12,
-        BurstProfile::Qam16R34,
-        BurstProfile::Qam64R23,
-        BurstProfile::Qam64R34,
-        BurstProfile::SlotQpsk12,
-        BurstProfile::SlotQpsk34,
-        BurstProfile::SlotQam16R12,
-        BurstProfile::SlotQam16R34,
-        BurstProfile::SlotQam64R23,
-        BurstProfile::SlotQam64R34,
-    ];
-
-    /// Whether it is one of OFDMA.
-    pub const fn is_of_slots(self) -> bool {
-        self as usize >= BurstProfile::SlotQpsk12 as usize
+impl Unit {
+    /// The burst profiles that there are, the most robust first.
+    pub fn profiles(self) -> &'static [BurstProfile] {
+        match self {
+            Unit::Symbol => &BurstProfile::ALL,
+            Unit::Slot => &BurstProfile::ALL[1..],
+        }
     }
 
-    /// Octets of a unit before coding: of a symbol of 192 data subcarriers (table 215), or of a slot of 48 (IEEE Std 802.16e-2005 table 324).
-    pub const fn unit_bytes(self) -> u32 {
-        match self {
+    /// Octets of one before coding (table 215; IEEE Std 802.16e-2005 table 324).
+    pub const fn bytes(self, profile: BurstProfile) -> u32 {
+        let of_symbol = match profile {
             BurstProfile::Bpsk12 => 12,
             BurstProfile::Qpsk12 => 24,
             BurstProfile::Qpsk34 => 36,
@@ -96,33 +71,37 @@ impl BurstProfile {
             BurstProfile::Qam16R34 => 72,
             BurstProfile::Qam64R23 => 96,
             BurstProfile::Qam64R34 => 108,
-            BurstProfile::SlotQpsk12 => 6,
-            BurstProfile::SlotQpsk34 => 9,
-            BurstProfile::SlotQam16R12 => 12,
-            BurstProfile::SlotQam16R34 => 18,
-            BurstProfile::SlotQam64R23 => 24,
-            BurstProfile::SlotQam64R34 => 27,
+        };
+        match self {
+            Unit::Symbol => of_symbol,
+            Unit::Slot => of_symbol / 4,
         }
     }
 
     /// Octets of a burst that end its code: in OFDM the last one is its zero tail (clause 8.3.3.2.1); in OFDMA the code bites its tail.
     const fn tail_bytes(self) -> u32 {
-        if self.is_of_slots() { 0 } else { 1 }
+        match self {
+            Unit::Symbol => 1,
+            Unit::Slot => 0,
+        }
     }
 
-    /// Octets of MAC PDUs in a burst of so many units.
-    pub const fn burst_bytes(self, units: u32) -> u32 {
-        (units * self.unit_bytes()).saturating_sub(self.tail_bytes())
+    /// Octets of MAC PDUs in a burst of so many.
+    pub const fn burst_bytes(self, profile: BurstProfile, units: u32) -> u32 {
+        (units * self.bytes(profile)).saturating_sub(self.tail_bytes())
     }
 
-    /// Units of a burst that has room for so many octets.
-    pub const fn burst_units(self, bytes: u32) -> u32 {
-        (bytes + self.tail_bytes()).div_ceil(self.unit_bytes())
+    /// How many a burst has that has room for so many octets.
+    pub const fn burst_units(self, profile: BurstProfile, bytes: u32) -> u32 {
+        (bytes + self.tail_bytes()).div_ceil(self.bytes(profile))
     }
 
-    /// Units before the data of an uplink burst: in OFDM the short preamble (clause 8.3.5.1); slots have pilots of their own.
-    pub const fn preamble_units(self) -> u32 {
-        if self.is_of_slots() { 0 } else { 1 }
+    /// How many come before the data of an uplink burst: in OFDM the short preamble (clause 8.3.5.1); slots have pilots of their own.
+    pub const fn preamble(self) -> u32 {
+        match self {
+            Unit::Symbol => 1,
+            Unit::Slot => 0,
+        }
     }
 }
 
@@ -300,9 +279,14 @@ impl FrameLayout {
         FrameLayout { clock, duration, downlink_symbols, uplink_symbols, transmit_gap, receive_gap, pusc }
     }
 
+    /// What its bursts are made of.
+    pub fn unit(&self) -> Unit {
+        if self.pusc.is_some() { Unit::Slot } else { Unit::Symbol }
+    }
+
     /// Its burst profiles, the most robust first.
     pub fn profiles(&self) -> &'static [BurstProfile] {
-        if self.pusc.is_some() { &BurstProfile::OFDMA } else { &BurstProfile::OFDM }
+        self.unit().profiles()
     }
 
     /// Units of the downlink subframe, those of the header included.
@@ -366,11 +350,12 @@ impl FrameLayout {
 
     /// The airtime of so many octets in bursts of a profile: in OFDMA that of the whole channel, of which a slot has its share.
     pub fn airtime(&self, bytes: u32, profile: BurstProfile, uplink: bool) -> Span {
+        let unit_bytes = self.unit().bytes(profile);
         match self.pusc {
-            None => self.clock.share(bytes, 1, profile.unit_bytes()),
+            None => self.clock.share(bytes, 1, unit_bytes),
             Some(pusc) => {
                 let (symbols, subchannels) = pusc.slot(uplink);
-                self.clock.share(bytes, symbols, subchannels * profile.unit_bytes())
+                self.clock.share(bytes, symbols, subchannels * unit_bytes)
             }
         }
     }
@@ -445,8 +430,8 @@ mod tests {
         assert_eq!((clock.sampling_hz(), clock.symbols(1)), (5_760_000, Span::from_us(50)));
         assert_eq!(clock.symbols(97), Span::from_us(4850));
         // 108 octets in 50 us: 17.28 Mb/s.
-        assert_eq!(BurstProfile::Qam64R34.unit_bytes() * 8 * 20_000, 17_280_000);
-        assert_eq!(clock.share(54, 1, BurstProfile::Qam64R34.unit_bytes()), Span::from_us(25));
+        assert_eq!(Unit::Symbol.bytes(BurstProfile::Qam64R34) * 8 * 20_000, 17_280_000);
+        assert_eq!(clock.share(54, 1, Unit::Symbol.bytes(BurstProfile::Qam64R34)), Span::from_us(25));
     }
 
     #[test]
@@ -489,8 +474,9 @@ mod tests {
 
     #[test]
     fn a_burst_loses_an_octet_to_its_tail() {
-        assert_eq!(BurstProfile::Qam64R34.burst_bytes(10), 1079);
-        assert_eq!((BurstProfile::Bpsk12.burst_units(11), BurstProfile::Bpsk12.burst_units(12)), (1, 2));
-        assert_eq!(BurstProfile::Bpsk12.burst_bytes(0), 0);
+        let of = Unit::Symbol;
+        assert_eq!(of.burst_bytes(BurstProfile::Qam64R34, 10), 1079);
+        assert_eq!([11, 12].map(|bytes| of.burst_units(BurstProfile::Bpsk12, bytes)), [1, 2]);
+        assert_eq!(of.burst_bytes(BurstProfile::Bpsk12, 0), 0);
     }
 }

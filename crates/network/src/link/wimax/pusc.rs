@@ -10,7 +10,7 @@
 //! Not modelled: bursts as rectangles, and the slots which that leaves unused on the downlink; segments; zones of other permutations; powers
 //! and interference of codes; 64-QAM 1/2, which carries no more than 16-QAM 3/4; codes of turbo and LDPC, and 64-QAM 5/6 with them.
 
-use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock};
+use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock, Unit};
 use roamsim_engine::Span;
 
 /// Slots, and codes in place of contention.
@@ -129,12 +129,12 @@ impl Pusc {
 
     /// Slots of the burst with the maps, of so many octets.
     pub(super) fn map_slots(self, bytes: u32) -> u32 {
-        BurstProfile::SlotQpsk12.burst_units(bytes).saturating_mul(self.map_repetition)
+        Unit::Slot.burst_units(BurstProfile::Qpsk12, bytes).saturating_mul(self.map_repetition)
     }
 
     /// The octets of maps in so many slots.
     pub(super) fn map_bytes(self, slots: u32) -> u32 {
-        BurstProfile::SlotQpsk12.burst_bytes(slots / self.map_repetition.max(1))
+        Unit::Slot.burst_bytes(BurstProfile::Qpsk12, slots / self.map_repetition.max(1))
     }
 }
 

@@ -5,7 +5,7 @@
 //! a symbol each, and together six slots.
 
 use super::joining_tests::{at, entry, go_on};
-use super::phy::{BurstProfile, CyclicPrefix, FrameLayout};
+use super::phy::{CyclicPrefix, FrameLayout, Unit};
 use super::pusc::Pusc;
 use super::tests::{FAST, Work, complete, config, us};
 use super::*;
@@ -14,8 +14,7 @@ use crate::link::indication::LinkEvent;
 use crate::link::stations::Stations;
 use roamsim_engine::Span;
 
-pub(super) const FASTEST: StationConfig =
-    StationConfig { downlink: BurstProfile::SlotQam64R34, uplink: BurstProfile::SlotQam64R34, ..FAST };
+pub(super) const FASTEST: StationConfig = FAST;
 
 fn layout(codes: [u32; 2]) -> FrameLayout {
     let clock = Pusc::clock(10_000_000, 1024, CyclicPrefix::Eighth).expect("a bandwidth of the standard");
@@ -27,7 +26,7 @@ fn layout(codes: [u32; 2]) -> FrameLayout {
 pub(super) fn cell(stations: &[StationConfig], codes: [u32; 2]) -> CellConfig {
     CellConfig {
         layout: layout(codes),
-        map_profile: BurstProfile::SlotQpsk12,
+        map_profile: BurstProfile::Qpsk12,
         request_opportunities: 3,
         ..config(stations)
     }
@@ -40,7 +39,7 @@ fn a_frame_has_420_and_175_slots() {
     assert_eq!((layout.downlink_units(), layout.uplink_units()), (420, 175));
     assert_eq!(layout.uplink_offset(), Span::from_ns(3_182_857));
     // A whole downlink of 64-QAM 3/4 is 28 symbols of airtime, a whole uplink 15.
-    let airtime = |slots: u32, uplink| layout.airtime(27 * slots, BurstProfile::SlotQam64R34, uplink);
+    let airtime = |slots: u32, uplink| layout.airtime(27 * slots, BurstProfile::Qam64R34, uplink);
     assert_eq!((airtime(420, false), airtime(175, true)), (Span::from_us(2880), Span::from_ns(1_542_857)));
 }
 
@@ -79,23 +78,24 @@ fn a_station_asks_by_a_code_then_by_a_header_and_gets_a_burst() {
 
 #[test]
 fn saturated_cells_carry_what_their_slots_have_room_for() {
-    for profile in BurstProfile::OFDMA {
+    for &profile in Unit::Slot.profiles() {
         for bytes in [40, 64, 576, 1000, 1500, 2033] {
             let mut work = Work::new(cell(&[StationConfig { downlink: profile, ..FASTEST }], [32, 32]));
             (0..20_000).for_each(|_| work.down(us(0), 0, bytes));
             work.until(us(99_999));
             // 420 less 4 and 36; no tail.
-            let expected = complete(20, 380 * profile.unit_bytes(), bytes);
+            let expected = complete(20, 380 * Unit::Slot.bytes(profile), bytes);
             assert_eq!(work.count(work.cell.attachments_of(0).1), expected, "{profile:?} {bytes}");
 
             let mut work = Work::new(cell(&[StationConfig { uplink: profile, ..FASTEST }], [32, 32]));
             for frame in 0..42 {
                 work.until(us(5000 * frame));
-                (0..=175 * profile.unit_bytes() / bytes).for_each(|_| work.up(us(5000 * frame), 0, bytes));
+                (0..=175 * Unit::Slot.bytes(profile) / bytes)
+                    .for_each(|_| work.up(us(5000 * frame), 0, bytes));
             }
             work.until(us(210_000));
             // From the third frame on 175 less 6 slots, and 2 octets that ask for more.
-            let expected = complete(40, 169 * profile.unit_bytes() - 2, bytes);
+            let expected = complete(40, 169 * Unit::Slot.bytes(profile) - 2, bytes);
             assert_eq!(work.count(work.cell.attachments_of(0).0), expected, "{profile:?} {bytes}");
             assert_eq!(work.cell.station_stats(0).requests, 1);
         }

@@ -12,7 +12,7 @@
 //! Not modelled: shadowing and fading, power control, interference between cells.
 
 use super::block_errors::BlockErrors;
-use super::phy::{BurstProfile, FrameLayout, PROFILES, SymbolClock};
+use super::phy::{BurstProfile, FrameLayout, PROFILES, SymbolClock, Unit};
 use crate::link::propagation::{Propagation, thermal_noise_dbm};
 
 /// The radio of a cell.
@@ -45,9 +45,14 @@ pub struct Adaptation {
     pub hysteresis_db: f64,
 }
 
-/// The thresholds that the standard has receivers meet (IEEE Std 802.16-2004 table 266; of OFDMA IEEE Std 802.16e-2005 table 338).
-pub const THRESHOLDS_DB: [f64; PROFILES] =
-    [6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4, 5.0, 8.0, 10.5, 14.0, 18.0, 20.0];
+/// The thresholds that the standard has receivers meet: of OFDM (IEEE Std 802.16-2004 table 266), and of OFDMA, which has no BPSK (IEEE Std
+/// 802.16e-2005 table 338).
+pub fn thresholds_db(unit: Unit) -> [f64; PROFILES] {
+    match unit {
+        Unit::Symbol => [6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4],
+        Unit::Slot => [f64::INFINITY, 5.0, 8.0, 10.5, 14.0, 18.0, 20.0],
+    }
+}
 
 impl RadioConfig {
     /// The power of noise, in dBm, with what a receiver adds and loses.
@@ -134,7 +139,7 @@ mod tests {
             station_power_dbm: 20.0,
             noise_figure_db: 7.0,
             implementation_margin_db: 5.0,
-            thresholds_db: THRESHOLDS_DB,
+            thresholds_db: thresholds_db(Unit::Symbol),
             block_errors: BlockErrors::default(),
             going_down_factor: 1.0,
             adaptation: Some(Adaptation { margin_db: 1.0, hysteresis_db: 2.0 }),

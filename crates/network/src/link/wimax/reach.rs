@@ -28,7 +28,7 @@ impl Cell {
 
     /// Whether a station heard the maps of the frame that an instant lies in.
     pub(super) fn hears_frame_of(&self, station: u32, at: Time) -> bool {
-        self.hears_frame_from(station, self.frame_start(self.frame_of(at)))
+        self.config.entry.is_none() || self.hears_frame_from(station, self.frame_start(self.frame_of(at)))
     }
 
     /// Whether it heard those of the frame that begins then.

@@ -86,12 +86,12 @@ impl Cell {
         if registers(&self.stations[station as usize]) {
             return;
         }
-        let frame = self.config.layout.duration;
-        let profiles = self.config.layout.profiles().len() as u32;
+        let unit = self.config.layout.unit();
+        let profiles = unit.profiles().len() as u32;
         let units = |cell: &Cell, flow: u32| {
             let own = &cell.flows[flow as usize];
             let profile = cell.stations[own.station as usize].config.uplink;
-            own.service.most_unsolicited_units(profile, frame)
+            own.service.most_unsolicited_units(&cell.config.layout, profile)
         };
         let others = self.unsolicited.iter().filter(|&&other| {
             let own = &self.flows[other as usize];
@@ -104,9 +104,10 @@ impl Cell {
             let config = &self.stations[own.station as usize].config;
             let block = match own.least_block_bytes() {
                 0 => 0,
-                bytes => config.uplink.preamble_units() + config.uplink.burst_units(bytes),
+                bytes => unit.preamble() + unit.burst_units(config.uplink, bytes),
             };
-            (config.message_units().max(block), config.downlink.burst_units(own.downlink.least_pdu_bytes()))
+            let data = unit.burst_units(config.downlink, own.downlink.least_pdu_bytes());
+            (config.message_units(unit).max(block), data)
         });
         let (message, data) =
             whole.fold((0, 0), |(message, data), (up, down)| (message.max(up), data.max(down)));

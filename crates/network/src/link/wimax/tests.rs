@@ -4,7 +4,7 @@
 //! request opportunities of two symbols; bursts follow from 2.9 ms on.
 
 use super::disciplines::rules;
-use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock};
+use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock, Unit};
 use super::*;
 use crate::link::{Carrier, Link, QueueLimit};
 use crate::packet::PacketId;
@@ -268,13 +268,13 @@ pub(super) fn complete(bursts: u64, capacity: u32, packet_bytes: u32) -> u64 {
 
 #[test]
 fn a_saturated_downlink_carries_what_its_symbols_have_room_for() {
-    for profile in BurstProfile::OFDM {
+    for profile in BurstProfile::ALL {
         for bytes in [40, 64, 576, 1000, 1500, 2033] {
             let mut work = Work::new(config(&[StationConfig { downlink: profile, ..FAST }]));
             (0..20_000).for_each(|_| work.down(us(0), 0, bytes));
             work.until(us(99_999));
             // 48 symbols less 3 and 5.
-            let capacity = 40 * profile.unit_bytes() - 1;
+            let capacity = 40 * Unit::Symbol.bytes(profile) - 1;
             let expected = complete(20, capacity, bytes);
             assert_eq!(work.count(work.cell.attachments_of(0).1), expected, "{profile:?} {bytes}");
             // Cut once at the end of nearly each frame, which costs 14 octets, or fewer than 13 are left.
@@ -289,16 +289,17 @@ fn a_saturated_downlink_carries_what_its_symbols_have_room_for() {
 
 #[test]
 fn a_saturated_uplink_carries_what_its_symbols_have_room_for() {
-    for profile in BurstProfile::OFDM {
+    for profile in BurstProfile::ALL {
         for bytes in [40, 576, 1500, 2033] {
             let mut work = Work::new(config(&[StationConfig { uplink: profile, ..FAST }]));
             // More comes than fits, so that each burst asks for more. A burst has 39 symbols and their preamble.
             for frame in 0..41 {
                 work.until(us(5000 * frame));
-                (0..=48 * profile.unit_bytes() / bytes).for_each(|_| work.up(us(5000 * frame), 0, bytes));
+                (0..=48 * Unit::Symbol.bytes(profile) / bytes)
+                    .for_each(|_| work.up(us(5000 * frame), 0, bytes));
             }
             work.until(us(205_000));
-            let capacity = 39 * profile.unit_bytes() - 1 - 2;
+            let capacity = 39 * Unit::Symbol.bytes(profile) - 1 - 2;
             let found = work.count(work.cell.attachments_of(0).0);
             assert_eq!(found, complete(40, capacity, bytes), "{profile:?} {bytes}");
             assert_eq!(work.cell.station_stats(0).requests, 1);
@@ -336,20 +337,20 @@ fn packed(capacities: impl IntoIterator<Item = u32>, packet_bytes: u32) -> u64 {
 
 #[test]
 fn a_saturated_cell_that_packs_carries_more_small_packets() {
-    for profile in BurstProfile::OFDM {
+    for profile in BurstProfile::ALL {
         for bytes in [40, 64, 200, 576, 1000, 1500] {
             let station = StationConfig { downlink: profile, uplink: profile, packing: true, ..FAST };
             let mut work = Work::new(config(&[station]));
             for frame in 0..41 {
                 work.until(us(5000 * frame));
                 // What comes as a frame begins is for the next one.
-                let more = (48 * profile.unit_bytes() / bytes + 1) * if frame == 0 { 2 } else { 1 };
+                let more = (48 * Unit::Symbol.bytes(profile) / bytes + 1) * if frame == 0 { 2 } else { 1 };
                 (0..more).for_each(|_| work.down(us(5000 * frame), 0, bytes));
                 (0..more).for_each(|_| work.up(us(5000 * frame), 0, bytes));
             }
             work.until(us(204_999));
             let (down, up) = work.cell.attachments_of(0);
-            let symbol_bytes = profile.unit_bytes();
+            let symbol_bytes = Unit::Symbol.bytes(profile);
             // The first frame has no uplink burst; the maps of the others tell of one: 65 octets with the tail, 6 symbols.
             let others = repeat_n(39 * symbol_bytes - 1, 40);
             let downlink = packed(once(40 * symbol_bytes - 1).chain(others), bytes);
@@ -471,8 +472,8 @@ proptest! {
         rule in prop::sample::select(rules().to_vec()),
     ) {
         let station = |&(down, up, service): &(usize, usize, u32)| StationConfig {
-            downlink: BurstProfile::OFDM[down],
-            uplink: BurstProfile::OFDM[up],
+            downlink: BurstProfile::ALL[down],
+            uplink: BurstProfile::ALL[up],
             service: match service {
                 0 => Service::UnsolicitedGrant { packet_bytes: 30, interval: Span::from_us(7300) },
                 1 => Service::RealTimePolling { interval: Span::from_us(23_000) },

@@ -7,7 +7,7 @@ use super::management::Direction;
 use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
 use super::phy::UnitTimes;
 use super::service_flow::ServiceFlow;
-use super::{Burst, Cell, FROM_STATION, Service, Step, fly};
+use super::{Burst, Cause, Cell, FROM_STATION, Service, Step, fly};
 use crate::drops::DropReason;
 use roamsim_engine::{Span, Time};
 
@@ -105,15 +105,15 @@ impl Cell {
 
     /// A polled station, or one whose code was heard, asks for bandwidth.
     pub(super) fn answer_poll(&mut self, now: Time, burst: Burst) {
-        let Burst { flow, frame, profile, .. } = burst;
+        let Burst { flow, frame, profile, cause, .. } = burst;
+        let of_code = cause == Cause::Code;
         let station = self.flows[flow as usize].station;
         if !self.hears_frame_of(station, now) {
             self.await_another(now, flow);
             return self.ranged(now, station, false);
         }
         let reception = self.uplink_reception(now, station, profile);
-        let asked_bytes =
-            if burst.answers_code { self.contended_bytes(flow) } else { self.backlog_bytes(flow) };
+        let asked_bytes = if of_code { self.contended_bytes(flow) } else { self.backlog_bytes(flow) };
         let asked_bytes = asked_bytes.min(MOST_REQUESTED_BYTES);
         let own = &mut self.flows[flow as usize];
         // The maps of this frame have told it of a grant, or not.
@@ -121,14 +121,13 @@ impl Cell {
             return;
         }
         own.contention.asked_when_polled(now, asked_bytes);
-        own.stats.answered_polls += u64::from(burst.unsolicited);
-        let blocks = blocks_of(profile, 0, HEADER_BYTES);
+        own.stats.answered_polls += u64::from(cause == Cause::Interval);
+        let blocks = blocks_of(self.config.layout.unit().bytes(profile), 0, HEADER_BYTES);
         let heard = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception).is_none();
         if heard {
             let own = &mut self.flows[flow as usize];
             // Of data for which nobody contends it knows as before.
-            let known_bytes =
-                if burst.answers_code && !own.service.contends() { own.requested_bytes } else { 0 };
+            let known_bytes = if of_code && !own.service.contends() { own.requested_bytes } else { 0 };
             own.requested_bytes = asked_bytes.max(known_bytes);
             self.note(flow);
             self.want_frame(now);
@@ -243,25 +242,27 @@ impl Cell {
         let Some(deadline) = own.contention.deadline() else { return };
         if own.timer.is_none_or(|timer| timer > deadline) {
             own.timer = Some(deadline);
-            self.at(deadline, Step::Timer(flow));
+            self.agenda.put_timer(deadline, flow);
         }
     }
 
+    #[inline(never)]
     pub(super) fn timer_expires(&mut self, now: Time, flow: u32) {
-        let next = self.next_opportunity(now);
         let own = &mut self.flows[flow as usize];
         if own.timer != Some(now) {
             return;
         }
         own.timer = None;
-        if own.contention.deadline().is_some_and(|until| until <= now)
-            && !own.service.contends()
-            && own.uplink.packets() > 0
-        {
+        if own.contention.deadline().is_none_or(|until| until > now) {
+            return self.arm(flow);
+        }
+        if !own.service.contends() && own.uplink.packets() > 0 {
             // The next poll comes whatever was before.
             own.contention.reset();
             return self.wants_to_send(now, flow);
         }
+        let next = self.next_opportunity(now);
+        let own = &mut self.flows[flow as usize];
         match own.contention.expire(now, next, &mut own.draws) {
             Expiry::None => self.arm(flow),
             Expiry::Retry(opportunity) => {
@@ -292,7 +293,8 @@ impl Cell {
 
     /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
     pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
-        let Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code: _ } = burst;
+        let Burst { flow, frame, first_unit, units, profile, cause } = burst;
+        let unsolicited = cause == Cause::Interval;
         let station = self.flows[flow as usize].station;
         let (down, from) = self.attachments_of(station);
         if !self.hears_frame_of(station, now) {
@@ -303,6 +305,8 @@ impl Cell {
             return self.ranged(now, station, false);
         }
         let start = self.uplink_time(frame, 0);
+        let unit = self.config.layout.unit();
+        let unit_bytes = unit.bytes(profile);
         let reception = self.uplink_reception(now, station, profile);
         // The base station hears a burst where it understands its first block.
         let heard = self.stations[station as usize].lost(FROM_STATION, now, (0, 0), reception).is_none();
@@ -313,18 +317,18 @@ impl Cell {
         let backlog_bytes = self.piggybacked_bytes(flow);
         let own = &mut self.flows[flow as usize];
         // When a PDU has arrived that has the octets of a burst from one up to another: behind those before it.
-        let data = first_unit + profile.preamble_units();
+        let data = first_unit + unit.preamble();
         let mut last_end = start;
         let mut end = |times: &UnitTimes, from: u32, to: u32| {
-            last_end = last_end.max(start + times.uplink_end(data, (from, to), profile.unit_bytes()));
+            last_end = last_end.max(start + times.uplink_end(data, (from, to), unit_bytes));
             last_end
         };
-        let capacity = profile.burst_bytes(units - profile.preamble_units());
+        let capacity = unit.burst_bytes(profile, units - unit.preamble());
         let due_bytes = if unsolicited { 0 } else { own.contention.granted(u64::from(capacity)) };
         let piggybacks = !unsolicited && backlog_bytes > u64::from(capacity) + due_bytes;
         let mut used_bytes = if piggybacks { PIGGYBACK_BYTES } else { 0 };
         while let Some(message) = self.next_message(flow, capacity - used_bytes) {
-            let blocks = blocks_of(profile, used_bytes, message.bytes());
+            let blocks = blocks_of(unit_bytes, used_bytes, message.bytes());
             let end = end(&self.times, used_bytes, used_bytes + message.bytes());
             used_bytes += message.bytes();
             let lost = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception);
@@ -337,7 +341,7 @@ impl Cell {
         }
         let (own, sender) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
         let mut lost =
-            |first, bytes| sender.lost(FROM_STATION, now, blocks_of(profile, first, bytes), reception);
+            |first, bytes| sender.lost(FROM_STATION, now, blocks_of(unit_bytes, first, bytes), reception);
         let (layout, mut contents) = (&self.config.layout, Vec::new());
         loop {
             let mut lost = |bytes| lost(used_bytes, bytes);

@@ -47,7 +47,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
     };
     Some(CellConfig {
         layout,
-        map_profile: model.network_profile(model.maps()),
+        map_profile: model.maps().network(),
         request_opportunities: opportunities,
         contention: ContentionConfig {
             backoff_start,
@@ -56,7 +56,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
             timeout: t16.unwrap_or(LEAST_T16.max(frame + frame)),
         },
         queue: queue_limit(queue),
-        rule: queue.rule(rate_bps(&layout, model.network_profile(burst_profile)), mtu_bytes as u32),
+        rule: queue.rule(rate_bps(&layout, burst_profile.network()), mtu_bytes as u32),
         mtu_bytes: mtu_bytes as u32,
         arq: arq.as_ref().map(|arq| arq.config(mtu_bytes)),
         entry: entry.as_ref().map(|entry| {
@@ -79,8 +79,9 @@ pub(super) fn clock(model: &Wimax) -> Option<SymbolClock> {
 
 /// What a burst profile carries on the downlink, one symbol behind the other.
 fn rate_bps(layout: &FrameLayout, profile: BurstProfile) -> u64 {
-    let ns = layout.airtime(profile.unit_bytes(), profile, false).as_ns();
-    u64::from(profile.unit_bytes()) * 8 * 1_000_000_000 / ns.max(1)
+    let unit_bytes = layout.unit().bytes(profile);
+    let ns = layout.airtime(unit_bytes, profile, false).as_ns();
+    u64::from(unit_bytes) * 8 * 1_000_000_000 / ns.max(1)
 }
 
 fn station(model: &Wimax, name: &str) -> StationConfig {
@@ -92,7 +93,7 @@ fn station(model: &Wimax, name: &str) -> StationConfig {
         .map_or((Service::BestEffort, model.packing, model.arq.is_some()), |entry| {
             (entry.service, entry.packing, entry.arq)
         });
-    let (downlink, uplink) = (model.network_profile(downlink), model.network_profile(uplink));
+    let (downlink, uplink) = (downlink.network(), uplink.network());
     StationConfig { downlink, uplink, service, packing, arq }
 }
 

@@ -278,7 +278,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let asks = services().any(|(_, service)| !matches!(service, Service::UnsolicitedGrant { .. }));
     // Who enters is admitted when it does; others are all there at once.
     let unasked = services()
-        .map(|(station, service)| service.most_unsolicited_units(station.uplink, layout.duration))
+        .map(|(station, service)| service.most_unsolicited_units(layout, station.uplink))
         .filter(|&units| units > 0);
     let (most, sum, count) = unasked
         .fold((0, 0u64, 0), |(most, sum, count), units| (units.max(most), sum + u64::from(units), count + 1));
@@ -294,26 +294,30 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         .collect();
     let profiles = profiles.len() as u32;
     // A fragment of one octet in the slowest profile.
-    let least_downlink =
-        stations.iter().map(|station| station.downlink.burst_units(FRAGMENT_BYTES + 1)).max().unwrap_or(0);
+    let unit = layout.unit();
+    let least_downlink = stations
+        .iter()
+        .map(|station| unit.burst_units(station.downlink, FRAGMENT_BYTES + 1))
+        .max()
+        .unwrap_or(0);
     let asks = stations.iter().filter(|station| station.service == Service::BestEffort);
-    let least_uplink =
-        asks.map(|station| station.uplink.preamble_units() + station.least_units()).max().unwrap_or(0);
+    let least_uplink = asks.map(|station| unit.preamble() + station.least_units(unit)).max().unwrap_or(0);
     // Blocks are not cut.
     let repeats = stations.iter().zip(0..).filter(|(station, number)| {
         station.arq || config.flows.iter().any(|flow| flow.station == *number && flow.arq)
     });
     let block_bytes = FRAGMENT_BYTES + config.arq.map_or(0, |arq| arq.block_bytes);
     let blocks = repeats.map(|(station, _)| {
-        let up = station.uplink.preamble_units() + station.uplink.burst_units(block_bytes + PIGGYBACK_BYTES);
-        (station.downlink.burst_units(block_bytes), up)
+        let up = unit.preamble() + unit.burst_units(station.uplink, block_bytes + PIGGYBACK_BYTES);
+        (unit.burst_units(station.downlink, block_bytes), up)
     });
     let (block_down, block_up) =
         blocks.fold((0, 0), |(down, up), (own_down, own_up)| (own_down.max(down), own_up.max(up)));
     // Messages are not cut.
-    let message = stations.iter().filter(|_| enters).map(StationConfig::message_units).max().unwrap_or(0);
+    let message =
+        stations.iter().filter(|_| enters).map(|station| station.message_units(unit)).max().unwrap_or(0);
     let longest_bytes = longest_to_station_bytes(!config.flows.is_empty());
-    let told = if enters { map_profile.burst_units(longest_bytes) } else { 0 };
+    let told = if enters { unit.burst_units(*map_profile, longest_bytes) } else { 0 };
     let (down, up) = (layout.downlink_units(), layout.uplink_units());
     let robust = match adapts {
         true => {

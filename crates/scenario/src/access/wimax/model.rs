@@ -235,26 +235,6 @@ impl Wimax {
         self.map_profile.unwrap_or(self.most_robust())
     }
 
-    /// A burst profile of this cell, as the machine has it.
-    pub(super) fn network_profile(&self, profile: BurstProfile) -> NetworkProfile {
-        match (&self.ofdma, profile) {
-            (None, BurstProfile::Bpsk12) => NetworkProfile::Bpsk12,
-            (None, BurstProfile::Qpsk12) => NetworkProfile::Qpsk12,
-            (None, BurstProfile::Qpsk34) => NetworkProfile::Qpsk34,
-            (None, BurstProfile::Qam16R12) => NetworkProfile::Qam16R12,
-            (None, BurstProfile::Qam16R34) => NetworkProfile::Qam16R34,
-            (None, BurstProfile::Qam64R23) => NetworkProfile::Qam64R23,
-            (None, BurstProfile::Qam64R34) => NetworkProfile::Qam64R34,
-            // The first is refused.
-            (Some(_), BurstProfile::Bpsk12 | BurstProfile::Qpsk12) => NetworkProfile::SlotQpsk12,
-            (Some(_), BurstProfile::Qpsk34) => NetworkProfile::SlotQpsk34,
-            (Some(_), BurstProfile::Qam16R12) => NetworkProfile::SlotQam16R12,
-            (Some(_), BurstProfile::Qam16R34) => NetworkProfile::SlotQam16R34,
-            (Some(_), BurstProfile::Qam64R23) => NetworkProfile::SlotQam64R23,
-            (Some(_), BurstProfile::Qam64R34) => NetworkProfile::SlotQam64R34,
-        }
-    }
-
     /// The burst profiles to a station, and from it.
     pub(super) fn profiles(&self, station: &str) -> (BurstProfile, BurstProfile) {
         let of = |entry: &&StationProfile| entry.stations.iter().any(|own| own == station);
@@ -265,6 +245,19 @@ impl Wimax {
 }
 
 impl BurstProfile {
+    /// As the machine has it.
+    pub(super) fn network(self) -> NetworkProfile {
+        match self {
+            BurstProfile::Bpsk12 => NetworkProfile::Bpsk12,
+            BurstProfile::Qpsk12 => NetworkProfile::Qpsk12,
+            BurstProfile::Qpsk34 => NetworkProfile::Qpsk34,
+            BurstProfile::Qam16R12 => NetworkProfile::Qam16R12,
+            BurstProfile::Qam16R34 => NetworkProfile::Qam16R34,
+            BurstProfile::Qam64R23 => NetworkProfile::Qam64R23,
+            BurstProfile::Qam64R34 => NetworkProfile::Qam64R34,
+        }
+    }
+
     /// As scenarios and tables write it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -283,12 +276,12 @@ impl BurstProfile {
 pub(super) fn burst_profile_name(profile: NetworkProfile) -> &'static str {
     let own = match profile {
         NetworkProfile::Bpsk12 => BurstProfile::Bpsk12,
-        NetworkProfile::Qpsk12 | NetworkProfile::SlotQpsk12 => BurstProfile::Qpsk12,
-        NetworkProfile::Qpsk34 | NetworkProfile::SlotQpsk34 => BurstProfile::Qpsk34,
-        NetworkProfile::Qam16R12 | NetworkProfile::SlotQam16R12 => BurstProfile::Qam16R12,
-        NetworkProfile::Qam16R34 | NetworkProfile::SlotQam16R34 => BurstProfile::Qam16R34,
-        NetworkProfile::Qam64R23 | NetworkProfile::SlotQam64R23 => BurstProfile::Qam64R23,
-        NetworkProfile::Qam64R34 | NetworkProfile::SlotQam64R34 => BurstProfile::Qam64R34,
+        NetworkProfile::Qpsk12 => BurstProfile::Qpsk12,
+        NetworkProfile::Qpsk34 => BurstProfile::Qpsk34,
+        NetworkProfile::Qam16R12 => BurstProfile::Qam16R12,
+        NetworkProfile::Qam16R34 => BurstProfile::Qam16R34,
+        NetworkProfile::Qam64R23 => BurstProfile::Qam64R23,
+        NetworkProfile::Qam64R34 => BurstProfile::Qam64R34,
     };
     own.name()
 }

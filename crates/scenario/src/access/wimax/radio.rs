@@ -1,9 +1,9 @@
 //! The radio of an 802.16 cell: what of its signals arrives, and which burst profiles are understood.
 
 use roamsim_network::link::propagation::Propagation;
-use roamsim_network::link::wimax::phy::BurstProfile as NetworkProfile;
+use roamsim_network::link::wimax::phy::Unit;
 use roamsim_network::link::wimax::{
-    Adaptation as NetworkAdaptation, BlockErrors as NetworkBlockErrors, RadioConfig, THRESHOLDS_DB,
+    Adaptation as NetworkAdaptation, BlockErrors as NetworkBlockErrors, RadioConfig, thresholds_db,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -133,12 +133,17 @@ fn default_margin_db() -> f64 {
     1.0
 }
 
-fn network_errors(cell: &Wimax, table: Option<&BlockErrors>) -> NetworkBlockErrors {
+/// What the bursts of a cell are made of.
+fn unit(cell: &Wimax) -> Unit {
+    if cell.ofdma.is_some() { Unit::Slot } else { Unit::Symbol }
+}
+
+fn network_errors(table: Option<&BlockErrors>) -> NetworkBlockErrors {
     let mut errors = NetworkBlockErrors::default();
     let Some(BlockErrors { source, profiles }) = table else { return errors };
     errors.source.clone_from(source);
     for ProfileErrors { profile, points } in profiles {
-        errors.points[cell.network_profile(*profile) as usize].clone_from(points);
+        errors.points[profile.network() as usize].clone_from(points);
     }
     errors
 }
@@ -158,9 +163,9 @@ impl Radio {
             going_down_factor,
             adaptation,
         } = self;
-        let mut thresholds_db = THRESHOLDS_DB;
+        let mut thresholds_db = thresholds_db(unit(cell));
         for &Threshold { profile, snr_db } in thresholds {
-            thresholds_db[cell.network_profile(profile) as usize] = snr_db;
+            thresholds_db[profile.network() as usize] = snr_db;
         }
         RadioConfig {
             propagation: Propagation {
@@ -173,7 +178,7 @@ impl Radio {
             noise_figure_db: noise_figure_db.unwrap_or(if cell.ofdma.is_some() { 8.0 } else { 7.0 }),
             implementation_margin_db,
             thresholds_db,
-            block_errors: network_errors(cell, block_errors.as_ref()),
+            block_errors: network_errors(block_errors.as_ref()),
             going_down_factor,
             adaptation: adaptation.map(|Adaptation { margin_db, hysteresis_db }| NetworkAdaptation {
                 margin_db,
@@ -184,7 +189,7 @@ impl Radio {
 
     /// How far bursts of a profile, to stations or from them, are understood in a cell; `None` in a channel of no standard.
     pub(super) fn reach_m(&self, cell: &Wimax, profile: BurstProfile, uplink: bool) -> Option<f64> {
-        Some(self.config(cell).reach_m(clock(cell)?, cell.network_profile(profile), uplink, 0.0))
+        Some(self.config(cell).reach_m(clock(cell)?, profile.network(), uplink, 0.0))
     }
 }
 
@@ -269,8 +274,7 @@ pub(super) fn check(at: &[Step], cell: &Wimax, radio: &Radio, report: &mut Repor
         }
     }
     let thresholds_db = radio.config(cell).thresholds_db;
-    let own = if cell.ofdma.is_some() { &NetworkProfile::OFDMA[..] } else { &NetworkProfile::OFDM[..] };
-    if good && !own.iter().map(|profile| thresholds_db[*profile as usize]).is_sorted() {
+    if good && !unit(cell).profiles().iter().map(|profile| thresholds_db[*profile as usize]).is_sorted() {
         let message = "a faster burst profile would need less signal than a more robust one";
         let help = format!(
             "list the thresholds of others as well, so that they grow from {} to 64-QAM 3/4",

@@ -6,7 +6,7 @@
 use super::{Acknowledgement, Arq, ArqConfig, Content, Element, Reset};
 use crate::link::wimax::block_errors::BlockErrors;
 use crate::link::wimax::joining_tests::{at, by_radio, go_on};
-use crate::link::wimax::phy::BurstProfile;
+use crate::link::wimax::phy::{BurstProfile, Unit};
 use crate::link::wimax::tests::{FAST, Work, config, us};
 use crate::link::wimax::{CellConfig, Direction, StationConfig};
 use crate::testing::datagram;
@@ -446,19 +446,19 @@ fn complete(capacities: impl IntoIterator<Item = u32>, packet_bytes: u32, block_
 #[test]
 fn a_saturated_cell_with_arq_equals_the_closed_form() {
     let arq = ArqConfig { window_blocks: 1024, ..CONFIG };
-    for profile in BurstProfile::OFDM {
+    for profile in BurstProfile::ALL {
         for bytes in [40, 100, 576, 1000, 1500] {
             let mut work = Work::new(cell(StationConfig { downlink: profile, ..FAST }, arq));
             for frame in 0..41 {
                 work.until(us(5000 * frame));
                 // What comes as a frame begins is for the next one.
-                let more = (48 * profile.unit_bytes() / bytes + 1) * if frame == 0 { 2 } else { 1 };
+                let more = (48 * Unit::Symbol.bytes(profile) / bytes + 1) * if frame == 0 { 2 } else { 1 };
                 (0..more).for_each(|_| work.down(us(5000 * frame), 0, bytes));
             }
             work.until(us(204_999));
             // Feedback has a burst in each second frame: the request goes in one, and what comes in the next is told with it. Maps of such a
             // frame have a symbol more.
-            let capacities = (0..41).map(|frame| (40 - frame % 2) * profile.unit_bytes() - 1);
+            let capacities = (0..41).map(|frame| (40 - frame % 2) * Unit::Symbol.bytes(profile) - 1);
             let found = work.count(work.cell.attachments_of(0).1);
             assert_eq!(found, complete(capacities, bytes, 100), "{profile:?} {bytes}");
             let stats = work.cell.arq_stats(0, Direction::Downlink).expect("it has ARQ");
