@@ -31,6 +31,9 @@ NS3_FLAGS = ["-std=c++20", "-O3"]
 HTSIM_HEADERS = ["config.h", "eventlist.h", "network.h", "pipe.h", "queue.h", "route.h", "tcp.h"]
 # Its own Makefile has -O2. Warnings of somebody else's sources help nobody here.
 HTSIM_FLAGS = ["-std=c++17", "-O3"]
+# Most of it is of other protocols. What nothing calls falls out, also where it would need what does not compile or is
+# there twice.
+HTSIM_PRUNING = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-Wl,--allow-multiple-definition"]
 
 
 class MissingError(Exception):
@@ -177,7 +180,9 @@ def htsim(source: Path, path: Path) -> Program:
         sys.stderr.write(f"compiling {folder} and {source.name} (some minutes the first time)\n")
         shutil.rmtree(build, ignore_errors=True)
         build.mkdir(parents=True)
-        _compile_htsim([compiler, *HTSIM_FLAGS, "-w", f"-I{folder}"], archiver, folder, source, binary)
+        _compile_htsim(
+            [compiler, *HTSIM_FLAGS, *HTSIM_PRUNING, "-w", f"-I{folder}"], archiver, folder, source, binary
+        )
         stamp.write_text(digest)
     flags = " ".join(HTSIM_FLAGS)
     return Program("htsim", f"htsim, {_revision(folder)}, built with {flags}; assertions compiled in", [str(binary)])

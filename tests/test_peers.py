@@ -20,9 +20,16 @@ def copy_of_htsim(at: Path) -> Path:
     sim.mkdir(parents=True)
     for header in HTSIM_HEADERS:
         (sim / header).write_text("int answer();\n" if header == "config.h" else "")
-    (sim / "config.cpp").write_text("int answer() { return 42; }\n")
+    # What is needed lies beside what is not, which calls what does not compile, and what is there twice.
+    (sim / "config.cpp").write_text(
+        "int answer() { return 42; }\n"
+        "int gone();\nint first();\nint second();\n"
+        "int unused() { return gone() + first() + second(); }\n"
+    )
     (sim / "main_a.cpp").write_text("int\nmain(int, char**) { return 1; }\n")
-    (sim / "old.cpp").write_text('#include "removed.h"\n')
+    (sim / "old.cpp").write_text('#include "removed.h"\nint gone() { return 1; }\n')
+    (sim / "swift.cpp").write_text("int first() { return 1; }\nint both() { return 1; }\n")
+    (sim / "swift_new.cpp").write_text("int second() { return 1; }\nint both() { return 1; }\n")
     return at
 
 

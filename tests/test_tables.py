@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import polars
@@ -12,9 +13,10 @@ from conftest import Command
 from rich.console import Console
 from roamsim.cli import summary
 from roamsim.estimates import summaries
+from roamsim.pages.page import Report
 from roamsim.tables.cells import estimated, instants, numbers
 from roamsim.tables.metrics import numeric
-from roamsim.tables.values import percent
+from roamsim.tables.values import percent, plain
 
 LOSS = "link.path.loss.probability"
 
@@ -140,3 +142,15 @@ def test_packets_that_were_dropped_do_not_hide_the_packets_that_were_varied(scen
         str(value) for value in results["drops"]["link.path.queue.packets"].unique(maintain_order=True)
     ]
     assert [row["dropped, packets"] for row in rows] == results["drops"]["packets"].to_list()
+
+
+def test_numbers_beside_texts_have_one_format_too() -> None:
+    page = Report("t")
+    page.table([{"delay": "1.7 ± 1.0"}, {"delay": 1.6956}, {"delay": 3.952e-5}, {"delay": 20.77}])
+    assert re.findall(r"<td[^>]*>(.*?)</td>", page.html()) == ["1.7 ± 1.0", "1.70", "&lt;0.01", "20.77"]
+
+
+def test_a_number_that_nobody_would_miss_has_no_exponent() -> None:
+    assert [plain(number) for number in (6e-7, -6e-7, 0.001, 17.3456, 0.0)] == [
+        "below 0.001", "above -0.001", "0.001", "17.35", "0",
+    ]  # fmt: skip

@@ -187,7 +187,7 @@ def test_rates_over_time_are_drawn_where_they_adapt(tmp_path: Path) -> None:
     assert all(before != after for before, after in itertools.pairwise(to_walker["value"]))
     assert results.plot("rates").read_text().startswith("<?xml")
     page = results.report().read_text()
-    assert "rates over time, first replication" in page
+    assert "Over time: rate of data frames" in page
     assert "frames that look around, go at another rate" in page
 
 
