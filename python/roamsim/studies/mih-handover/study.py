@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
 from typing import Any
 
 from roamsim import statistics
@@ -126,11 +127,11 @@ def speed(mps: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
 
     Before any factor matters.
     """
-    start_m = max(-30.0, RADIUS_M - 20 - 5 * mps)
+    start_m = round(max(-30.0, RADIUS_M - 20 - 5 * mps), 3)
     return {
         "node.mn.position.x": f"{start_m}m",
         "node.mn.motion.speed": f"{mps}m/s",
-        "node.mn.motion.to.x": f"{RADIUS_M + 5 * mps}m",
+        "node.mn.motion.to.x": f"{round(RADIUS_M + 5 * mps, 3)}m",
         "scenario.duration": f"{round((RADIUS_M - start_m) / mps + 5, 3)}s",
     }
 
@@ -307,12 +308,28 @@ def checks(data: Data) -> list[Check]:
             for percent in data.labels("handovers", "loss"):
                 if percent:
                     found += _of_point(data, start_name, name, float(percent), base.mean)
+    found += _of_policies(data)
     failed = data.together("handovers", "failure_s")
     if failed.samples > 1:
         exact = failure_delay_form({"start": "mobile"}, "", data)
         assert exact is not None
         error = failed.half_width / statistics.student_t_quantile(0.975, failed.samples - 1)
         found.append(Check("delay (s) of failed handovers", failed.mean, exact, error))
+    return found
+
+
+def _of_policies(data: Data) -> list[Check]:
+    """Successes by when a response is accepted."""
+    found = []
+    names = ("start", "transport", "validity", "loss")
+    for start_name, name, policy, percent in product(*(data.labels("policies", one) for one in names)):
+        where = {"start": start_name, "transport": name, "validity": policy, "loss": percent}
+        rows = data.rows("policies", **where)
+        exact = success_form(where, "", data)
+        assert exact is not None
+        error = math.sqrt(exact * (1 - exact) / len(rows))
+        what = f"success of {start_name}, {name}, {policy}, loss {percent} %"
+        found.append(Check(what, sum(row["succeeded"] for row in rows) / len(rows), exact, error))
     return found
 
 
