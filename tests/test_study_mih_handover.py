@@ -128,6 +128,50 @@ def test_a_chain_of_one_way_messages_and_requests() -> None:
     assert with_remote[1].timing.processing_s == pytest.approx(0.8)
 
 
+def test_a_walk_is_in_time_by_the_phase_of_its_beacons() -> None:
+    one_way = [Exchange("indication", Timing(rtt_s=0.04, timeout_s=0.1))]
+
+    def in_time(loss: float, left_s: float) -> float:
+        return mih_handover.in_time(loss, one_way, without_loss_s=1.5, left_s=left_s, beacons_s=0.1)
+
+    # The beacon comes up to 0.1 s late: of 0.07 s to spare seven phases in ten are early enough.
+    assert in_time(0, 1.57) == pytest.approx(0.7)
+    assert in_time(0, 1.5) == 0
+    assert in_time(0, 1.6) == pytest.approx(1)
+    # The first copy comes with 0.8 and has 0.15 s, the second with 0.16 and 0.05 s, the third with 0.032 none.
+    assert in_time(0.2, 1.65) == pytest.approx(0.8 + 0.16 / 2)
+    assert in_time(0.2, 9) == pytest.approx(0.992)
+
+
+@pytest.mark.parametrize(("mps", "of_edge"), [(5.5, 1.5), (5.73, 1.5), (6, 1.5), (9.15, 2)])
+def test_walks_are_in_time_as_their_beacons_let_them(loaded: study.Study, mps: float, of_edge: float) -> None:
+    # From where 1.5 (2) times the power of 50 m arrives, 9.175 m (14.645 m) are left. The signalling takes the scan and two
+    # requests, 1.5619 s, and up to 4 ms for frames that wait for others: such runs may go either way.
+    left_s = 50 * (1 - 1 / math.sqrt(of_edge)) / mps
+    needed_s, waits_s = 0.6 + 2 * 0.480957, 0.004
+    begins_m = float(loaded.code.speed(mps, {})["node.mn.position.x"].removesuffix("m"))
+    rows = run(loaded, speed=mps, factor=of_edge, transport="TCP 0.2 s", replications=60)
+    for row in rows:
+        late_s = row["going_down_s"] - (50 / math.sqrt(of_edge) - begins_m) / mps
+        assert -1e-6 < late_s < 0.1 + 1e-3
+        if not needed_s < left_s - late_s < needed_s + waits_s:
+            assert row["succeeded"] == int(left_s - late_s >= needed_s)
+    exact = mih_handover.in_time(0, [], without_loss_s=needed_s, left_s=left_s, beacons_s=0.1)
+    error = math.sqrt(exact * (1 - exact) / len(rows))
+    share = sum(row["succeeded"] for row in rows) / len(rows)
+    assert abs(share - exact) <= 3 * error + waits_s / 0.1
+
+
+def test_entry_after_the_commitment_takes_what_is_left_of_it(loaded: study.Study) -> None:
+    before, after = (run(loaded, entering=name, replications=20) for name in ("before", "after the commitment"))
+    assert all(row["succeeded"] == 1 and row["lost_packets"] == 0 for row in (*before, *after))
+    # Descriptors have been heard: the next ranging opportunity, up to 20 ms away, and seven frames of 4 ms; the redirection begins
+    # with the frame behind that at the latest.
+    later_s = [late["success_s"] - early["success_s"] for early, late in zip(before, after, strict=True)]
+    assert min(later_s) > 0.028 - 0.004
+    assert max(later_s) < 0.02 + 0.032 + 0.004 + 0.01
+
+
 def test_link_down_comes_after_the_beacons_that_are_left() -> None:
     # From 15.825 to 25 s 91 or 92 beacons, 91.75 in the mean: the last one 90.75 periods after the first; 3.5 until Link_Down.
     assert mih_handover.link_down_after_s(0.1, 3, (15.825, 25.0)) == pytest.approx(9.425)

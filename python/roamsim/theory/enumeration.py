@@ -154,3 +154,23 @@ def exact(kind: str, loss: float, timing: Timing, validity: Validity = "acked") 
         delay_variance_s2=max(0.0, dd / s - (d / s) ** 2) if s > 0 else math.nan,
         overhead_variance=max(0.0, xx - 2 * overhead * xy + overhead * overhead * yy) / (y * y),
     )
+
+
+@lru_cache(maxsize=256)
+def _counts(kind: str, timing: Timing, validity: Validity) -> tuple[tuple[float, dict[int, int]], ...]:
+    """For each delay of a success: the number of patterns by how many packets they lose."""
+    counts: dict[float, dict[int, int]] = {}
+    for lost, outcome in _outcomes(kind, timing, validity):
+        if outcome.success:
+            of_delay = counts.setdefault(round(outcome.delay_s, 9), {})
+            of_delay[lost] = of_delay.get(lost, 0) + 1
+    return tuple(sorted(counts.items()))
+
+
+def delays(kind: str, loss: float, timing: Timing, validity: Validity = "acked") -> dict[float, float]:
+    """The probability that an isolated transaction succeeds, by the delay (s, to the nanosecond) that it has then."""
+    packets = (2 if kind == "indication" else 4) * (timing.retransmissions + 1)
+    return {
+        delay_s: math.fsum(n * loss**lost * (1.0 - loss) ** (packets - lost) for lost, n in patterns.items())
+        for delay_s, patterns in _counts(kind, timing, validity)
+    }

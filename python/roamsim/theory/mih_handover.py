@@ -6,8 +6,9 @@ request and its response, or a message that need only arrive. Over UDP with MIH 
 transaction of `mih_udp`, whose patterns of losses `enumeration` sums: so a chain succeeds with the product of their
 probabilities, and what it takes is the sum of what they take.
 
-Does NOT model time that runs out: a chain that is not given up has finished at the latest after 2 N T for each
-request and N T for each message more than without losses, which has to be before the link is down. Nor queues, and
+`chain` does not model time that runs out: a chain that is not given up has finished at the latest after 2 N T for
+each request and N T for each message more than without losses, which has to be before the edge of the network.
+`in_time` does, for a walk out of a cell whose beacons tell that the link is going down. Neither models queues, and
 what `mih_udp` leaves out.
 """
 
@@ -55,6 +56,38 @@ def chain(loss: float, exchanges: Sequence[Exchange], validity: Validity = "acke
         math.prod(one.success for one in exact),
         math.fsum(one.delay_s for one in exact),
         math.fsum(one.delay_variance_s2 for one in exact),
+    )
+
+
+def in_time(
+    loss: float,
+    exchanges: Sequence[Exchange],
+    validity: Validity = "acked",
+    *,
+    without_loss_s: float,
+    left_s: float,
+    beacons_s: float,
+) -> float:
+    """Probability that a chain is not given up and has ended before the mobile node leaves, over the beacons' phase.
+
+    The mobile node walks from where its link is going down to the edge in `left_s`; the first beacon there tells it,
+    up to one period `beacons_s` later. Nothing comes through behind the edge. The chain has what remains, and takes
+    `without_loss_s` (all that it waits for, processing and scan as well), and longer by what its repetitions take:
+    P = sum over their sums r of p(r) min(1, max(0, (left - without - r) / period)). Without loss r is 0.
+    """
+    longer = {0.0: 1.0}
+    for one in exchanges:
+        taken = enumeration.delays(one.kind, loss, one.timing, validity)
+        least_s = one.timing.rtt_s + one.timing.processing_s if one.kind == "request" else one.timing.rtt_s / 2
+        grown: dict[float, float] = {}
+        for before_s, before in longer.items():
+            for delay_s, probability in taken.items():
+                sum_s = round(before_s + delay_s - least_s, 6)
+                grown[sum_s] = grown.get(sum_s, 0.0) + before * probability
+        longer = grown
+    return math.fsum(
+        probability * min(1.0, max(0.0, (left_s - without_loss_s - more_s) / beacons_s))
+        for more_s, probability in longer.items()
     )
 
 

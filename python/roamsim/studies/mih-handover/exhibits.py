@@ -56,6 +56,7 @@ CHOICES: Mapping[str, tuple[str, str | float]] = {
     "factors": ("factor", 1.5),
     "processing": ("processing", "0.2 s at every node"),
     "places": ("place", "behind the router"),
+    "entering": ("entering", "before"),
 }
 
 

@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
 from typing import Any
 
 from roamsim import statistics
 from roamsim.study import Check, Data
-from roamsim.theory import mih_handover
-from roamsim.theory.mih_handover import Chain
+from roamsim.theory import mih_handover, mih_tcp
+from roamsim.theory.mih_handover import Chain, Exchange
 from roamsim.theory.mih_udp import Validity
 
 #: MIH timeouts over UDP in seconds, and MaxRTO over TCP and SCTP, by transport.
@@ -25,6 +26,12 @@ STARTS = {
     "network, local": ("network", "local"),
     "network, remote": ("network", "remote"),
 }
+
+#: Messages that have to cross the Wi-Fi cell before the redirection, by who starts.
+MESSAGES = {"mobile": 4, "network, local": 3, "network, remote": 4}
+MIN_RTO_S = 0.2
+#: Of packets, in the experiment `speeds`.
+LOSS_OF_SPEEDS = 0.2
 
 # The walk (scenarios/walk.toml).
 RADIUS_M, START_M, SPEED_MPS, FACTOR = 50.0, 25.0, 1.0, 1.5
@@ -121,16 +128,21 @@ def place(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
     return ends | {f"link.{wire}.delay": "1us" for wire in beside}
 
 
+def entering(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """When the 802.16 network is entered."""
+    return {"handover.walk.entry": "after_commitment"} if name == "after the commitment" else {}
+
+
 def speed(mps: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """Walks at other speeds, which begin 20 m and 5 s before the edge, or 30 m behind the AP.
 
     Before any factor matters.
     """
-    start_m = max(-30.0, RADIUS_M - 20 - 5 * mps)
+    start_m = round(max(-30.0, RADIUS_M - 20 - 5 * mps), 3)
     return {
         "node.mn.position.x": f"{start_m}m",
         "node.mn.motion.speed": f"{mps}m/s",
-        "node.mn.motion.to.x": f"{RADIUS_M + 5 * mps}m",
+        "node.mn.motion.to.x": f"{round(RADIUS_M + 5 * mps, 3)}m",
         "scenario.duration": f"{round((RADIUS_M - start_m) / mps + 5, 3)}s",
     }
 
@@ -217,10 +229,10 @@ def network_entry(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str
 
 
 @cache
-def law(start_name: str, transport_name: str, percent: float, policy: Validity = "acked") -> Chain:
-    """The chain of exchanges over UDP."""
+def exchanges(start_name: str, transport_name: str) -> tuple[Exchange, ...]:
+    """The steps over the Wi-Fi cell."""
     initiated_by, notice = STARTS[start_name]
-    exchanges = mih_handover.exchanges(
+    steps = mih_handover.exchanges(
         "mobile_node" if initiated_by == "mobile_node" else "network",
         "remote" if notice == "remote" else "local",
         timeout_s=UDP_TIMEOUTS_S[transport_name],
@@ -229,7 +241,24 @@ def law(start_name: str, transport_name: str, percent: float, policy: Validity =
         between_s=BETWEEN_S,
         scan_s=SCAN_S,
     )
-    return mih_handover.chain(percent / 100, exchanges, policy)
+    return tuple(steps)
+
+
+@cache
+def law(start_name: str, transport_name: str, percent: float, policy: Validity = "acked") -> Chain:
+    """The chain of exchanges over UDP."""
+    return mih_handover.chain(percent / 100, exchanges(start_name, transport_name), policy)
+
+
+def signalled_s(start_name: str, transport_name: str, data: Data) -> float:
+    """What is needed of the Wi-Fi cell without loss: from Link_Going_Down up to the redirection."""
+    where: dict[str, Any] = {"start": start_name, "transport": transport_name, "loss": 0}
+    return data.estimate("handovers", "signalling_s + scan_s", **where).mean
+
+
+def left_s(factor_of_power: float, mps: float) -> float:
+    """From where the link is going down to the edge; power falls by the square of distance."""
+    return RADIUS_M * (1 - 1 / math.sqrt(factor_of_power)) / mps
 
 
 def _without_loss_s(start_name: str, transport_name: str, data: Data) -> float:
@@ -250,6 +279,27 @@ def success_delay_form(row: Mapping[str, Any], _column: str, data: Data) -> floa
         return None
     at, without = (law(row["start"], row["transport"], percent).delay_s for percent in (row["loss"], 0))
     return _without_loss_s(row["start"], row["transport"], data) + at - without
+
+
+def in_time_form(row: Mapping[str, Any], _column: str, data: Data) -> float | None:
+    """The success rate over UDP of a walk that may be too fast, where the mobile node starts and 20 % are lost."""
+    if row["transport"] not in UDP_TIMEOUTS_S:
+        return None
+    return mih_handover.in_time(
+        LOSS_OF_SPEEDS,
+        exchanges("mobile", row["transport"]),
+        without_loss_s=signalled_s("mobile", row["transport"], data),
+        left_s=left_s(float(row["factor"]), float(row["speed"])),
+        beacons_s=BEACONS_S,
+    )
+
+
+def tcp_bound_s(row: Mapping[str, Any], data: Data) -> float:
+    """The least mean delay of handovers over TCP: that without loss, and for each message what it waits by itself."""
+    name = row["transport"]
+    max_rto_s = float(name.split()[1])
+    waits_s = mih_tcp.isolated_delay_s(row["loss"] / 100, 0.0, MIN_RTO_S, max_rto_s)
+    return _without_loss_s(row["start"], name, data) + MESSAGES[row["start"]] * waits_s
 
 
 def going_down_at_s() -> float:
@@ -298,7 +348,8 @@ def lost_packets_form(row: Mapping[str, Any], column: str, data: Data) -> float 
 def checks(data: Data) -> list[Check]:
     """Handovers over UDP beside the law of their chain.
 
-    How many succeed, how long those take; how long failed ones take.
+    How many succeed, how long those take; how long failed ones take; how many succeed under other policies and at
+    other speeds. Over TCP none beats messages that are alone.
     """
     found = []
     for start_name in STARTS:
@@ -307,12 +358,64 @@ def checks(data: Data) -> list[Check]:
             for percent in data.labels("handovers", "loss"):
                 if percent:
                     found += _of_point(data, start_name, name, float(percent), base.mean)
+    found += [*_of_policies(data), *_of_speeds(data), *_of_tcp(data)]
     failed = data.together("handovers", "failure_s")
     if failed.samples > 1:
         exact = failure_delay_form({"start": "mobile"}, "", data)
         assert exact is not None
         error = failed.half_width / statistics.student_t_quantile(0.975, failed.samples - 1)
         found.append(Check("delay (s) of failed handovers", failed.mean, exact, error))
+    return found
+
+
+def _of_policies(data: Data) -> list[Check]:
+    """Successes by when a response is accepted."""
+    found = []
+    names = ("start", "transport", "validity", "loss")
+    for start_name, name, policy, percent in product(*(data.labels("policies", one) for one in names)):
+        where = {"start": start_name, "transport": name, "validity": policy, "loss": percent}
+        rows = data.rows("policies", **where)
+        exact = success_form(where, "", data)
+        assert exact is not None
+        error = math.sqrt(exact * (1 - exact) / len(rows))
+        what = f"success of {start_name}, {name}, {policy}, loss {percent} %"
+        found.append(Check(what, sum(row["succeeded"] for row in rows) / len(rows), exact, error))
+    return found
+
+
+def _of_speeds(data: Data) -> list[Check]:
+    """Successes by speed and factor, beside the law of the chain and of the beacons' phase."""
+    found = []
+    for name, mps, of_edge in product(
+        UDP_TIMEOUTS_S, data.labels("speeds", "speed"), data.labels("speeds", "factor")
+    ):
+        where = {"transport": name, "speed": mps, "factor": of_edge}
+        rows = data.rows("speeds", **where)
+        exact = in_time_form(where, "", data)
+        assert exact is not None
+        error = math.sqrt(exact * (1 - exact) / len(rows))
+        what = f"success of mobile, {name}, {mps} m/s, factor {of_edge}"
+        found.append(Check(what, sum(row["succeeded"] for row in rows) / len(rows), exact, error))
+    return found
+
+
+def _of_tcp(data: Data) -> list[Check]:
+    """Delays over TCP, which are no shorter than the bound: beyond it there is no deviation.
+
+    Where handovers run out of time those that would have taken longest are missing: only points at which all succeed.
+    """
+    found = []
+    for start_name, name, percent in product(STARTS, TCPS, data.labels("handovers", "loss")):
+        where = {"start": start_name, "transport": name, "loss": percent}
+        rows = data.rows("handovers", **where)
+        if not percent or not all(row["succeeded"] for row in rows):
+            continue
+        taken = data.estimate("handovers", "success_s", **where)
+        error = taken.half_width / statistics.student_t_quantile(0.975, taken.samples - 1)
+        least_s = max(taken.mean, tcp_bound_s(where, data))
+        found.append(
+            Check(f"delay (s) of {start_name}, {name}, loss {percent} %, or more", taken.mean, least_s, error)
+        )
     return found
 
 

@@ -26,6 +26,10 @@ def _of_cells(**settings: Any) -> dict[str, Any]:
     return {f"wifi.{cell}.{key}": value for cell in CELLS for key, value in settings.items()}
 
 
+def _shadowing(**drawn: Any) -> dict[str, Any]:
+    return {f"wifi.{cell}.radio.shadowing": drawn for cell in CELLS}
+
+
 # Settings of dimensions -------------------------------------------------------------------------------------------
 
 
@@ -85,6 +89,8 @@ CONDITIONS: Mapping[str, Mapping[str, Any]] = {
     ),
     "both base stations on one channel": _of_cells(channel=1),
     "no shadowing": {f"wifi.{cell}.radio.shadowing_deviation_db": 0.0 for cell in CELLS},
+    "shadowing per coherence time": _shadowing(redrawn="per_coherence_time", coherence_time="50ms"),
+    "shadowing by distance": _shadowing(redrawn="by_distance", decorrelation_distance="8.3m"),
     "game and chat in the other cell": {
         "wifi.bs0.stations": ["n0", "n1", "n2"],
         "wifi.bs1.stations": ["n3"],
