@@ -207,7 +207,7 @@ LOOK = """
         if (document.documentElement.scrollWidth > window.innerWidth) wrong.push("the page is too wide");
         const first = document.querySelector("[data-chart]"), line = first.querySelector("svg.marks .mark-line, svg.marks .mark-symbol");
         const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-        parent.postMessage({frame: window.name, dark, texts: count, wrong, top: box(first).top, first: box(line).bottom}, "*");
+        parent.postMessage({frame: window.name, width: innerWidth, dark, texts: count, wrong, top: box(first).top, first: box(line).bottom}, "*");
     };
     const look = (place, wrong) => {
         const texts = [...place.querySelectorAll("svg.marks text")].filter((text) => text.textContent.trim() && getComputedStyle(text).opacity > 0 && box(text).width > 0);
@@ -266,7 +266,7 @@ def looked_at(page: Path, tmp_path: Path, frames: Sequence[Frame]) -> dict[Frame
     told = json.loads(said[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
     found = {frames[int(each["frame"])]: each for each in told}
     assert found.keys() == set(frames)
-    assert all(each["dark"] is dark for (_, dark), each in found.items())
+    assert all((each["width"], each["dark"]) == frame for frame, each in found.items())
     return found
 
 
