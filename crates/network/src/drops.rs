@@ -4,7 +4,7 @@ use roamsim_engine::Time;
 use std::fmt;
 
 /// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue of the interface was full.
     QueueFull,

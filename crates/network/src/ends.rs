@@ -1,7 +1,7 @@
 //! The ends of associations: what packets are sorted by at their destination, and tell of themselves on the way.
 
 /// A socket: its protocol, and its number among the sockets of that protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SocketId {
     /// Of TCP.
     Tcp(u32),

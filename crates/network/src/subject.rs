@@ -7,7 +7,7 @@ use crate::ends::SocketId;
 use roamsim_protocols::Address;
 
 /// What a row is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// What a socket sends.
     Socket(SocketId),

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 pub struct Attachment(pub u32);
 
 /// A node's number, in the order of the scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
 /// A link's number. A point-to-point link is two: one a direction.

@@ -1,6 +1,8 @@
 //! Result tables: named columns with units.
 
-use std::collections::BTreeMap;
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::Index;
 
 /// The values of a column, one a row.
@@ -74,9 +76,9 @@ impl Texts {
     }
 
     /// A text a row; `text` is asked once for each different key.
-    fn by_key<K: Ord>(keys: impl Iterator<Item = K>, text: impl Fn(&K) -> String) -> Texts {
+    fn by_key<K: Hash + Eq>(keys: impl Iterator<Item = K>, text: impl Fn(&K) -> String) -> Texts {
         let mut texts = Texts::default();
-        let mut known: BTreeMap<K, u32> = BTreeMap::new();
+        let mut known: HashMap<K, u32, FixedState> = HashMap::default();
         for key in keys {
             let code = match known.get(&key) {
                 Some(&code) => code,
@@ -173,12 +175,12 @@ pub(crate) fn integer(name: &'static str, unit: &'static str, values: impl Itera
 }
 
 /// A column of text.
-pub(crate) fn text(name: &'static str, values: impl Iterator<Item = String>) -> Column {
-    named(name, values, String::clone)
+pub(crate) fn text<T: AsRef<str> + Hash + Eq>(name: &'static str, values: impl Iterator<Item = T>) -> Column {
+    named(name, values, |text| text.as_ref().to_owned())
 }
 
 /// A column of text, which `words` gives for each key. Rows with equal keys share theirs.
-pub(crate) fn named<K: Ord>(
+pub(crate) fn named<K: Hash + Eq>(
     name: &'static str,
     keys: impl Iterator<Item = K>,
     words: impl Fn(&K) -> String,

@@ -18,6 +18,7 @@ use roamsim_network::recorder::Recorder;
 use roamsim_network::topology::{NodeId, Topology};
 use roamsim_network::{Network, World};
 use roamsim_protocols::Address;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -131,7 +132,13 @@ impl Builder<'_> {
     /// The random stream of a purpose. Names of the scenario are escaped as in RFC 6901, so that no two purposes
     /// share a stream.
     pub(crate) fn stream(&self, kind: &str, name: &str, purpose: &[&str]) -> Stream {
-        let mut path = format!("{kind} {}", escaped(name));
+        let name = escaped(name);
+        let mut path = String::with_capacity(
+            kind.len() + 1 + name.len() + purpose.iter().map(|part| 1 + part.len()).sum::<usize>(),
+        );
+        path += kind;
+        path.push(' ');
+        path += &name;
         for part in purpose {
             path.push('/');
             path += part;
@@ -156,6 +163,6 @@ impl Builder<'_> {
 }
 
 /// A name without slashes.
-pub(crate) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
+    if name.contains(['~', '/']) { name.replace('~', "~0").replace('/', "~1").into() } else { name.into() }
 }

@@ -41,12 +41,12 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
     Table {
         name: "flows",
         columns: vec![
-            text("name", named.iter().map(|flow| flow.name.to_owned())),
-            text("direction", flows.iter().map(|flow| flow.direction().to_owned())),
-            text("from", named.iter().map(|flow| flow.from.to_owned())),
-            text("to", named.iter().map(|flow| flow.to.to_owned())),
-            text("protocol", flows.iter().map(|flow| flow.association.source.protocol().to_owned())),
-            text("variant", flows.iter().map(|flow| flow.variant.clone())),
+            text("name", named.iter().map(|flow| flow.name)),
+            text("direction", flows.iter().map(|flow| flow.direction())),
+            text("from", named.iter().map(|flow| flow.from)),
+            text("to", named.iter().map(|flow| flow.to)),
+            text("protocol", flows.iter().map(|flow| flow.association.source.protocol())),
+            text("variant", flows.iter().map(|flow| &flow.variant)),
             text(
                 "connection",
                 flows.iter().map(|flow| match &flow.connections {
@@ -55,7 +55,7 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
                     Some(_) => String::new(),
                 }),
             ),
-            text("application", flows.iter().map(|flow| flow.application.to_owned())),
+            text("application", flows.iter().map(|flow| flow.application)),
             float("start_s", "s", flows.iter().map(|flow| flow.source.activity().start.as_secs_f64())),
             float("stop_s", "s", flows.iter().map(|flow| stop(flow).as_secs_f64())),
             float(

@@ -6,25 +6,25 @@ use roamsim_network::World;
 use roamsim_network::link::{Attachment, Link, LinkStats, Sender};
 use roamsim_network::subject::TO_ALL;
 
-struct Row {
-    name: String,
-    from: String,
-    to: String,
+struct Row<'w> {
+    name: &'w str,
+    from: &'w str,
+    to: &'w str,
     stats: LinkStats,
 }
 
 pub(super) fn table(world: &World, end: Time) -> Table {
     let interface = |address| world.network.topology.interface(address);
-    let node = |address| world.network.topology.node(interface(address).node).name.clone();
+    let node = |address| world.network.topology.node(interface(address).node).name.as_str();
     let mut rows = Vec::new();
     for link in world.network.links() {
         let at = |Attachment(attachment)| node(link.addresses[attachment as usize]);
         for Sender { from, to } in link.link.senders() {
             rows.push(Row {
                 // Several accesses may be one link.
-                name: interface(link.addresses[from.0 as usize]).name.clone(),
+                name: &interface(link.addresses[from.0 as usize]).name,
                 from: at(from),
-                to: to.map_or_else(|| TO_ALL.to_owned(), at),
+                to: to.map_or(TO_ALL, at),
                 stats: world.link_measurement(link.number, from, end),
             });
         }
@@ -33,9 +33,9 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     Table {
         name: "links",
         columns: vec![
-            text("name", rows.iter().map(|row| row.name.clone())),
-            text("from", rows.iter().map(|row| row.from.clone())),
-            text("to", rows.iter().map(|row| row.to.clone())),
+            text("name", rows.iter().map(|row| row.name)),
+            text("from", rows.iter().map(|row| row.from)),
+            text("to", rows.iter().map(|row| row.to)),
             integer("sent_packets", "packets", rows.iter().map(|row| row.stats.sent_packets)),
             integer("sent_bytes", "B", rows.iter().map(|row| row.stats.sent_bytes)),
             integer("delivered_packets", "packets", rows.iter().map(|row| row.stats.delivered_packets)),
