@@ -4,7 +4,8 @@
 # make lint    formats, lints and types, Rust and Python
 # make generated  write the Python anew that metrics.toml and the schema of scenarios say
 # make figures draw the documentation's figures anew
-# make bench   benchmarks; numbers and commands stand in docs/performance.md
+# make bench   benchmarks; numbers and commands stand in docs/performance.md. HTSIM=PATH, a copy of the source of
+#              Broadcom/csg-htsim, has that simulator take part
 # make counts  the instructions of some runs, counted by callgrind, against those that are kept; `make new-counts` keeps
 #              them anew
 # make validate  the same runs in ns-3 and ns-2, beside ours; writes docs/validation.md
@@ -107,8 +108,8 @@ bench: setup
 	cargo bench -p roamsim-scenario --bench dect --locked --quiet -- --noplot
 	$(SAY) 'Measuring: calls from Python, and a scenario of a thousand flows'
 	$(BIN)/python -m benches.calls
-	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
-	$(BIN)/python -m benches.compare --json results/bench.json
+	$(SAY) 'Measuring: whole scenarios beside ns-3, ns-2 and htsim, where they are (some ten minutes)'
+	$(BIN)/python -m benches.compare --json results/bench.json $(if $(HTSIM),--htsim '$(HTSIM)')
 
 counts:
 	$(SAY) 'Counting: the instructions of some runs, against benches/counts.json'

@@ -5,13 +5,17 @@ ACCESS = {"rate": "1Gb/s", "delay": "1ms"}
 # The product of bandwidth and round-trip time: 100 Mb/s x 24 ms = 300 kB.
 QUEUE_PACKETS = 300
 DURATION_S = 60
+WIDE_DURATION_S = 6
 
 
-def dumbbell(flows: int) -> dict[str, object]:
-    """The scenario as a tree; starts are spread over the first second."""
+def dumbbell(flows: int, *, wide: bool = False) -> dict[str, object]:
+    """The scenario as a tree; starts are spread over the first second.
 
-    def link(name: str, ends: list[str], kind: dict[str, str]) -> dict[str, object]:
-        return {"name": name, "between": ends, "queue": {"packets": QUEUE_PACKETS}, **kind}
+    A wide one has 1 Mb/s and 3 packets of queue for each flow at its bottleneck, as the other has for a hundred.
+    """
+
+    def link(name: str, ends: list[str], kind: dict[str, str], queue: int = QUEUE_PACKETS) -> dict[str, object]:
+        return {"name": name, "between": ends, "queue": {"packets": queue}, **kind}
 
     transport = {
         "protocol": "tcp",
@@ -21,7 +25,10 @@ def dumbbell(flows: int) -> dict[str, object]:
         "delayed_ack": False,
     }
     nodes = ["left", "right"]
-    links = [link("bottleneck", ["left", "right"], BOTTLENECK)]
+    if wide:
+        links = [link("bottleneck", ["left", "right"], {**BOTTLENECK, "rate": f"{flows}Mb/s"}, 3 * flows)]
+    else:
+        links = [link("bottleneck", ["left", "right"], BOTTLENECK)]
     flow_entries = []
     for i in range(flows):
         source, sink = f"source-{i}", f"sink-{i}"
@@ -38,7 +45,11 @@ def dumbbell(flows: int) -> dict[str, object]:
             }
         )
     return {
-        "scenario": {"name": f"Bench: dumbbell of {flows} flows", "duration": f"{DURATION_S}s", "ip": "ipv4"},
+        "scenario": {
+            "name": f"Bench: dumbbell of {flows} flows",
+            "duration": f"{WIDE_DURATION_S if wide else DURATION_S}s",
+            "ip": "ipv4",
+        },
         "node": [{"name": name} for name in nodes],
         "link": links,
         "flow": flow_entries,

@@ -1,6 +1,6 @@
 """Runs one bench scenario in Roamsim and prints one JSON object, as the peer programs do.
 
-    python benches/ours.py bulk | signalling | dumbbell FLOWS | cell STATIONS SECONDS
+    python benches/ours.py bulk | signalling | dumbbell FLOWS | wide FLOWS | cell STATIONS SECONDS
 
 `cpu_s` is the processor time of the run's own loop: without start-up, and without building the world.
 """
@@ -33,13 +33,14 @@ def parse(arguments: list[str]) -> _roamsim.Scenario:
         case ["bulk" | "signalling" as name]:
             path = HERE / "scenarios" / f"{name}.toml"
             return _roamsim.Scenario.parse(path.read_text(), name=str(path), format="toml")
-        case ["dumbbell", flows] if flows.isdecimal() and int(flows) > 0:
-            return _roamsim.Scenario.parse(json.dumps(dumbbell(int(flows))), name="dumbbell", format="json")
+        case ["dumbbell" | "wide" as name, flows] if flows.isdecimal() and int(flows) > 0:
+            tree = dumbbell(int(flows), wide=name == "wide")
+            return _roamsim.Scenario.parse(json.dumps(tree), name="dumbbell", format="json")
         case ["cell", *numbers] if len(numbers) == 2 and all(n.isdecimal() and int(n) > 0 for n in numbers):
             stations, duration_s = map(int, numbers)
             return _roamsim.Scenario.parse(json.dumps(cell(stations, duration_s)), name="cell", format="json")
         case _:
-            raise SystemExit("usage: ours.py bulk | signalling | dumbbell FLOWS | cell STATIONS SECONDS")
+            raise SystemExit("usage: ours.py bulk | signalling | dumbbell FLOWS | wide FLOWS | cell STATIONS SECONDS")
 
 
 def main() -> None:

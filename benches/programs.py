@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from peers import simulators
-from peers.simulators import Program
+from peers.simulators import MissingError, Program
 
 HERE = Path(__file__).parent
 
@@ -25,3 +25,17 @@ def ns2(scheduler: str) -> Program:
 def ns3() -> Program:
     """ns-3 with the bench program compiled against it."""
     return simulators.ns3(HERE / "peers" / "ns3_bench.cc", simulators.NS3_WIFI_MODULES)
+
+
+def htsim(path: Path | None) -> Program:
+    """Broadcom's htsim with the bench program, from a copy of its source.
+
+    Raises:
+        MissingError: there is no path, or no htsim there.
+    """
+    if path is None:
+        raise MissingError(
+            "htsim (Broadcom/csg-htsim) has no package: give the path of a copy of its source, `--htsim PATH` or "
+            "`make bench HTSIM=PATH`"
+        )
+    return simulators.htsim(HERE / "peers" / "htsim_bench.cc", path)

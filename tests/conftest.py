@@ -6,17 +6,23 @@ loudly. With ROAMSIM_REQUIRE_TOOLS=1, as in continuous integration, any test tha
 
 from __future__ import annotations
 
+import itertools
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from array import array
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
+import served
 import small_study
 from roamsim._roamsim import Table
 
@@ -72,6 +78,77 @@ def environment() -> dict[str, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return usual | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
+
+
+class Server:
+    """A server of commands (`served.py`), begun when it is first needed; it ends with this process."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def socket(self) -> str:
+        """The path of its socket."""
+        if self._process is None:
+            # Not in a test's folder: a socket's path has room for some hundred characters.
+            self._folder = tempfile.TemporaryDirectory(prefix="roamsim-")
+            command = [sys.executable, served.__file__, f"{self._folder.name}/socket"]
+            self._process = subprocess.Popen(command, stdin=-1, stdout=-1, env=environment())
+            assert self._process.stdout
+            assert self._process.stdout.readline() == b"ready\n"
+        return f"{self._folder.name}/socket"
+
+    def environment(self) -> dict[str, str]:
+        """That of a command, in which the program `roamsim` has the server fork the command."""
+        ask = shlex.join([sys.executable, "-IS", served.__file__, self.socket, "--"])
+        program = Path(self._folder.name) / "programs" / "roamsim"
+        if not program.exists():
+            program.parent.mkdir()
+            program.write_text(f'#!/bin/sh\nexec {ask} "$@"\n')
+            program.chmod(0o755)
+        usual = environment()
+        return usual | {"PATH": f"{program.parent}{os.pathsep}{usual['PATH']}"}
+
+
+# Two in turn, so that sets and dictionaries of words that a test's second command makes are in another order.
+SERVERS = itertools.cycle((Server(), Server()))
+
+
+def read_whole(end: int) -> str:
+    """What comes out of a pipe."""
+    with open(end, encoding="utf-8") as pipe:
+        return pipe.read()
+
+
+def run_command(
+    *arguments: str | Path, cwd: Path, stdin: str = "", largest_file_bytes: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command in a folder, in a process of its own that a server has forked.
+
+    Args:
+        arguments: what follows `roamsim`.
+        cwd: the folder.
+        stdin: what it reads; nothing else.
+        largest_file_bytes: as on a full disk, writing fails where a file would grow beyond it.
+    """
+    words = list(map(str, arguments))
+    (out, out_end), (errors, errors_end) = os.pipe(), os.pipe()
+    with tempfile.TemporaryFile() as given, ThreadPoolExecutor(2) as readers:
+        given.write(stdin.encode())
+        given.seek(0)
+        streams = [given.fileno(), out_end, errors_end]
+        with served.ask(next(SERVERS).socket, words, str(cwd), environment(), streams, largest_file_bytes) as asked:
+            os.close(out_end)
+            os.close(errors_end)
+            told = [readers.submit(read_whole, end) for end in (out, errors)]
+            process = served.number(asked)
+            asked.settimeout(120)
+            try:
+                code = served.number(asked)
+            except TimeoutError:
+                os.kill(process, signal.SIGKILL)
+                raise
+        return subprocess.CompletedProcess(words, code, *(each.result() for each in told))
 
 
 _begun: list[subprocess.Popen[str]] = []
@@ -134,17 +211,8 @@ def scenario(tmp_path: Path) -> Path:
 def roamsim(tmp_path: Path) -> Command:
     """Runs the command in the test's folder; the exit code must be as expected, and no traceback may appear."""
 
-    def run(*arguments: str | Path, code: int = 0, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "roamsim", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=environment(),
-            input=stdin,
-            timeout=120,
-            check=False,
-        )
+    def run(*arguments: str | Path, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        done = run_command(*arguments, cwd=tmp_path, stdin=stdin)
         assert "Traceback" not in done.stderr, done.stderr
         assert "panicked" not in done.stderr, done.stderr
         assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -16,7 +16,7 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command, environment
+from conftest import ROOT, SCENARIO, Command, environment
 from roamsim.cli.app import app
 from typer.testing import CliRunner
 
@@ -384,6 +384,16 @@ def test_check_goes_on_after_a_file_that_cannot_be_read(roamsim: Command, scenar
     done = roamsim("check", "empty.toml", "first.toml", code=3)
     assert "roamsim init" in done.stderr
     assert "first.toml" in done.stderr
+
+
+def test_check_warns_of_what_a_run_is_warned_of(roamsim: Command, scenario: Path) -> None:
+    assert roamsim("check", scenario).stderr == ""
+    # The tables of cells know no warm-up.
+    file = ROOT / "examples" / "wifi-roaming.toml"
+    settings = ("--set", "scenario.warm_up=1s", "--set", "scenario.duration=2s")
+    warned = roamsim("check", file, *settings).stderr
+    assert "warm_up" in warned
+    assert roamsim("run", file, *settings).stderr == warned
 
 
 def test_a_run_that_breaks_a_rule_of_the_simulator_ends_with_1(

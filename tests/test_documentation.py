@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 import roamsim
-from conftest import ROOT, environment
+from conftest import ROOT, SERVERS, environment
 from markdown_it import MarkdownIt
 from roamsim import study
 
@@ -77,7 +77,7 @@ def commands(text: str) -> list[str]:
     return found
 
 
-def execute(block: Block, folder: Path, variables: dict[str, object]) -> None:
+def execute(block: Block, folder: Path, variables: dict[str, object], env: dict[str, str]) -> None:
     if block.language == "python":
         exec(compile(block.text, block.place, "exec"), variables)
         return
@@ -93,7 +93,7 @@ def execute(block: Block, folder: Path, variables: dict[str, object]) -> None:
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=folder,
-            env=environment(),
+            env=env,
             capture_output=True,
             text=True,
             timeout=300,
@@ -105,12 +105,17 @@ def execute(block: Block, folder: Path, variables: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.exists()], ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = list(blocks(page))
+    if not examples:
+        return
     folder = tmp_path / "roamsim"
     shutil.copytree(ROOT, folder, ignore=IGNORED, symlinks=True)
     monkeypatch.chdir(folder)
     variables: dict[str, object] = {}
-    for block in blocks(page):
-        execute(block, folder, variables)
+    # The commands of the README start as they do for its reader, those of other pages are forked by a server.
+    env = environment() if page.name == "README.md" else next(SERVERS).environment()
+    for block in examples:
+        execute(block, folder, variables, env)
 
 
 #: A path of the project in a text: `crates/network/src/link/NAME.rs`, where NAME is the reader's to choose.
@@ -169,8 +174,8 @@ def test_blocks_are_found_and_left_out(tmp_path: Path) -> None:
     ]
     assert commands(found[0].text) == ["echo a \\\n  b", "false"]
     with pytest.raises(AssertionError, match="false"):
-        execute(found[0], tmp_path, {})
-    execute(found[1], tmp_path, {})
+        execute(found[0], tmp_path, {}, environment())
+    execute(found[1], tmp_path, {}, environment())
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("examples/*.toml")), ids=lambda file: file.name)

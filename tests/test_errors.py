@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command, environment
+from conftest import SCENARIO, Command, run_command
 
 GOOD = "scenario.toml"
 
@@ -172,18 +170,8 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
         'name = "download"', 'name = "the download"'
     )
     (folder / "scenario.toml").write_text(text)
-    command = [
-        sys.executable,
-        "-m",
-        "roamsim",
-        "run",
-        "scenario.toml",
-        "--trace",
-        "cwnd,queue,bearers",
-        "--parquet",
-        "out",
-    ]
-    subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True)
+    recorded = ("--trace", "cwnd,queue,bearers", "--parquet", "out")
+    assert run_command("run", "scenario.toml", *recorded, cwd=folder).returncode == 0
     return folder / "out"
 
 

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, begin, environment
+from conftest import ROOT, Command, begin, environment
 from roamsim.errors import EXTRAS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -66,9 +66,9 @@ def test_the_core_runs_sweeps_and_compares(bare: dict[str, str], scenario: Path,
     ],
 )
 def test_a_missing_extra_is_named_with_the_line_that_installs_it(
-    bare: dict[str, str], scenario: Path, tmp_path: Path, command: str, extra: str
+    bare: dict[str, str], roamsim: Command, scenario: Path, tmp_path: Path, command: str, extra: str
 ) -> None:
-    told(bare, tmp_path, "run", scenario, "--trace", "cwnd", "--parquet", "run")
+    roamsim("run", scenario, "--trace", "cwnd", "--parquet", "run")
     words = [word.strip("'") for word in re.findall(r"'[^']*'|\S+", command)]
     said = told(bare, tmp_path, *words, code=2)
     assert f"pip install 'roamsim[{extra}]'" in said

@@ -167,7 +167,7 @@ def test_texts_are_written_once() -> None:
 def test_steps_of_a_handover_by_mih_stand_where_the_table_has_them() -> None:
     found, results = lanes("mih-handover")
     (account,) = results["mih_handovers"].iter_rows(named=True)
-    steps = found["Handovers"]["rows"][0]
+    steps = found["Handovers of terminal"]["rows"][0]
     assert kinds(steps) == ["scanning", "asking for resources", "commitment", "redirection"]
     begins = ["scan_begun_s", "resources_asked_s", "commit_asked_s", "redirect_begun_s"]
     ends = ["scan_done_s", "resources_known_s", "committed_s", "redirected_s"]
@@ -192,7 +192,7 @@ def test_a_link_is_up_from_link_up_to_link_down() -> None:
     assert west["columns"]["t"][up] == 0.0
     assert west["columns"]["until"][up] == pytest.approx(30.208)
     assert east["columns"]["until"][kinds(east).index("up")] == 60.0
-    distances = found["Distance to the base station, for its signal, at terminal [m]"]["rows"]
+    distances = found["Distance to base stations at terminal [m]"]["rows"]
     assert [row["name"] for row in distances] == ["west cell", "east cell"]
     assert distances[0]["columns"]["value"][0] == pytest.approx(np.hypot(20, 10))
 
@@ -248,7 +248,7 @@ def test_what_was_not_recorded_is_named(roamsim: Command, tmp_path: Path) -> Non
     said = re.search(r"Not recorded: (.*?)</p>", page)
     assert said is not None
     assert said[1] == (
-        "signals and link events, signalling and losses, messages of applications. "
+        "all link events, signalling and losses, messages of applications. "
         "Run again with <code>--trace link_events,packets,messages</code>."
     )
     # Handovers are recorded always.
@@ -285,6 +285,56 @@ def test_every_walk_has_its_lanes(name: str) -> None:
             assert len(t) + sum(map(sum, row.get("bins", {}).values())) == row["all"] or lane["shape"] == "lines"
             assert all(0 <= time_s <= 20 for time_s in t)
     assert model["packets"]["all"] == results["packets"].filter(event="sent").height
+
+
+@pytest.mark.parametrize(
+    ("name", "measured"),
+    [("wimax-walk", "signal_dbm"), ("cell-walk", "distance_m"), ("wifi-roaming", "signal_dbm")],
+)
+def test_a_plain_run_draws_what_stations_heard(name: str, measured: str) -> None:
+    """Lanes of what each run keeps, without a trace, are those of all link events, with fewer reports."""
+    options = {"set": {"scenario.duration": "40s"}}
+    traced, all_rows = lanes(name, **options)
+    plain = roamsim.run(EXAMPLES / f"{name}.toml", **options)
+    canonical = json.loads(roamsim.load(EXAMPLES / f"{name}.toml", **options).canonical)
+    model = inspector.time_line(inspector.first_run(plain, 0), canonical)
+    found = {lane["title"]: lane for lane in model["lanes"]}
+    walker = next(title for title in found if title.startswith(("Signal at", "Distance to")))
+    assert found[walker]["levels"] == traced[walker]["levels"]
+    for row in found[walker]["rows"]:
+        assert row["table"] == "signals"
+        reported = all_rows["link_events"].filter(link=row["name"]).drop_nulls(measured)
+        assert 20 < row["all"] < reported.height
+        held = set(zip(row["columns"]["t"], row["columns"]["value"], strict=True))
+        assert held <= set(reported.select(polars.col("time_s", measured).round(9)).iter_rows())
+    (links,) = (title for title in found if title.startswith("Link events at"))
+    for kept, row in zip(found[links]["rows"], traced[links]["rows"], strict=True):
+        told = [
+            (t, kind)
+            for t, kind in zip(row["columns"]["t"], kinds(row), strict=True)
+            if kind in ("heard", "up", "link_detected", "link_up", "link_down", "link_lost")
+        ]
+        assert list(zip(kept["columns"]["t"], kinds(kept), strict=True)) == told
+    assert "Of each 200th of the run the last report of a signal is there;" in inspector._note(model)
+    assert "200th" not in inspector._note(traced[""])
+
+
+def test_of_many_walkers_it_is_said_whose_signals_are_kept_and_which_are_drawn() -> None:
+    def kept(walkers: int) -> polars.DataFrame:
+        rows = [
+            (float(t), "air", f"w{i}", "link_parameters_report", -50.0 - i * t)
+            for i in range(walkers)
+            for t in (0, 1)
+        ]
+        columns = ["time_s", "link", "node", "event", "signal_dbm"]
+        return polars.DataFrame(rows, schema=columns, orient="row").with_columns(
+            distance_m=polars.lit(None, polars.Float64)
+        )
+
+    few, many = (inspector._note(inspector.time_line({"signals": kept(n)}, STAR)) for n in (4, 100))
+    assert "left out" not in few and "first 100 nodes that move" not in few
+    assert "Signals and link events of 96 more nodes are left out" in many
+    assert "and only of the first 100 nodes that move" in many
 
 
 #: A correspondent that streams through a router to mobile nodes that forward nothing.
@@ -601,7 +651,7 @@ def test_the_whole_run_and_a_microsecond_are_drawn(walk: Path, tmp_path: Path, w
     whole = opened(walk, tmp_path, width=width)
     assert 'data-span="0,30"' in whole
     assert ">30 s</text>" in whole
-    for name in ("small", "terminal: steps by MIH", "from terminal", "from pos-1", "stream to terminal"):
+    for name in ("small", "steps by MIH", "from terminal", "from pos-1", "stream to terminal"):
         assert "<path" in row(whole, name) or "<rect" in row(whole, name), name
     assert 'data-line="small"' in whole
     # Few elements, however many marks.

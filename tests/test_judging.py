@@ -129,3 +129,8 @@ def test_checks_without_variance_must_be_equal() -> None:
     assert failed([Check("same", 2.0 + 1e-12, 2.0, 0.0)]) == []
     assert len(failed([Check("other", 2.001, 2.0, 0.0)])) == 1
     assert len(failed([Check("missing", math.nan, 2.0, 0.1)])) == 1
+
+
+def test_what_is_rounded_to_zero_has_no_sign() -> None:
+    assert with_interval(Estimate(-0.4, -18.4, 17.6, 5)) == "0 ± 18"
+    assert with_interval(Estimate(-0.4, -1.0, 13.0, 5)) == "-0.4 (-1.0 … 13.0)"

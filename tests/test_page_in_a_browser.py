@@ -14,9 +14,11 @@ from conftest import SCENARIO, Command
 from roamsim import study
 from roamsim.api import report
 from roamsim.pages.page import Report
+from roamsim.pictures import bars
 from roamsim.study.entries import Curve, Figure
 from roamsim.study.figures import specification
 from test_report import open_in_browser
+from test_run_report import FRAMES, Frame
 from test_run_report import looked_at as framed
 
 pytestmark = pytest.mark.needs("chromium")
@@ -121,12 +123,19 @@ def test_no_text_of_a_figure_is_cut_or_lies_on_another(
     assert first["flows-goodput_bps.png"].startswith("data:image/png")
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False), (390, True)])
-@pytest.mark.parametrize("name", ["one", "sweep", "six", "study"])
+@pytest.fixture(scope="module", params=["one", "sweep", "six", "study"])
+def seen(
+    request: pytest.FixtureRequest, pages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[Frame, dict[str, Any]]:
+    """What a browser says of one of them in frames."""
+    return framed(pages[request.param], tmp_path_factory.mktemp("framed"), FRAMES[1:])
+
+
+@pytest.mark.parametrize(("width", "dark"), FRAMES[1:])
 def test_every_figure_can_be_read_on_a_telephone_and_in_the_dark(
-    pages: dict[str, Path], tmp_path: Path, name: str, width: int, dark: bool
+    seen: dict[Frame, dict[str, Any]], width: int, dark: bool
 ) -> None:
-    told = framed(pages[name], tmp_path, width, dark=dark)
+    told = seen[width, dark]
     # Long names are cut where a telephone has no room for them.
     assert [wrong for wrong in told["wrong"] if not (width == 390 and wrong.startswith("cut: "))] == []
     assert told["texts"] > 5
@@ -151,6 +160,21 @@ def test_a_name_in_a_legend_of_a_study_shows_its_line_alone(tmp_path: Path) -> N
     page.figure("declared", specification(figure, rows), "Three series, each with its closed form")
     found = looked_at(page.write(tmp_path / "page.html"), tmp_path, 1280, SWITCH)
     assert found["switched"] == [[3, 3, 1]]
+
+
+@pytest.mark.parametrize("names", [["ap", "a"], ["a station with a rather long name that ends", "mm mm"]])
+def test_names_before_bars_have_the_room_that_they_need(tmp_path: Path, names: list[str]) -> None:
+    page = Report("t")
+    shares = bars.Bars("% of the run", ["medium"], {"data": [40.0], "idle": [60.0]}, ["#4c78a8", "#d6d9dc"])
+    attempts = bars.Bars(
+        "attempts", names, {"answered": [12345.0, 4.0], "without answer": [3.0, 0.0]}, ["#4c78a8", "#e45756"]
+    )
+    page.figure("airtime", bars.specification([shares, attempts]), "Airtime")
+    told = framed(page.write(tmp_path / "page.html"), tmp_path, [(1280, False), (390, False)])
+    # A telephone has no room for a name of 44 letters beside its bars.
+    cut = [f"cut: {names[0][:11]}"] if len(names[0]) > 40 else []
+    assert told[1280, False]["wrong"] == []
+    assert [wrong[: len(cut[0])] if cut else wrong for wrong in told[390, False]["wrong"]] == cut
 
 
 def test_a_picture_can_be_saved(tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ from roamsim.estimates.against import against
 from roamsim.estimates.curves import curves
 from roamsim.estimates.distributions import messages, transfers
 from roamsim.pictures.paper import Dress, draw_against, draw_curves, draw_distribution
+from roamsim.pictures.timeseries import Part
+from roamsim.reports.plot import Figured, _figure
 from roamsim.storing.chosen import chosen
 from roamsim.storing.manifests import Manifest
-from roamsim.storing.store import Results
+from roamsim.storing.store import Results, open_results
 from roamsim.tables.metrics import Target
 
 VARY = {"link.path.delay": "10ms,20ms,40ms", "flow.download.transport.variant": "reno,sack"}
@@ -145,3 +147,32 @@ def test_plot_takes_all_of_this(roamsim: Command, swept: Results, tmp_path: Path
         "one metric is drawn against another"
         in roamsim("plot", folder, "--what", "cwnd", "--against", "flows.goodput_bps", code=2).stderr
     )
+
+
+def test_a_long_time_sequence_chart_opens_around_the_first_loss(roamsim: Command, tmp_path: Path) -> None:
+    roamsim(
+        "run",
+        ROOT / "examples" / "one-tcp-flow.toml",
+        "--set",
+        "scenario.duration=60s",
+        "--trace",
+        "segments",
+        "--parquet",
+        "out",
+    )
+    results = open_results(tmp_path / "out")
+    first_lost = results["segments"].filter(event="lost")["time_s"].min()
+
+    def drawn(part: Part) -> tuple[float, float, str]:
+        figure = _figure(results, "segments", Figured(part))
+        begin, end = figure.axes[0].get_xlim()
+        note = figure.legends[0].get_title().get_text()
+        # The note stands in the legend, not on it.
+        assert figure.get_supxlabel() == ""
+        return begin, end, note
+
+    begin, end, note = drawn(Part())
+    assert begin < first_lost < end < 2.0
+    assert note.startswith("From 238 ms to ") and note.endswith(" of 59.99 s, where no time is chosen.")
+    begin, end, note = drawn(Part(start_s=0.0))
+    assert (end > 59.0, note) == (True, "")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
-from conftest import ROOT, Command, environment
+from conftest import ROOT, Command, run_command
 from markupsafe import escape
 from roamsim.pictures import course
 from roamsim.reports import outcome
@@ -28,10 +28,6 @@ def results_of(roamsim: Command, tmp_path: Path, name: str, *options: str) -> Re
     """A run of an example, read from its folder."""
     roamsim("run", EXAMPLES / f"{name}.toml", "--parquet", "out", *options)
     return open_results(tmp_path / "out")
-
-
-def run_with(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "roamsim", *arguments], check=True, capture_output=True, env=environment())
 
 
 def rows(view: dict[str, Any]) -> list[dict[str, Any]]:
@@ -210,7 +206,8 @@ LOOK = """
         const wrong = [], count = [...document.querySelectorAll("[data-chart]")].reduce((sum, place) => sum + look(place, wrong), 0);
         if (document.documentElement.scrollWidth > window.innerWidth) wrong.push("the page is too wide");
         const first = document.querySelector("[data-chart]"), line = first.querySelector("svg.marks .mark-line, svg.marks .mark-symbol");
-        parent.postMessage({texts: count, wrong, top: box(first).top, first: box(line).bottom}, "*");
+        const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+        parent.postMessage({frame: window.name, width: innerWidth, dark, texts: count, wrong, top: box(first).top, first: box(line).bottom}, "*");
     };
     const look = (place, wrong) => {
         const texts = [...place.querySelectorAll("svg.marks text")].filter((text) => text.textContent.trim() && getComputedStyle(text).opacity > 0 && box(text).width > 0);
@@ -233,30 +230,44 @@ LOOK = """
 """
 
 
-def looked_at(page: Path, tmp_path: Path, width: int, *, dark: bool) -> dict[str, Any]:
-    """What a browser says of the figures of a page in a frame of a width; narrower than its windows can be."""
+#: A frame of a page: how wide it is, and whether it is dark.
+Frame = tuple[int, bool]
+
+#: A wide screen and a telephone, light and dark.
+FRAMES: tuple[Frame, ...] = ((1280, False), (1280, True), (390, False), (390, True))
+
+
+def looked_at(page: Path, tmp_path: Path, frames: Sequence[Frame]) -> dict[Frame, dict[str, Any]]:
+    """What a browser says of the figures of a page in frames, all in one window, which could not be so narrow itself."""
     head, tail = page.read_text().rsplit("</body>", 1)
     (tmp_path / "copy.html").write_text(f"{head}<script type='module'>{LOOK}</script></body>{tail}")
-    scheme = "dark" if dark else "light"
-    (tmp_path / "frame.html").write_text(
-        f'<meta name="color-scheme" content="{scheme}"><body><iframe src="copy.html" width="{width}" height="900"></iframe><pre></pre>'
-        '<script>onmessage = (event) => document.querySelector("pre").textContent = JSON.stringify(event.data)</script>'
+    # Beside each other: what is beyond the window a browser may leave undrawn.
+    beside = "".join(
+        f'<iframe name="{number}" src="copy.html" width="{width}" height="900" '
+        f'style="color-scheme: {"dark" if dark else "light"}"></iframe>'
+        for number, (width, dark) in enumerate(frames)
+    )
+    (tmp_path / "frames.html").write_text(
+        f"<body><nobr>{beside}</nobr><pre></pre><script>const told = [];"
+        "onmessage = ({data}) => { told.push(data); document.querySelector('pre').textContent = JSON.stringify(told); }</script>"
     )
     done = subprocess.run(
         [
             "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
             "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
-            f"--user-data-dir={tmp_path / f'profile-{width}-{scheme}'}", f"--window-size={width + 60},1000",
-            f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--virtual-time-budget=30000", "--dump-dom",
-            (tmp_path / "frame.html").as_uri(),
+            f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={sum(width + 20 for width, _ in frames) + 60},1000",
+            "--virtual-time-budget=30000", "--dump-dom", (tmp_path / "frames.html").as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     assert [line for line in done.stderr.splitlines() if ":CONSOLE:" in line] == []
-    said = re.search(r"<pre>(\{.*?\})</pre>", done.stdout, re.DOTALL)
+    said = re.search(r"<pre>(\[.*?\])</pre>", done.stdout, re.DOTALL)
     assert said is not None
-    told: dict[str, Any] = json.loads(said[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
-    return told
+    told = json.loads(said[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
+    found = {frames[int(each["frame"])]: each for each in told}
+    assert found.keys() == set(frames)
+    assert all((each["width"], each["dark"]) == frame for frame, each in found.items())
+    return found
 
 
 #: Chooses the first name of a legend, and says how many lines there are before and after.
@@ -267,7 +278,13 @@ SWITCH = """
     const before = lines(), label = document.querySelector("#course svg.marks .role-legend-label text");
     label.dispatchEvent(new MouseEvent("click", {bubbles: true}));
     await wait(500);
-    document.querySelector("#course").dataset.lines = [label.textContent, before, lines()];
+    const chosen = lines(), drawn = [];
+    for (const button of ["Closer", "Wider", "Whole"]) {
+        [...document.querySelectorAll("#course .tools button")].find(({textContent}) => textContent === button).click();
+        await wait(1000);
+        drawn.push(lines());
+    }
+    document.querySelector("#course").dataset.lines = [label.textContent, before, chosen, ...drawn];
 """
 
 
@@ -278,8 +295,9 @@ def test_a_name_in_the_legend_leaves_its_lines_and_those_of_other_legends(roamsi
     (tmp_path / "copy.html").write_text(f"{head}<script type='module'>{SWITCH}</script></body>{tail}")
     dom, console = open_in_browser(tmp_path / "copy.html", tmp_path)
     assert console == []
-    # Rates and windows of ten flows and queue delays of five links; then those of one flow, and of the links.
-    assert 'data-lines="upload-0,25,7"' in dom
+    # Rates and windows of ten flows and queue delays of five links; then those of one flow, and of the links. They stay
+    # so when less or more of the time is drawn, until all is asked for.
+    assert 'data-lines="upload-0,25,7,7,7,25"' in dom
 
 
 #: What is recorded of an example beside what every run has.
@@ -300,14 +318,21 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """The report of a run of an example."""
     target: Path = tmp_path_factory.mktemp("page") / "page.html"
     recorded = ["--trace", RECORDED[request.param]] if request.param in RECORDED else []
-    run_with("run", str(EXAMPLES / f"{request.param}.toml"), *recorded, "--report", str(target))
+    done = run_command("run", EXAMPLES / f"{request.param}.toml", *recorded, "--report", target, cwd=target.parent)
+    assert done.returncode == 0, done.stderr
     return target
 
 
+@pytest.fixture(scope="module")
+def seen(page: Path) -> dict[Frame, dict[str, Any]]:
+    """What a browser says of it."""
+    return looked_at(page, page.parent, FRAMES)
+
+
 @pytest.mark.needs("chromium")
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False), (390, True)])
-def test_nothing_of_a_figure_is_cut_or_hidden(page: Path, tmp_path: Path, width: int, dark: bool) -> None:
-    told = looked_at(page, tmp_path, width, dark=dark)
+@pytest.mark.parametrize(("width", "dark"), FRAMES)
+def test_nothing_of_a_figure_is_cut_or_hidden(seen: dict[Frame, dict[str, Any]], width: int, dark: bool) -> None:
+    told = seen[width, dark]
     assert told["wrong"] == []
     assert told["texts"] > 10
     # On a wide screen the first panel is on the first screen; on a telephone it begins there.
@@ -315,14 +340,14 @@ def test_nothing_of_a_figure_is_cut_or_hidden(page: Path, tmp_path: Path, width:
 
 
 @pytest.mark.needs("chromium")
-def test_names_with_markup_stay_text(tmp_path: Path) -> None:
+def test_names_with_markup_stay_text(roamsim: Command, tmp_path: Path) -> None:
     hostile = "</script><img src=x onerror=document.title='broken'>`x`^2"
     text = (EXAMPLES / "both-ways.toml").read_text()
     names = re.findall(r'^name = "([^"]*)"', text, re.MULTILINE)
     for name in names:
         text = text.replace(f'"{name}"', json.dumps(f"{name} {hostile}"))
     (tmp_path / "hostile.toml").write_text(text)
-    run_with("run", str(tmp_path / "hostile.toml"), "--report", str(tmp_path / "page.html"))
+    roamsim("run", "hostile.toml", "--report", "page.html")
     page = (tmp_path / "page.html").read_text()
     elements = Elements(page)
     assert "img" not in elements.tags
@@ -330,7 +355,7 @@ def test_names_with_markup_stay_text(tmp_path: Path) -> None:
     # In the sentences as text, and in the data of the picture.
     assert str(escape(hostile)) in page
     assert hostile.replace("<", "\\u003c") in page
-    told = looked_at(tmp_path / "page.html", tmp_path, 1280, dark=False)
+    [told] = looked_at(tmp_path / "page.html", tmp_path, [(1280, False)]).values()
     assert [wrong for wrong in told["wrong"] if not wrong.startswith(("cut", "overlap"))] == []
 
 

@@ -6,10 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-import resource
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +14,7 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim as package
-from conftest import Command, environment, simulated
+from conftest import Command, run_command, simulated
 from roamsim.errors import UsageError
 from roamsim.pages.page import Report
 from roamsim.storing.manifests import Damaged, read_manifest
@@ -29,20 +26,6 @@ LOSS = "link.path.loss.probability"
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
-
-
-def limited(*arguments: str | Path, octets: int, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs the command where no file may grow beyond a size: as on a full disk, writing fails at some octet."""
-    return subprocess.run(
-        [sys.executable, "-m", "roamsim", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment(),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (octets, octets)),
-        timeout=120,
-        check=False,
-    )
 
 
 def test_a_table_that_is_no_table_of_a_run_is_not_there_for_questions(
@@ -102,18 +85,19 @@ def test_on_a_full_disk_the_earlier_results_stay(roamsim: Command, scenario: Pat
     size = (tmp_path / "out" / "flows.parquet").stat().st_size
     for octets in (0, 100, size - 1, size + 1):
         for command in (["run", scenario, "--seed", "2", "--parquet", "out"], ["report", "out"]):
-            done = limited(*command, octets=octets, folder=tmp_path)
+            done = run_command(*command, cwd=tmp_path, largest_file_bytes=octets)
             assert done.returncode == 1, done
             assert "Traceback" not in done.stderr
             assert "File too large" in done.stderr
             assert contents(tmp_path / "out") == before
-    done = limited("plot", "out", "--what", "cwnd", octets=100, folder=tmp_path)
+    done = run_command("plot", "out", "--what", "cwnd", cwd=tmp_path, largest_file_bytes=100)
     assert done.returncode == 1
     assert contents(tmp_path / "out") == before
-    swept = limited("sweep", scenario, "--vary", f"{LOSS}=0.1", "--out", "swept", octets=2000, folder=tmp_path)
+    sweep = ("sweep", scenario, "--vary", f"{LOSS}=0.1", "--out", "swept")
+    swept = run_command(*sweep, cwd=tmp_path, largest_file_bytes=2000)
     assert swept.returncode == 1
     assert "Traceback" not in swept.stderr
-    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.1", "--out", "swept")
+    roamsim(*sweep)
 
 
 def test_results_that_wait_for_their_place_are_read_and_moved(

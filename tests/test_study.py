@@ -4,14 +4,17 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import cast
 
 import pytest
 from conftest import Command
 from roamsim import study
 from roamsim.api import report
 from roamsim.errors import CheckFailed, UsageError
+from roamsim.study.data import Data
 from roamsim.study.definition import LEVELS, points
-from roamsim.study.figures import chart
+from roamsim.study.entries import Curve, Figure
+from roamsim.study.figures import chart, figure_rows, specification
 from roamsim.study.reference import path_of
 from roamsim.study.sequences import picture
 from small_study import change, refused
@@ -389,3 +392,56 @@ def test_the_published_studies_are_well_formed() -> None:
     assert "mih-transport" in found
     for folder in found.values():
         study.load(folder)
+
+
+def test_no_interval_of_a_figure_reaches_below_what_values_can_be() -> None:
+    class Rows:
+        """Timeouts of two replications of two points: of the second both the same."""
+
+        def rows(self, experiment: str, **where: object) -> list[dict[str, float]]:
+            return [{"x": x, "series": 1, "timeouts": n, "saved": n - 2} for x, n in ((1, 0), (1, 2), (2, 3), (2, 3))]
+
+    def drawn(column: str) -> list[tuple[float, float, float]]:
+        figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve(column, "c")], "y", ["series"])
+        rows = figure_rows(cast(study.Study, None), figure, cast(Data, Rows()))
+        return [(row["low"], row["mean"], row["high"]) for row in rows]
+
+    # Shares end at their whole too: 0.5 and 1 have a mean of 0.75 and 3.18 to either side.
+    class Shares:
+        def rows(self, experiment: str, **where: object) -> list[dict[str, float]]:
+            return [{"x": 1, "series": 1, "chat_decodable_share": share} for share in (0.5, 1.0)]
+
+    figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve("chat_decodable_share", "c", 100)], "y", ["series"])
+    (row,) = figure_rows(cast(study.Study, None), figure, cast(Data, Shares()))
+    assert (row["low"], row["mean"], row["high"]) == (0.0, 75.0, 100.0)
+    drawing = specification(figure, [row])
+    assert drawing["layer"][-1]["encoding"]["y"]["scale"]["domain"] == [0, 100]
+    # Whole numbers that were varied have no fractions on their axis.
+    assert drawing["layer"][-1]["encoding"]["x"]["axis"]["values"] == [1.0]
+    # Student's t of one degree of freedom: 12.706 times a standard error of 1.
+    assert drawn("timeouts") == [(0.0, 1.0, pytest.approx(13.706, abs=1e-3)), (3.0, 3.0, 3.0)]
+    # What is below zero somewhere, and a difference, which could be, keep their intervals.
+    for column, mean in (("saved", -1.0), ("timeouts - 0", 1.0)):
+        assert drawn(column)[0][0] == pytest.approx(mean - 12.706, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("places", "read"),
+    [
+        ((1, 3), ["1", "3"]),
+        ((25, 50, 100), ["25", "50", "100"]),
+        ((150, 200, 384, 1000, 2000), ["150", "200", "384", "1000", "2000"]),
+    ],
+)
+def test_what_was_varied_is_read_at_its_marks(places: tuple[int, ...], read: list[str]) -> None:
+    import vl_convert
+
+    figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve("y", "c")], "y", ["series"])
+    values = {"series": "s", "curve": "", "mean": 7.5, "low": 7.5, "high": 7.5, "samples": 2, "closed_form": None}
+    drawing = specification(figure, [{"x": float(x), **values} for x in places])
+    # As the page draws it: labels that lie on each other are left out.
+    drawing |= {"width": 400, "config": {"axis": {"labelOverlap": True, "labelSeparation": 6}}}
+    svg = vl_convert.vegalite_to_svg(drawing)
+    axis = svg[svg.index("X-axis") : svg.index("Y-axis titled")]
+    shown = re.findall(r"<text[^>]*>([^<]*)</text>", axis)
+    assert [label for label in shown if label.isdigit() or "e" in label] == read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import polars
@@ -12,9 +13,10 @@ from conftest import Command
 from rich.console import Console
 from roamsim.cli import summary
 from roamsim.estimates import summaries
-from roamsim.tables.cells import estimated, numbers
+from roamsim.pages.page import Report
+from roamsim.tables.cells import estimated, instants, numbers
 from roamsim.tables.metrics import numeric
-from roamsim.tables.values import percent
+from roamsim.tables.values import percent, plain
 
 LOSS = "link.path.loss.probability"
 
@@ -22,8 +24,14 @@ LOSS = "link.path.loss.probability"
 def test_numbers_of_a_column_have_one_format() -> None:
     assert [str(cell) for cell in numbers([0.5, 1.23456, 12.3456, None])] == ["0.50", "1.23", "12.35", "–"]
     assert [cell.exact for cell in numbers([0.5, None])] == ["0.5", "–"]
-    # Where values differ by orders of magnitude each has its own digits.
-    assert [str(cell) for cell in numbers([0.000123456, 123.456])] == ["0.000123", "123"]
+    # What would read as zero and is none is less than what the column can say; what is zero is so.
+    waiting = [32.6312, 21.6, 0.227, 0.0824, 0.157, 6.01e-7, -6e-7, 0.0]
+    assert [str(cell) for cell in numbers(waiting)] == [
+        "32.631", "21.600", "0.227", "0.082", "0.157", "<0.001", ">-0.001", "0",
+    ]  # fmt: skip
+    assert [str(cell) for cell in numbers([2.16, 5.54e-6, 0.681, 2.77e-6])] == ["2.160", "<0.001", "0.681", "<0.001"]
+    # Where all are too small for digits behind the point, all have powers of ten.
+    assert [str(cell) for cell in numbers([1.23456e-9, 2.0e-8, 0.0])] == ["1.23·10⁻⁹", "2.00·10⁻⁸", "0"]
     assert [str(cell) for cell in numbers([1234567.8, 0.5e6])] == ["1\u202f234\u202f568", "500\u202f000"]
     # Those that were chosen keep the digits that they have.
     assert [str(cell) for cell in numbers([28.8, 54.0, 1000.0, 1500.0])] == ["28.8", "54", "1000", "1500"]
@@ -45,6 +53,28 @@ def test_a_mean_stands_with_two_digits_of_its_interval() -> None:
     heading, cells = estimated(numeric("signalling", "success_rate"), [0.95, 0.9], [0.8, None], [0.99, None])
     assert heading == "success rate, %"
     assert [str(cell) for cell in cells] == ["95.0 (80.0 to 99.0)", "90.0"]
+
+
+def test_means_that_hardly_vary_have_no_column_of_zeros() -> None:
+    queue = numeric("links", "mean_queue_packets")
+    # The interval of the second would ask for nine digits.
+    _, cells = estimated(queue, [12.3456, 0.5, 0.0], [12.3456, 0.499999999, 0.0], [12.3456, 0.500000001, 0.0])
+    assert [str(cell) for cell in cells] == ["12.3456", "0.5000 ± <0.0001", "0"]
+    # Where intervals differ by orders of magnitude each mean has the digits of its own.
+    _, cells = estimated(queue, [10.0, 0.5], [7.0, 0.498], [13.0, 0.502])
+    assert [str(cell) for cell in cells] == ["10.0 ± 3.0", "0.5000 ± 0.0020"]
+    # Counts are whole, of a run as of several that counted the same.
+    _, cells = estimated(queue, [62.0, 136.0], [62.0, None], [62.0, None])
+    assert [str(cell) for cell in cells] == ["62", "136"]
+
+
+def test_instants_are_told_apart() -> None:
+    (begun, done) = instants([[41.186067184, 16.9], [41.186389184, None]])
+    assert [str(cell) for cell in begun] == ["41.1861", "16.9000"]
+    assert [str(cell) for cell in done] == ["41.1864", "–"]
+    assert begun[0].exact == "41.186067184"
+    assert [str(cell) for cell in instants([[1.0, 1.0 + 1e-9]])[0]] == ["1.000000", "1.000000"]
+    assert [str(cell) for cell in instants([[0.25]])[0]] == ["0.250"]
 
 
 def test_a_row_is_told_by_what_was_varied_and_by_what_differs(scenario: Path) -> None:
@@ -88,3 +118,39 @@ def test_a_sweep_without_a_folder_prints_its_table(roamsim: Command, scenario: P
     for more in (["--trace", "cwnd"], ["--shard", "1/2"]):
         assert "--out DIR" in roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02", *more, code=2).stderr
     assert "--vertical" in roamsim("query", "out", "select 1", "--vertical", "--json", code=2).stderr
+
+
+def test_a_table_for_readers_has_words_units_and_no_empty_column() -> None:
+    frame = polars.DataFrame(
+        {
+            "name": ["air"], "type": ["P32"], "calls": [257.0], "blocked_share": [0.00778], "mean_bearers": [100.8],
+            "dropped_share": [None],
+        },
+        schema_overrides={"dropped_share": polars.Float64},
+    )  # fmt: skip
+    (row,) = summaries.worded("dect_terminals", frame)
+    assert {head: str(value) for head, value in row.items()} == {
+        "name": "air", "type": "P32", "calls": "257", "blocked share, %": "0.778", "mean bearers": "101",
+    }  # fmt: skip
+
+
+def test_packets_that_were_dropped_do_not_hide_the_packets_that_were_varied(scenario: Path, tmp_path: Path) -> None:
+    results = package.sweep(scenario, {"link.path.queue.packets": "5,20", LOSS: "0.02"}, out=tmp_path / "out")
+    rows = summaries.dropped(results)
+    varied = dict.fromkeys(row["packets"] for row in rows)
+    assert list(varied) == [
+        str(value) for value in results["drops"]["link.path.queue.packets"].unique(maintain_order=True)
+    ]
+    assert [row["dropped, packets"] for row in rows] == results["drops"]["packets"].to_list()
+
+
+def test_numbers_beside_texts_have_one_format_too() -> None:
+    page = Report("t")
+    page.table([{"delay": "1.7 ± 1.0"}, {"delay": 1.6956}, {"delay": 3.952e-5}, {"delay": 20.77}])
+    assert re.findall(r"<td[^>]*>(.*?)</td>", page.html()) == ["1.7 ± 1.0", "1.70", "&lt;0.01", "20.77"]
+
+
+def test_a_number_that_nobody_would_miss_has_no_exponent() -> None:
+    assert [plain(number) for number in (6e-7, -6e-7, 0.001, 17.3456, 0.0)] == [
+        "below 0.001", "above -0.001", "0.001", "17.35", "0",
+    ]  # fmt: skip

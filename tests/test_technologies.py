@@ -77,7 +77,7 @@ def test_the_time_of_a_wifi_cell_adds_up_to_the_run(tmp_path: Path) -> None:
     # Who sends data is understood now and then only; ten stations that upload collide.
     assert 0 < radios["failed_attempts"].sum() < radios["attempts"].sum() / 2
     page = results.report().read_text()
-    assert "air: airtime, means over the runs of the first point" in page
+    assert "Airtime of air: first point" in page
     assert "of them without an answer" in page
 
 
@@ -128,6 +128,14 @@ def test_signals_of_a_plain_run_are_drawn_as_recorded_ones_are() -> None:
     assert signals.associations(events, "walker", 9.0) == [("west cell", 0.2, 5.0)]
     assert "200th" in signals.note(events)
     assert [panel.title for panel in signals.draw(events).panels] == ["walker: signal, dBm", "walker: associated"]
+    # Of many, those are drawn that change most, and the page says so.
+    others = [
+        kept.with_columns(node=polars.lit(f"w{i}"), signal_dbm=polars.col("signal_dbm") / (i + 2)) for i in range(9)
+    ]
+    assert "drawn" not in signals.note(polars.concat([kept, *others[:7]]))
+    crowd = polars.concat([*reversed(others), kept])
+    assert "Of 10 stations 8 are drawn" in signals.note(crowd)
+    assert signals.stations(crowd) == [f"w{i}" for i in range(6, -1, -1)] + ["walker"]
     # What a trace has recorded is more.
     traced = kept.with_columns(reason=None)
     assert "200th" not in signals.note(traced)
@@ -161,7 +169,7 @@ def test_rates_that_adapt_are_told_and_drawn(tmp_path: Path) -> None:
         "access-point to neighbour",
         "neighbour to access-point",
     ]
-    assert "air: attempts by rate" in results.report().read_text()
+    assert "Attempts of air by rate" in results.report().read_text()
 
 
 def test_rates_over_time_are_drawn_where_they_adapt(tmp_path: Path) -> None:
@@ -179,7 +187,7 @@ def test_rates_over_time_are_drawn_where_they_adapt(tmp_path: Path) -> None:
     assert all(before != after for before, after in itertools.pairwise(to_walker["value"]))
     assert results.plot("rates").read_text().startswith("<?xml")
     page = results.report().read_text()
-    assert "rates over time, first replication" in page
+    assert "Over time: rate of data frames" in page
     assert "frames that look around, go at another rate" in page
 
 
@@ -187,7 +195,7 @@ def test_access_categories_show_their_attempts_their_collisions_and_their_delay(
     example = Path(__file__).parent.parent / "examples" / "wifi-edca.toml"
     results = roamsim.sweep(example, {"scenario.duration": ["5s"]}, replications=1, out=tmp_path / "out")
     page = results.report().read_text()
-    assert "access categories, means over the runs" in page
+    assert "Access categories of air" in page
     assert "Before an attempt frames contended in the mean: AC_BE" in page
     own = {
         "attempts": [10, 4],
@@ -213,11 +221,12 @@ def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_pa
     down = changes.filter(direction="downlink")["profile"].to_list()
     # Near the base station it begins with the fastest, as the cell has it; then it goes down step by step.
     assert down == wimax.PROFILES[::-1]
-    line = wimax.profiles(changes).panels[0].marks[0].frame
+    line = wimax.profiles(changes, wimax.end_s(results)).panels[0].marks[0].frame
     # The last one holds to the end of the panel.
     assert [round(level) for level in line["v"]] == [6, 5, 4, 3, 2, 1, 0, 0]
+    assert line["t"][-1] == pytest.approx(60.005)
     page = results.report().read_text()
-    assert "air: frames, means over the runs" in page
+    assert "Frames of air" in page
     assert "Burst profiles over time, first run" in page
     assert "14 burst profiles of 1 station, from each entry on." in page
 
@@ -234,7 +243,7 @@ def test_service_flows_of_classes_are_rows_of_the_picture_and_what_was_refused_i
     assert widths(drawn)[1][:5] == (rows["burst_bytes"] - rows["padding_bytes"]).to_list()
     page = results.report().read_text()
     assert "Refused, and served best effort: UGS of second at" in page
-    assert "wimax_flows: means over replications" in page
+    assert ">wimax_flows<" in page
 
 
 def test_a_station_shows_its_bursts_and_its_requests() -> None:

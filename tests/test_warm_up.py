@@ -84,7 +84,16 @@ application = { kind = "cbr", packet_size = "952B", interval = "500us", start = 
 # Counts of the whole less those of a run that ends just before the warm-up does.
 @pytest.mark.parametrize(
     "example",
-    ["dumbbell", "cell-walk", "request-response", "wifi-contention", "wimax", "queue-management", "sctp-streams"],
+    [
+        "dumbbell",
+        "cell-walk",
+        "request-response",
+        "wifi-contention",
+        "wimax",
+        "queue-management",
+        "sctp-streams",
+        "wimax-walk",
+    ],
 )
 def test_counts_are_those_of_the_whole_less_those_before(example: str) -> None:
     file = ROOT / "examples" / f"{example}.toml"
@@ -160,9 +169,13 @@ def test_percentiles_are_chosen() -> None:
     assert found["percent"].to_list() == [1, 10, 50, 99.9, 100]
     assert found["delay_s"].to_list() == pytest.approx([0.003, 0.012, 0.052, 0.102, 0.102], rel=1e-12)
     assert set(found["name"]) == {"f"}
-    cut = roamsim.run(WIRE, set=changes | {"scenario.warm_up": "53ms"}).percentiles
+    measured = roamsim.run(WIRE, set=changes | {"scenario.warm_up": "53ms"})
+    cut = measured.percentiles
     # The first that arrives at 53 ms or later is that which left at 25 ms: 28 ms of delay; it and 74 more.
     assert cut["delay_s"].to_list() == pytest.approx([0.028, 0.035, 0.065, 0.102, 0.102], rel=1e-12)
+    # Their mean is that of 3 + 25, ..., 3 + 99 ms, and the 95th percentile that of rank 72: 3 + 96 ms.
+    flow = of(measured, "flows")
+    assert (flow["mean_delay_s"], flow["p95_delay_s"]) == pytest.approx((0.065, 0.099), rel=1e-12)
     assert not hasattr(roamsim.run(WIRE), "percentiles")
 
 

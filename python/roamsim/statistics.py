@@ -43,6 +43,10 @@ class Estimate:
         """The same in another unit; `factor` is above zero."""
         return Estimate(self.mean * factor, self.low * factor, self.high * factor, self.samples)
 
+    def within(self, least: float, most: float = math.inf) -> Estimate:
+        """The same with an interval that ends where no value can be beyond: it covers the true mean as often."""
+        return Estimate(self.mean, max(self.low, least), min(self.high, most), self.samples)
+
     @property
     def relative_half_width(self) -> float:
         """Half-width beside the mean's magnitude; 0 where all samples are equal, infinite around a mean of 0."""

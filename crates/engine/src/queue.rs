@@ -394,6 +394,8 @@ pub struct EventQueue<E> {
     far: Heap<u128>,
     insertions: u32,
     last_popped: Time,
+    /// To where [`EventQueue::advance`] may lead.
+    end: Time,
     /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
     epoch: Time,
     /// Keys of `near` below this one are earlier than all that is in `far`.
@@ -408,6 +410,7 @@ impl<E: Event> Default for EventQueue<E> {
             far: Heap::default(),
             insertions: 0,
             last_popped: Time::ZERO,
+            end: Time::ZERO,
             epoch: Time::ZERO,
             far_from: u64::NOTHING,
             events: PhantomData,
@@ -519,6 +522,26 @@ impl<E: Event> EventQueue<E> {
         Some((time, E::from_code(code)))
     }
 
+    /// Nothing is to happen beyond this instant for now.
+    pub fn end_at(&mut self, end: Time) {
+        self.end = end;
+    }
+
+    /// Goes on to an instant as if an event that was pushed just now came out there; false where another one would come out first.
+    #[inline]
+    pub fn advance(&mut self, time: Time) -> bool {
+        let since_ns = time.since(self.epoch).as_ns();
+        if time > self.end || since_ns >> (u64::BITS - INSERTION_BITS) > 0 {
+            return false;
+        }
+        let last = since_ns << INSERTION_BITS | u64::from(u32::MAX);
+        let is_next = last < self.near.first() && last < self.far_from;
+        if is_next {
+            self.last_popped = time;
+        }
+        is_next
+    }
+
     /// The number of pending events.
     pub fn len(&self) -> usize {
         self.near.len() + self.far.len()
@@ -583,6 +606,7 @@ mod tests {
     enum Operation {
         PushAfter(u64),
         PopWithin(u64),
+        Advance(u64),
     }
 
     fn operation() -> impl Strategy<Value = Operation> {
@@ -596,6 +620,8 @@ mod tests {
             ((1 << 32) - soon..(1 << 32) + soon).prop_map(Operation::PopWithin),
             (0u64..30).prop_map(Operation::PopWithin),
             (soon - 10..soon + 10).prop_map(Operation::PopWithin),
+            (0u64..20).prop_map(Operation::Advance),
+            (0..soon).prop_map(Operation::Advance),
         ]
     }
 
@@ -623,6 +649,7 @@ mod tests {
         ) {
             // So many insertions are left before they are counted anew.
             let mut queue = EventQueue { insertions: LAST_INSERTION - left * INSERTION, ..EventQueue::new() };
+            queue.end_at(Time::MAX);
             let mut pending: Vec<(u64, u32)> = Vec::new();
             let mut now = 0;
             for (i, operation) in operations.into_iter().enumerate() {
@@ -640,11 +667,36 @@ mod tests {
                             pending.retain(|&e| e != earliest);
                         }
                     }
+                    Operation::Advance(span) => {
+                        let free = pending.iter().all(|e| e.0 > now + span);
+                        let advances = queue.advance(Time::from_ns(now + span));
+                        prop_assert!(free || !advances);
+                        if advances {
+                            now += span;
+                        }
+                    }
                 }
                 prop_assert_eq!(queue.len(), pending.len());
                 prop_assert_eq!(queue.is_empty(), pending.is_empty());
             }
         }
+    }
+
+    #[test]
+    fn goes_on_to_where_nothing_comes_before_up_to_the_end() {
+        let mut queue = EventQueue::new();
+        queue.push(Time::from_ns(10), 1u32);
+        queue.push(Time::from_ns(500_000_000), 2);
+        // No end is told yet.
+        assert!(!queue.advance(Time::from_ns(9)));
+        queue.end_at(Time::from_ns(600_000_000));
+        assert_eq!([10, 9].map(|ns| queue.advance(Time::from_ns(ns))), [false, true]);
+        assert_eq!(queue.pop_until(Time::MAX), Some((Time::from_ns(10), 1)));
+        assert_eq!([500_000_000, 499_999_999].map(|ns| queue.advance(Time::from_ns(ns))), [false, true]);
+        assert_eq!(queue.pop_until(Time::MAX), Some((Time::from_ns(500_000_000), 2)));
+        // What is taken from the far heap leaves it unknown until the next event is asked for.
+        assert_eq!(queue.pop_until(Time::MAX), None);
+        assert_eq!([600_000_001, 600_000_000].map(|ns| queue.advance(Time::from_ns(ns))), [false, true]);
     }
 
     #[test]

@@ -14,8 +14,9 @@ pub trait Simulation {
     /// What it is woken for.
     type Event: Event;
 
-    /// Handles one event; false when it was a superseded wake-up that found nothing to do.
-    fn handle(&mut self, now: Time, event: Self::Event, queue: &mut EventQueue<Self::Event>) -> bool;
+    /// Handles one event, and those to which it [advances](EventQueue::advance). Returns how many did something: a superseded wake-up finds
+    /// nothing to do.
+    fn handle(&mut self, now: Time, event: Self::Event, queue: &mut EventQueue<Self::Event>) -> u64;
 
     /// Called now and then before the first event of an instant or between two of it: what lies before `now` will not
     /// change. False ends the run.
@@ -93,6 +94,7 @@ pub fn run_until<S: Simulation>(
     let mut instant = Time::ZERO;
     let mut at_instant = 0;
     let mut to_look: u64 = 0;
+    queue.end_at(until);
     while let Some((now, event)) = queue.pop_until(until) {
         if now == instant {
             at_instant += 1;
@@ -111,7 +113,7 @@ pub fn run_until<S: Simulation>(
             to_look = EVENTS_PER_LOOK;
         }
         to_look -= 1;
-        events += u64::from(simulation.handle(now, event, queue));
+        events += simulation.handle(now, event, queue);
     }
     Ok(events)
 }
@@ -127,13 +129,13 @@ mod tests {
 
     impl Simulation for Echo {
         type Event = u32;
-        fn handle(&mut self, now: Time, event: u32, queue: &mut EventQueue<u32>) -> bool {
+        fn handle(&mut self, now: Time, event: u32, queue: &mut EventQueue<u32>) -> u64 {
             if self.again_at_once {
                 queue.push(now, event);
             } else {
                 self.seen.push((now.as_ns(), event));
             }
-            event != 0
+            u64::from(event != 0)
         }
     }
 
@@ -175,13 +177,13 @@ mod tests {
 
     impl Simulation for Endless<'_> {
         type Event = u32;
-        fn handle(&mut self, now: Time, event: u32, queue: &mut EventQueue<u32>) -> bool {
+        fn handle(&mut self, now: Time, event: u32, queue: &mut EventQueue<u32>) -> u64 {
             self.seen += 1;
             if self.seen == 1000 {
                 self.watch.stop();
             }
             queue.push(Time::from_ns(now.as_ns() + 1), event);
-            true
+            1
         }
 
         fn look(&mut self, now: Time) -> bool {

@@ -16,6 +16,16 @@ impl<'a> Moment<'a> {
     pub fn new(now: Time, queue: &'a mut EventQueue<Wake>) -> Moment<'a> {
         Moment { now, queue }
     }
+
+    /// Goes on to a later instant, if nothing else happens up to it.
+    #[inline]
+    pub(crate) fn advance(&mut self, to: Time) -> bool {
+        let advances = to > self.now && self.queue.advance(to);
+        if advances {
+            self.now = to;
+        }
+        advances
+    }
 }
 
 /// A machine's soft deadline: the earliest wake-up that is pending for it.

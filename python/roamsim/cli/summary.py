@@ -256,7 +256,7 @@ def _in_step(result: Result, scenario: Scenario) -> list[str]:
     return [
         f"Phase effects: flows meet at the drop-tail queue of {queues}{more} and nothing on their way is random: "
         "the phases of their packets decide who loses. Before you compare them, give the sources a "
-        "packet_processingtime_in_words, as docs/models/links.md says."
+        "packet_processing_time, as docs/models/links.md says."
     ]
 
 

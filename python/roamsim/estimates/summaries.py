@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars
@@ -44,11 +44,39 @@ MEANS = "means over replications, with the 95 % interval"
 
 
 def titles(table: str, columns: Iterable[str]) -> dict[str, str]:
-    """The headings of a table's columns in words, numbers with their unit; keys and texts stay as they are."""
-    known = {
-        metric.column: metric for metric in metrics.metrics() if metric.table == table and metric.unit is not None
-    }
+    """The headings of a table's columns in words, numbers with their unit."""
+    known = {metric.column: metric for metric in metrics.metrics() if metric.table == table}
     return {name: titled(metric_words(known[name]), known[name].unit or "") for name in columns if name in known}
+
+
+def of_runs(results: Results, *, first: bool = False) -> str:
+    """What is said behind the name of a table or figure of means; nothing of the only run.
+
+    Args:
+        results: of all runs.
+        first: whether it is of the first point alone.
+    """
+    several = any(point.replications > 1 for point in results.manifest.points)
+    said = ["means over replications"] if several else []
+    said += ["first point"] if first and len(results.manifest.points) > 1 else []
+    return f": {', '.join(said)}" if said else ""
+
+
+def worded(table: str, frame: polars.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table for readers: headings in words, numbers in units that suit them, no column without anything."""
+    known = {metric.column: metric for metric in metrics.metrics() if metric.table == table}
+    columns: dict[str, Sequence[Any]] = {}
+    for column in frame:
+        metric = known.get(column.name)
+        values = column.to_list()
+        if all(value in (None, "") for value in values):
+            continue
+        if metric is None or metric.unit is None or not column.dtype.is_numeric():
+            columns[metric_words(metric) if metric else column.name] = values
+        else:
+            heading, cells = estimated(metric, values, values, values)
+            columns[heading] = cells
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def means(results: Results, table: str) -> polars.DataFrame:
@@ -109,10 +137,9 @@ def dropped(results: Results) -> list[dict[str, Any]]:
     by = results.keys_of("drops")
     packets = results.columns("drops", [*by, "packets", "bytes"])
     counts = packets.group_by(by, maintain_order=True).agg(polars.col("packets", "bytes").sum())
-    return [
-        key | row
-        for key, row in zip(keys(results, "drops", counts), counts.select("packets", "bytes").to_dicts(), strict=True)
-    ]
+    # What was varied may be called packets, or bytes, as well.
+    dropped = counts.select(polars.col("packets").alias("dropped, packets"), polars.col("bytes").alias("dropped, B"))
+    return [key | row for key, row in zip(keys(results, "drops", counts), dropped.to_dicts(), strict=True)]
 
 
 def keys(results: Results, table: str, found: polars.DataFrame) -> list[dict[str, Any]]:

@@ -330,11 +330,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _cells(values: list[Any], kind: str) -> list[tuple[str, str, str]]:
-    """The cells of a column: its kind, what is shown, and what is exact. Fractions have one format."""
-    shown: list[Any] = values
-    fractions = any(isinstance(value, float) and not value.is_integer() for value in values)
-    if fractions and all(value is None or type(value) in (int, float) for value in values):
-        shown = list(numbers(values))
+    """The cells of a column: its kind, what is shown, what is exact. Fractions have one format, also beside texts."""
+    shown: list[Any] = list(values)
+    places = [place for place, value in enumerate(values) if type(value) in (int, float)]
+    if any(isinstance(values[place], float) and not values[place].is_integer() for place in places):
+        for place, cell in zip(places, numbers([values[place] for place in places]), strict=True):
+            shown[place] = cell
     pairs = zip(shown, values, strict=True)
     return [(kind, shown_value(one), exact_value(value)) for one, value in pairs]
 

@@ -11,9 +11,6 @@ import polars
 #: Height of a bar with the space to the next one, in pixels (chosen: a line of small print).
 ROW = 18
 
-#: Pixels of a letter of a name, and the most that names have before their bars (chosen; of the page 40 % at most).
-LETTER, MOST_LEFT = 6.8, 260
-
 
 @dataclass(frozen=True)
 class Bars:
@@ -52,15 +49,13 @@ def parts_of(
 
 
 def specification(figures: Sequence[Bars]) -> dict[str, Any]:
-    """The Vega-Lite specification of several, one under the other; the page gives them their width."""
-    longest = max(len(name) for bars in figures for name in bars.names)
-    left = min(MOST_LEFT, round(LETTER * longest) + 12)
-    views = [_view(bars, number, left) for number, bars in enumerate(figures)]
+    """The Vega-Lite specification of several, one under the other; the page gives bars and names their widths."""
+    views = [_view(bars, number) for number, bars in enumerate(figures)]
     resolve = {"scale": {"color": "independent", "x": "independent", "y": "independent"}}
-    return {"concat": views, "columns": 1, "spacing": 14, "resolve": resolve, "usermeta": {"left": left}}
+    return {"concat": views, "columns": 1, "spacing": 14, "resolve": resolve}
 
 
-def _view(bars: Bars, number: int, left: int) -> dict[str, Any]:
+def _view(bars: Bars, number: int) -> dict[str, Any]:
     names = list(bars.parts)
     rows = []
     for place, (part, values) in enumerate(bars.parts.items()):
@@ -105,13 +100,7 @@ def _view(bars: Bars, number: int, left: int) -> dict[str, Any]:
                 "sort": None,
                 "title": None,
                 "scale": {"domain": list(dict.fromkeys(bars.names))},
-                "axis": {
-                    "minExtent": left,
-                    "labelLimit": left - 6,
-                    "ticks": False,
-                    "domain": False,
-                    "labelOverlap": False,
-                },
+                "axis": {"ticks": False, "domain": False, "labelOverlap": False},
             },
             "x": {
                 "field": "value",

@@ -85,9 +85,9 @@ def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = 
 
 def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str]) -> dict[str, Any]:
     values = frame["x"].unique().sort().to_list()
-    axis: dict[str, Any] = {"format": "~g"} if max(map(abs, values)) < 1e6 else {}
+    axis: dict[str, Any] = {"format": ".6~g"} if max(map(abs, values)) < 1e6 else {}
     if len(values) <= 12:
-        axis |= {"values": values}
+        axis |= {"values": values, "labelOverlap": "greedy"}
     look = Look(drawn.x_title, drawn.y_title, drawn.group_words, drawn.logarithmic_x(), axis, _y_scale(drawn, frame))
     return _curves(frame, look, series, colours, _tooltip(drawn, "quantitative"))
 

@@ -59,7 +59,7 @@ def samples(panels: Sequence[Panel], what: str, most: int) -> tuple[timed.Figure
             frame = timed.kept(mine.select(t="time_s", v=polars.col("value") / size.size), each)
             held += frame.height
             marks.append(timed.Marks(str(name), colours[str(name)], "dot" if points else "step", frame))
-        axis = {"format": "~g"} if logarithmic else {}
+        axis = {"format": ".6~g"} if logarithmic else {}
         of_log = {"type": "log"} if logarithmic else {}
         shown = title if not panel.title else f"{panel.title}: {title}"
         drawn.append(timed.Panel(shown, marks, 200 if len(panels) == 1 else 120, axis, of_log))
@@ -95,12 +95,16 @@ def segments(panels: Sequence[Panel], most: int) -> tuple[timed.Figure, list[str
     left_out = sum(max(0, panel.frame.height - each) for panel in panels)
     notes = [f"{left_out} later marks are left out."] if left_out else []
     whole = timed.span_of(drawn)
-    first = min((interesting(panel.frame.head(each)) for panel in panels), key=lambda span: span[1] - span[0])
-    if first[1] - first[0] < 0.9 * (whole[1] - whole[0]):
+    first = opening([panel.frame.head(each) for panel in panels], whole)
+    if first:
         notes.append(f"It opens on {duration(first[0])} to {duration(first[1])}; Whole shows all.")
-    else:
-        first = whole
-    return timed.Figure(drawn, first_s=first, whole_s=whole), notes
+    return timed.Figure(drawn, first_s=first or whole, whole_s=whole), notes
+
+
+def opening(senders: Sequence[polars.DataFrame], whole: tuple[float, float]) -> tuple[float, float] | None:
+    """The part of time-sequence charts that is shown at first: the shortest of senders'; `None`: nearly all of it."""
+    first = min(map(interesting, senders), key=lambda span: span[1] - span[0])
+    return first if first[1] - first[0] < 0.9 * (whole[1] - whole[0]) else None
 
 
 def sequence(events: polars.DataFrame, *, segment_bytes: int | None = None) -> list[timed.Marks]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,12 @@ from roamsim.pictures.paper import (
     write_figure,
     write_panels,
 )
+from roamsim.pictures.recorded import opening
 from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TITLES, Panel, Part, segments, time_series
 from roamsim.storing.chosen import chosen
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.metrics import Target
+from roamsim.tables.values import duration
 from roamsim.technologies import pictures
 
 if TYPE_CHECKING:
@@ -130,11 +132,24 @@ def save(results: Results, what: str, file: Path, ending: str, asked: Figured | 
     write_figure(draw, file, ending)
 
 
+def _at_first(panels: list[Panel], part: Part) -> tuple[list[Panel], tuple[str, ...]]:
+    """Time-sequence charts of which no part was chosen: of long ones that which a page opens on, and its note."""
+    whole = (0.0, max(float(panel.frame["time_s"].max()) for panel in panels))  # type: ignore[arg-type]
+    first = opening([panel.frame for panel in panels], whole)
+    if part.start_s is not None or part.end_s is not None or first is None:
+        return panels, ()
+    shown = [replace(panel, frame=panel.frame.filter(polars.col("time_s").is_between(*first))) for panel in panels]
+    if not all(panel.frame.height for panel in shown):
+        return panels, ()
+    begin, end, last = (duration(time_s) for time_s in (*first, whole[1]))
+    return shown, (f"From {begin} to {end} of {last}, where no time is chosen.",)
+
+
 def _figure(results: Results, what: str, asked: Figured) -> Figure:
     notes: tuple[str, ...] = ()
     part = asked.part
     if what == "segments":
-        panels = segments(results, part)
+        panels, notes = _at_first(segments(results, part), part)
         figure, axes = grid(results.manifest.scenario, panels, same_y=False)
         for panel, place in zip(panels, axes, strict=True):
             timesequence.draw(place, panel.frame)
@@ -177,5 +192,12 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
     if what in NOTES:
         notes = (NOTES[what],)
     if notes:
-        figure.supxlabel("\n".join(line for note in notes for line in textwrap.wrap(note, 110)), fontsize=7)
+        told = "\n".join(line for note in notes for line in textwrap.wrap(note, 110))
+        # A legend below the panels has the note within it: beside it one would lie on the other.
+        if figure.legends:
+            from matplotlib.font_manager import FontProperties
+
+            figure.legends[0].set_title(told, prop=FontProperties(size=7))
+        else:
+            figure.supxlabel(told, fontsize=7)
     return figure

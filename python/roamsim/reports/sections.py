@@ -11,7 +11,7 @@ from roamsim.estimates.summaries import MEANS, TABLES, dropped, summary
 from roamsim.pages.page import Report
 from roamsim.pictures import recorded as recordings
 from roamsim.pictures.timed import HELD
-from roamsim.pictures.timeseries import NOTES, segments
+from roamsim.pictures.timeseries import NOTES, TITLES, segments
 from roamsim.pictures.timeseries import time_series as recorded
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
@@ -57,9 +57,9 @@ def time_series(page: Report, results: Results) -> None:
             recordings.segments(panels, most) if kind == "segments" else recordings.samples(panels, kind, most)
         )
         notes += [NOTES[kind]] if kind in NOTES else []
-        page.figure(
-            f"samples-{kind}", figure.specification(), f"{kind} over time, first replication", " ".join(notes) or None
-        )
+        words = TITLES.get(kind, kind.replace("_", " "))
+        which = ", first replication" if any(point.replications > 1 for point in results.manifest.points) else ""
+        page.figure(f"samples-{kind}", figure.specification(), f"Over time: {words}{which}", " ".join(notes) or None)
 
 
 def tables(page: Report, results: Results) -> None:
@@ -70,7 +70,7 @@ def tables(page: Report, results: Results) -> None:
         if rows:
             page.table(rows, f"{table}: {MEANS}" if several else table)
     if results.height("drops"):
-        page.table(dropped(results), f"drops: packets{' in all replications' if several else ''}")
+        page.table(dropped(results), f"drops{': in all replications' if several else ''}")
 
 
 def told(page: Report, notes: Iterable[str]) -> None:

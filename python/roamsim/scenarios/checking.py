@@ -8,11 +8,14 @@ from typing import Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import Scenario
+from roamsim.running.foresight import foresee
 from roamsim.scenarios.reading import Overrides, ScenarioLike, load, parse
 
 
 def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:
     """Validates a scenario without running it, and says what it holds.
+
+    Warns, by a `Notice`, of what a run would be warned of before it begins.
 
     Raises:
         ScenarioError: it is not valid.
@@ -27,7 +30,8 @@ def check_text(scenario: ScenarioLike, settings: Overrides, *, color: bool) -> s
 
 
 def contents(scenario: Scenario) -> str:
-    """One line: the name, the duration, and how many of what."""
+    """One line: the name, the duration, and how many of what. Warns of what is hardly meant."""
+    foresee([(scenario, 1)], (), at_once=1)
     tree = json.loads(scenario.canonical)
     counts = []
     for key, entries in tree.items():

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from roamsim.pictures.charts import COLOURS, NAMED
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
-from roamsim.study.metric import estimate_of
+from roamsim.study.metric import estimate_of, is_share, values_of
 
 if TYPE_CHECKING:
     import altair
 
-#: Columns that are shares of a whole: their axis ends where the whole does.
-SHARES = ("success_rate",)
+#: Values of an axis that each have a mark on it, where there are no more (chosen: more lie on each other).
+MARKED = 12
 
 #: Pixels beyond the ends of an axis, so that points at the ends are drawn whole.
 EDGE = 4
@@ -35,9 +35,10 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
                 at = (series, curve.label, float(row[figure.x]))
                 groups.setdefault(at, (curve, []))[1].append(row)
     formula = study.function(figure.closed_form) if figure.closed_form else None
+    ends = {curve.label: _ends(curve, groups.values()) for curve in figure.y}
     rows = []
     for (series, label, x), (curve, found) in groups.items():
-        estimate = estimate_of(found, curve.metric).scaled(curve.scale)
+        estimate = estimate_of(found, curve.metric).within(*ends[label]).scaled(curve.scale)
         exact = formula(found[0], curve.column, data) if formula else None
         rows.append(
             {
@@ -56,6 +57,14 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
     return sorted(rows, key=lambda row: (order[row["series"]], labels.index(row["curve"]), row["x"]))
 
 
+def _ends(curve: Curve, groups: Iterable[tuple[Curve, list[Row]]]) -> tuple[float, float]:
+    """Where values of a curve can be: not below zero unless one is or it is a difference, of shares not above one."""
+    values = [value for own, rows in groups if own is curve for value in values_of(rows, curve.metric)]
+    if "-" in curve.column or any(value < 0 for value in values):
+        return -math.inf, math.inf
+    return 0.0, 1.0 if is_share(curve.column) else math.inf
+
+
 def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChart | altair.FacetChart:
     """A chart of the rows with 95 % intervals as bands; points over lines of the closed form where there is one."""
     import altair as alt
@@ -63,15 +72,23 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     # On a logarithmic axis there is no place for zero and less.
     shown = [dict(row) for row in rows if not figure.logarithmic or (row["mean"] or 0) > 0]
     scale = alt.Scale(type="log") if figure.logarithmic else alt.Scale(zero=True)
-    if all(curve.column in SHARES for curve in figure.y):
-        scale = alt.Scale(domain=[0, max(curve.scale for curve in figure.y)], padding=EDGE)
+    whole = max(curve.scale for curve in figure.y)
+    if all(is_share(curve.column) for curve in figure.y) and any(
+        (row["high"] or row["mean"] or 0) > whole / 2 for row in shown
+    ):
+        # Shares of more than half: the axis ends where the whole does.
+        scale = alt.Scale(domain=[0, whole], padding=EDGE)
     y_title = figure.y_title
+    places = sorted({row["x"] for row in shown})
+    axis = alt.Axis(labelFlush=EDGE + 1)
+    if len(places) <= MARKED:
+        axis = alt.Axis(labelFlush=EDGE + 1, values=places, format=".6~g", labelOverlap="greedy")
     base = alt.Chart({"values": shown}).encode(
         x=alt.X(
             "x:Q",
             title=figure.x_title,
             scale=alt.Scale(zero=False, nice=False, padding=EDGE),
-            axis=alt.Axis(labelFlush=EDGE + 1),
+            axis=axis,
         ),
         color=_colour(figure, rows),
     )

@@ -242,4 +242,5 @@ def number(value: float) -> str:
 
 
 def _fixed(value: float, decimals: int) -> str:
-    return f"{round(value, decimals):.{max(0, decimals)}f}"
+    # What is rounded to zero has no sign.
+    return f"{round(value, decimals) + 0.0:.{max(0, decimals)}f}"

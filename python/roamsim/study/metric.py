@@ -58,6 +58,13 @@ def share_of(column: str) -> Share | None:
     return None
 
 
+@lru_cache
+def is_share(column: str) -> bool:
+    """Whether a column is a share of a whole by its name: of the result tables, or behind what it is a share of."""
+    shares = {metric.column for metric in all_metrics() if metric.share}
+    return column in shares or any(column.endswith(f"_{name}") for name in shares)
+
+
 def value_of(row: Row, metric: Metric) -> float:
     """A metric of a row; NaN where the run has no value."""
     return values_of([row], metric)[0]

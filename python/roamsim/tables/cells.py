@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,21 @@ from dataclasses import dataclass
 from roamsim.tables.metrics import Metric
 from roamsim.tables.words import metric_words, scale, titled
 
-#: Digits behind the point that a column has at most (chosen).
-MOST_DECIMALS = 9
+#: The share of a column's largest number below which others do not decide on its digits (chosen: they read as less
+#: than the least that it shows).
+NEGLIGIBLE = 1e-5
 
-#: Orders of magnitude over which one number of decimals suits a column of numbers, or of half-widths (chosen: beyond,
-#: small ones would be zeros).
-ORDERS, ORDERS_OF_WIDTHS = 4, 1.5
+#: Digits behind the point from which on all numbers of a column have powers of ten (chosen).
+MOST_DECIMALS = 6
+
+#: Digits of the largest mean of a column at most (chosen: of runs that hardly differ, intervals ask for more).
+MOST_DIGITS = 6
+
+#: Digits behind the point of instants at most: a microsecond (chosen).
+MOST_DECIMALS_OF_INSTANTS = 6
+
+#: Orders of magnitude over which one number of decimals suits half-widths (chosen: beyond, small ones are zeros).
+ORDERS_OF_WIDTHS = 1.5
 
 
 @dataclass(frozen=True)
@@ -33,26 +43,77 @@ class Cell:
         return self.text
 
 
-def decimals(values: Iterable[float], digits: int = 3, orders: float = ORDERS) -> int | None:
-    """Digits behind the point that give the median of the values so many; `None` where the values differ much."""
-    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
-    if not sizes:
-        return 0
-    if sizes[-1] > 10**orders * sizes[0]:
-        return None
-    median = sizes[len(sizes) // 2]
-    return min(MOST_DECIMALS, max(0, digits - 1 - math.floor(math.log10(median) + 1e-12)))
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Format:
+    """How all numbers of a column are written.
+
+    Attributes:
+        places: digits behind the point.
+        powers: whether with a power of ten, where no number of digits suits all.
+    """
+
+    places: int
+    powers: bool = False
+
+    def text(self, value: float) -> str:
+        """A number; one that is not zero but would read so, as less than the smallest that does not."""
+        if value == 0:
+            return "0"
+        if self.powers:
+            digits, _, power = f"{value:.{self.places}e}".partition("e")
+            return f"{digits}·10{str(int(power)).translate(_RAISED)}"
+        shown = f"{value:.{self.places}f}"
+        if float(shown) == 0:
+            return f"{'>-' if value < 0 else '<'}{10.0**-self.places:.{self.places}f}"
+        whole, point, rest = shown.partition(".")
+        if len(whole.lstrip("-")) > 5:
+            whole = f"{int(whole):,}".replace(",", "\u202f")
+        return f"{whole}{point}{rest}"
+
+
+def suited(values: Iterable[float]) -> Format:
+    """The format that gives the median of the values three digits; whole numbers are whole."""
+    there = [float(value) for value in values if math.isfinite(value)]
+    if all(value.is_integer() for value in there):
+        return Format(0)
+    places = _places(there, 3)
+    return Format(2, powers=True) if places > MOST_DECIMALS else Format(places)
+
+
+def _places(values: Iterable[float], digits: int) -> int:
+    """Digits behind the point that give the median of the values so many."""
+    sizes = sorted(abs(value) for value in values if value)
+    sizes = [size for size in sizes if size > NEGLIGIBLE * sizes[-1]]
+    return max(0, digits - 1 - _order(sizes[(len(sizes) - 1) // 2]))
+
+
+def _order(size: float) -> int:
+    return math.floor(math.log10(size) + 1e-12)
 
 
 def numbers(values: Sequence[float | None]) -> list[Cell]:
-    """Numbers in one format: three significant digits of the median, or of each where they differ much.
+    """Numbers in one format: three significant digits of the median.
 
     Those that were chosen, as 28.8 beside 1500, have no more digits than that, and keep them.
     """
     there = [value for value in values if value is not None and math.isfinite(value)]
-    chosen = all(1e-4 <= abs(value) < 1e5 and value == float(f"{value:.3g}") for value in there if value)
-    places = None if chosen else decimals(there)
-    return [_number(value, places) for value in values]
+    if all(1e-4 <= abs(value) < 1e5 and value == float(f"{value:.3g}") for value in there if value):
+        return [_cell(value, f"{value:g}" if value is not None else "") for value in values]
+    form = suited(there)
+    return [_cell(value, form.text(value) if value is not None else "") for value in values]
+
+
+def instants(columns: Sequence[Sequence[float | None]]) -> list[list[Cell]]:
+    """Points in time, columns of one format that tells apart those that differ, to the microsecond."""
+    times = sorted({value for column in columns for value in column if value is not None and math.isfinite(value)})
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    places = min(MOST_DECIMALS_OF_INSTANTS, max(0, -_order(min(gaps)))) if gaps else 3
+    return [
+        [_cell(value, f"{value:.{places}f}" if value is not None else "") for value in column] for column in columns
+    ]
 
 
 def estimated(
@@ -66,14 +127,22 @@ def estimated(
     Cells are `1.01 ± 0.15`, with two digits of the median half-width; where intervals are not as wide to both
     sides, as those of shares, `92.5 (88.1 to 95.3)`.
     """
-    suited = scale(metric.unit, means, share=metric.share)
-    shown, low, high = ([suited.of(value) for value in of] for of in (means, lows, highs))
-    halves = [
-        (above - below) / 2 for below, above in zip(low, high, strict=True) if below is not None and above is not None
+    size = scale(metric.unit, means, share=metric.share)
+    shown, low, high = ([size.of(value) for value in of] for of in (means, lows, highs))
+    widths = [
+        (above - below) / 2
+        for below, above in zip(low, high, strict=True)
+        if below is not None and above is not None and above > below
     ]
-    widths = [half for half in halves if half > 0]
-    plain = decimals(value for value in shown if value is not None)
-    places = decimals(widths, 2, ORDERS_OF_WIDTHS) if widths else plain
+    plain = suited(value for value in shown if value is not None)
+    most = MOST_DIGITS - 1 - max((_order(abs(value)) for value in shown if value), default=0)
+    alike = widths and max(widths) <= 10**ORDERS_OF_WIDTHS * min(widths)
+
+    def of(*halves: float) -> Format:
+        """The format of means with such half-widths: two digits of these."""
+        return Format(min(max(0, most), _places(halves, 2)))
+
+    together = plain if plain.powers or not widths else of(*widths) if alike else None
     uneven = any(
         mean is not None
         and below is not None
@@ -83,29 +152,15 @@ def estimated(
     )
     cells = []
     for mean, below, above, exact in zip(shown, low, high, zip(means, lows, highs, strict=True), strict=True):
-        cell = _number(mean, places if places is not None else plain)
+        cell = _cell(exact[0], (together or plain).text(mean) if mean is not None else "")
         if mean is not None and below is not None and above is not None and above > below:
-            own = places if places is not None else decimals([(above - below) / 2], 2)
-            cell = _number(mean, own)
-            first, last = _number(below, own).text, _number(above, own).text
-            half = _number((above - below) / 2, own).text
-            words = f"{cell.text} ({first} to {last})" if uneven else f"{cell.text} ± {half}"
-            cell = Cell(words, f"{exact[0]!r} ({exact[1]!r} to {exact[2]!r})")
-        elif mean is not None:
-            cell = Cell(cell.text, repr(exact[0]))
+            form = together or of((above - below) / 2)
+            half = form.text((above - below) / 2)
+            words = f"({form.text(below)} to {form.text(above)})" if uneven else f"± {half}"
+            cell = Cell(f"{form.text(mean)} {words}", f"{exact[0]!r} ({exact[1]!r} to {exact[2]!r})")
         cells.append(cell)
-    return titled(metric_words(metric), suited.unit), cells
+    return titled(metric_words(metric), size.unit), cells
 
 
-def _number(value: float | None, places: int | None) -> Cell:
-    if value is None or not math.isfinite(value):
-        return Cell("–", "–")
-    # Three digits each, where no number of decimals suits all.
-    shown = f"{value:.{places}f}" if places is not None else f"{value:.3g}"
-    shown = f"{float(shown):g}" if "e" in shown and abs(value) < 1e5 else shown
-    if float(shown) == 0 and value:
-        shown = f"{value:.2g}"
-    whole, point, rest = shown.partition(".")
-    if whole.lstrip("-").isdigit() and len(whole.lstrip("-")) > 5:
-        whole = f"{int(whole):,}".replace(",", "\u202f")
-    return Cell(f"{whole}{point}{rest}", repr(value))
+def _cell(value: float | None, text: str) -> Cell:
+    return Cell("–", "–") if value is None or not math.isfinite(value) else Cell(text, repr(value))

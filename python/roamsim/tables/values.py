@@ -12,6 +12,9 @@ from roamsim.tables.words import scale
 #: Shares from which on they are told as a number (chosen: less is read as nothing).
 LEAST_SHARE = 1e-4
 
+#: Numbers from which on they are told (chosen likewise).
+LEAST = 1e-3
+
 
 def shown_value(value: Any) -> str:
     """A value as a reader wants it: five significant digits, a dash where there is none."""
@@ -46,7 +49,9 @@ def exact_value(value: Any) -> str:
 
 
 def plain(value: float) -> str:
-    """A number without a unit: four significant digits, counts as they are."""
+    """A number without a unit: four significant digits, counts as they are; of one too small, that it is there."""
+    if 0 < abs(value) < LEAST:
+        return f"below {LEAST:g}" if value > 0 else f"above -{LEAST:g}"
     return f"{value:.4g}" if not float(value).is_integer() else shown_value(int(value))
 
 

@@ -9,9 +9,9 @@ import polars
 
 from roamsim import statistics
 from roamsim.estimates import summaries
-from roamsim.estimates.summaries import MEANS, summary, titles
+from roamsim.estimates.summaries import MEANS, summary, titles, worded
 from roamsim.storing.store import Results
-from roamsim.tables.cells import estimated
+from roamsim.tables.cells import estimated, instants
 from roamsim.tables.metrics import Metric, numeric
 from roamsim.tables.result import RUN_COLUMNS
 
@@ -59,12 +59,23 @@ def report(page: Report, results: Results) -> None:
     page.heading("Handovers")
     if handovers:
         if sum(point.replications for point in results.manifest.points) == 1:
-            frame = results["handovers"].drop(RUN_COLUMNS, strict=False)
-            page.table(frame.rename(titles("handovers", frame.columns)), "handovers: each of the run")
+            page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: each of the run")
         else:
             page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {MEANS}")
     if counters:
         page.table(summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {_counted(results)}")
+
+
+def _each(frame: polars.DataFrame) -> list[dict[str, Any]]:
+    """A row for each handover: how long it took and what was lost, then its instants, which tell its steps apart."""
+    heads = titles("handovers", frame.columns)
+    of_time = [name for name in heads if name.endswith("_s") and name not in HANDOVERS]
+    told = zip(*instants([frame[name].to_list() for name in of_time]), strict=True)
+    rows = worded("handovers", frame.drop(of_time))
+    return [
+        row | {heads[name]: cell for name, cell in zip(of_time, cells, strict=True)}
+        for row, cells in zip(rows, told, strict=True)
+    ]
 
 
 def _handovers(results: Results) -> list[dict[str, Any]]:

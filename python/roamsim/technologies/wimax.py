@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.estimates.summaries import means, titles
+from roamsim.estimates.summaries import means, of_runs, worded
 from roamsim.pictures.bars import parts_of, specification
 from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.timed import Figure, Marks, Panel
@@ -74,7 +74,6 @@ def report(page: Report, results: Results) -> None:
     cells, stations = means(results, "wimax"), means(results, "wimax_stations")
     flows = means(results, "wimax_flows")
     several = len(results.manifest.points) > 1
-    which = "means over the runs" + (" of the first point" if several else "")
     for row in (cells.filter(point=0) if several else cells).to_dicts():
         own, classes = (table.filter(name=row["name"]) for table in (stations, flows))
         if several:
@@ -83,15 +82,17 @@ def report(page: Report, results: Results) -> None:
         if has_classes(classes):
             own = by_flow(classes)
             note += _refused(first_run(results, "wimax_additions").filter(name=row["name"]))
-        page.figure(f"frames-{row['name']}", draw(row, own), f"{row['name']}: frames, {which}", note)
+        page.figure(
+            f"frames-{row['name']}", draw(row, own), f"Frames of {row['name']}{of_runs(results, first=True)}", note
+        )
     changes = first_run(results, "wimax_profiles")
     if changes.height:
-        spec = profiles(changes).specification()
+        spec = profiles(changes, end_s(results)).specification()
         page.figure("wimax-profiles", spec, "Burst profiles over time, first run", _profile_note(changes))
-    page.table(cells.rename(titles("wimax", cells.columns)), "wimax: means over replications")
-    page.table(stations.rename(titles("wimax_stations", stations.columns)), "wimax_stations: means over replications")
+    page.table(worded("wimax", cells), f"wimax{of_runs(results)}")
+    page.table(worded("wimax_stations", stations), f"wimax_stations{of_runs(results)}")
     if has_classes(flows):
-        page.table(flows.rename(titles("wimax_flows", flows.columns)), "wimax_flows: means over replications")
+        page.table(worded("wimax_flows", flows), f"wimax_flows{of_runs(results)}")
 
 
 def first_run(results: Results, table: str) -> polars.DataFrame:
@@ -133,10 +134,15 @@ def draw(cell: Mapping[str, Any], stations: polars.DataFrame) -> dict[str, Any]:
     )
 
 
-def profiles(changes: polars.DataFrame) -> Figure:
-    """The burst profiles of stations as steps over time, from and to them."""
+def end_s(results: Results) -> float:
+    """When the first run came to its end: its frames fill it."""
+    frames = first_run(results, "wimax").select(polars.sum_horizontal(*FRAME).max())
+    return float(frames.item())
+
+
+def profiles(changes: polars.DataFrame, end_s: float) -> Figure:
+    """The burst profiles of stations as steps over time, from and to them, until the run's end."""
     marks: list[Marks] = []
-    end_s = float(changes["time_s"].max() or 0.0)  # type: ignore[arg-type]
     for node in changes["node"].unique(maintain_order=True).to_list()[:MAX_FOLLOWED]:
         for direction, shift in (("downlink", 0.06), ("uplink", -0.06)):
             own = changes.filter(node=node, direction=direction).sort("time_s")
@@ -161,7 +167,7 @@ def _busiest(stations: polars.DataFrame) -> polars.DataFrame:
 
 def _note(stations: polars.DataFrame) -> str:
     requests, collided = sum(stations["requests"].to_list()), sum(stations["collided_requests"].to_list())
-    share = f"{100 * collided / requests:.1f} % of them collided" if requests else "none in vain"
+    share = f"{percent(collided / requests)} of them collided" if collided else "none in vain"
     told = f"{requests:,.0f} bandwidth requests in contention, {share}."
     left_out = stations.height - MAX_STATIONS
     return told + (f" {left_out} stations with fewer PDUs are in the table alone." if left_out > 0 else "")

@@ -36,6 +36,25 @@ impl Messages {
     pub(super) fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
+
+    /// The length of the message that is due, where one is alone and the first has gone: what is to be done is that and no more.
+    #[inline]
+    pub(crate) fn take_alone(&mut self, cx: &mut Context<'_>) -> Option<u32> {
+        let due = self.next.filter(|&due| due <= cx.now && due > self.activity.start)?;
+        if self.batch != Distribution::Constant(1) {
+            return None;
+        }
+        let bytes = self.size.sample(cx.random).max(1) as u32;
+        self.go_on(due, cx);
+        Some(bytes)
+    }
+
+    /// The next instant follows from the last, not from the wake-up.
+    #[inline]
+    fn go_on(&mut self, due: Time, cx: &mut Context<'_>) {
+        let next = due + self.interval.sample_span(cx.random);
+        self.next = (next < self.activity.stop).then_some(next);
+    }
 }
 
 impl Machine for Messages {
@@ -51,9 +70,7 @@ impl Machine for Messages {
         for _ in 0..self.batch.sample(cx.random) {
             self.actions.push_back(Action::Send { bytes: self.size.sample(cx.random).max(1) as u32 });
         }
-        // The next instant follows from the last, not from the wake-up.
-        let next = due + self.interval.sample_span(cx.random);
-        self.next = (next < self.activity.stop).then_some(next);
+        self.go_on(due, cx);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::drops::{DropReason, Dropped};
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
 use crate::packet::Packet;
-use crate::queue::{Discipline, Queue};
+use crate::queue::{AnyDiscipline, Queue};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -29,7 +29,7 @@ pub struct ManagedWireConfig {
     /// Behind it.
     pub delay: Delay,
     /// Before it.
-    pub queue: Box<dyn Discipline>,
+    pub queue: AnyDiscipline,
     /// The largest packet.
     pub mtu_bytes: u32,
     /// In order of time, without overlap.
@@ -87,7 +87,7 @@ impl ManagedWire {
             loss,
             duplicate,
             copied: false,
-            queue: Queue::under(queue, 0..1),
+            queue: Queue::new(queue, 0..1),
             busy_until: Time::ZERO,
             free: Time::ZERO,
             flying: VecDeque::new(),
@@ -287,7 +287,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// 1000 octets take 1 ms; 5 ms of delay.
-    fn config(queue: Box<dyn Discipline>) -> ManagedWireConfig {
+    fn config(queue: AnyDiscipline) -> ManagedWireConfig {
         ManagedWireConfig {
             pace: Pace::Rate(Series::constant(8_000_000)),
             delay: constant_delay(5),
@@ -307,8 +307,8 @@ mod tests {
         AnyLink::ManagedWire(Box::new(ManagedWire::new(config)))
     }
 
-    fn unlimited() -> Box<dyn Discipline> {
-        Box::new(DropTail::new(None))
+    fn unlimited() -> AnyDiscipline {
+        DropTail::new(None).into()
     }
 
     fn at_us(us: u64) -> Time {
@@ -333,7 +333,7 @@ mod tests {
             if let Some((now, packet)) = next.take_if(|(now, _)| *now < due) {
                 let id = packet.id.0;
                 let cx = &mut Context { now, random: &mut random };
-                let taken = link.enqueue(&mut flights, cx, SENDER, packet);
+                let (taken, _) = link.enqueue(&mut flights, cx, SENDER, packet);
                 dropped.extend(taken.err().map(|dropped| (id, dropped)));
                 next = packets.next();
             } else if due < Time::MAX {
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn a_recorded_path_drops_what_has_no_room_in_a_queue_that_has_an_end() {
-        let two = Box::new(DropTail::new(Some(QueueLimit::Packets(2))));
+        let two = DropTail::new(Some(QueueLimit::Packets(2))).into();
         let config = ManagedWireConfig { queue: two, ..at_opportunities(&[10]) };
         // Nothing is in service before an opportunity: the third finds two that wait.
         let (arrived, dropped, _) = fate(managed_wire(config), &[(0, 1500); 3]);

@@ -33,10 +33,11 @@ use self::frames::Frames;
 use self::indication::Indication;
 use self::phase::PhaseRow;
 use self::stations::Stations;
+use crate::alarm::Moment;
 use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::queue::transmitter::{Ahead, Service};
-use roamsim_engine::{Span, Time};
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 
@@ -117,9 +118,11 @@ impl Sender {
     }
 }
 
-/// What a link has done at its deadline.
+/// What a link has done at its deadline, and at those to which it went on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
+    /// For how many events that stands.
+    pub events: u64,
     /// Whether [`Carrier::poll_drop`] may have something.
     pub dropped: bool,
     /// Whether [`Carrier::poll_delivery`] may have something.
@@ -276,8 +279,8 @@ fn apart<T>(call: impl FnOnce() -> T) -> T {
 }
 
 impl AnyLink {
-    /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does. What every packet on a wire does stands in line where
-    /// packets are sent and forwarded, and not here.
+    /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does, and says when the link is due next. What every packet on a wire does
+    /// stands in line where packets are sent and forwarded, and not here.
     #[inline(never)]
     pub(crate) fn enqueue(
         &mut self,
@@ -285,35 +288,47 @@ impl AnyLink {
         cx: &mut Context<'_>,
         from: Attachment,
         packet: Packet,
-    ) -> Result<(), Dropped> {
+    ) -> (Result<(), Dropped>, Option<Time>) {
         each_carrier!(
             self,
             wire => {
                 let place = flights.add(packet);
-                wire.put(flights, cx.now, place).map_err(|(place, dropped)| {
+                let outcome = wire.put(flights, cx.now, place).map_err(|(place, dropped)| {
                     flights.clear(place);
                     dropped
-                })
+                });
+                (outcome, wire.poll_timeout())
             },
-            link => link.enqueue(cx, from, packet)
+            link => (link.enqueue(cx, from, packet), link.poll_timeout())
         )
     }
 
     /// Has a link do what is due, and asks it at once what has come of that: to look each time which link it is costs as much as
-    /// what most of them do.
+    /// what most of them do. As long as nothing comes of it for others, and nothing else happens before its next deadline, it goes on there, up to
+    /// so many events: none of them needs to be put into the queue from where it would come next.
     #[inline(never)]
-    pub(crate) fn work(&mut self, cx: &mut Context<'_>) -> Work {
-        fn work(link: &mut impl Carrier, cx: &mut Context<'_>) -> Work {
-            link.handle_timeout(cx);
-            Work {
-                dropped: link.may_have_dropped(),
-                arrived: link.may_have_arrived(cx.now),
-                indication: link.next_indication(),
-                timeout: link.poll_timeout(),
+    pub(crate) fn work(&mut self, moment: &mut Moment<'_>, random: &mut Stream, most_events: u64) -> Work {
+        fn work(
+            link: &mut impl Carrier,
+            moment: &mut Moment<'_>,
+            random: &mut Stream,
+            most_events: u64,
+        ) -> Work {
+            let mut events = 0;
+            loop {
+                events += 1;
+                let now = moment.now;
+                link.handle_timeout(&mut Context { now, random });
+                let (dropped, arrived) = (link.may_have_dropped(), link.may_have_arrived(now));
+                let (indication, timeout) = (link.next_indication(), link.poll_timeout());
+                let ends = dropped || arrived || indication.is_some() || events >= most_events;
+                if ends || !timeout.is_some_and(|at| moment.advance(at)) {
+                    return Work { events, dropped, arrived, indication, timeout };
+                }
             }
         }
         // A wire has nothing to do, and is not asked.
-        each_carrier!(self, _wire => Work::default(), link => work(&mut **link, cx))
+        each_carrier!(self, _wire => Work::default(), link => work(&mut **link, moment, random, most_events))
     }
 
     /// The next packet that has come over a link, and where; or its next deadline.

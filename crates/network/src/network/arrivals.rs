@@ -6,23 +6,20 @@ use crate::alarm::Moment;
 use crate::event::Event;
 use crate::link::flight::Place;
 use crate::link::wired::Wire;
-use crate::link::{AnyLink, Attachment, Link};
+use crate::link::{AnyLink, Attachment, Link, Work};
 use crate::packet::{Packet, Pdu};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
-use roamsim_protocols::Context;
 
-/// What the wake-up of a link has come to.
+/// What the wake-up of a link is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// Nothing: it was superseded.
     Superseded,
-    /// The link has worked, and nothing has arrived.
-    Worked,
-    /// Packets may have arrived, which are taken with [`Network::poll_arrival`].
-    Arrived,
-    /// The same over a wire, where they are taken by their places.
+    /// Packets may have come over a wire, which are taken with [`Network::poll_landing`].
     Landed,
+    /// A link that is no wire has something to do, which it does with [`Network::work`].
+    Carrier,
 }
 
 impl Network {
@@ -34,19 +31,16 @@ impl Network {
         if !slot.alarm.fires(now) {
             return Woken::Superseded;
         }
-        if matches!(slot.link, AnyLink::Wire(_)) {
-            return Woken::Landed;
-        }
-        self.handle_other_link(moment, number)
+        if matches!(slot.link, AnyLink::Wire(_)) { Woken::Landed } else { Woken::Carrier }
     }
 
     /// A wire has nothing to do but what is taken with `poll_landing`: it knows what it drops when it takes it, and
-    /// indicates by itself. Other links work, and may have dropped something, or have link events.
-    #[inline(never)]
-    fn handle_other_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
-        let now = moment.now;
+    /// indicates by itself. Other links work, and may have dropped something, or have link events. What has arrived is taken with
+    /// [`Network::poll_arrival`].
+    #[inline(always)]
+    pub(crate) fn work(&mut self, moment: &mut Moment<'_>, number: u32, most_events: u64) -> Work {
         let random = &mut self.records[number as usize].random;
-        let work = self.links[number as usize].link.work(&mut Context { now, random });
+        let work = self.links[number as usize].link.work(moment, random, most_events);
         if let Some(recorder) = &mut self.recorder
             && let Some(frames) = self.links[number as usize].link.frames_mut()
         {
@@ -60,11 +54,13 @@ impl Network {
         if work.indication.is_some() {
             self.arm_indications(moment, number);
         }
-        if work.arrived {
-            return Woken::Arrived;
-        }
-        self.links[number as usize].alarm.arm(work.timeout, Event::Link(number), moment);
-        Woken::Worked
+        work
+    }
+
+    /// Makes sure that a link wakes at its next deadline.
+    #[inline]
+    pub(crate) fn arm_link(&mut self, moment: &mut Moment<'_>, number: u32, deadline: Option<Time>) {
+        self.links[number as usize].alarm.arm(deadline, Event::Link(number), moment);
     }
 
     /// The place of the next packet that has come over a wire for a socket of the node behind it; what is for other nodes is
@@ -136,23 +132,21 @@ impl Network {
     }
 
     /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is for other nodes is
-    /// forwarded on the way. At the end the link's next wake-up is armed.
+    /// forwarded on the way. At the end the link's next deadline.
     #[inline(never)]
-    pub(crate) fn poll_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
+    pub(crate) fn poll_arrival(
+        &mut self,
+        moment: &mut Moment<'_>,
+        number: u32,
+    ) -> Result<Packet, Option<Time>> {
         let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];
-            let (attachment, packet) = match slot.link.take(&mut self.flights, now) {
-                Ok(arrival) => arrival,
-                Err(timeout) => {
-                    slot.alarm.arm(timeout, Event::Link(number), moment);
-                    return None;
-                }
-            };
+            let (attachment, packet) = slot.link.take(&mut self.flights, now)?;
             let is_copy = matches!(&slot.link, AnyLink::ManagedWire(wire) if wire.delivered_a_copy());
             let packet = if is_copy { self.take_copy(now, number, packet) } else { packet };
             if let Some(packet) = self.arrive(moment, (number, attachment), packet) {
-                return Some(packet);
+                return Ok(packet);
             }
         }
     }

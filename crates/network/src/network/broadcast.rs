@@ -154,12 +154,18 @@ mod tests {
             while let Some((now, wake)) = queue.pop_until(Time::MAX)
                 && wake.link() == Some(0)
             {
-                let woken = network.handle_link(&mut Moment::new(now, &mut queue), 0);
-                while woken == Woken::Arrived
-                    && let Some(packet) = network.poll_arrival(&mut Moment::new(now, &mut queue), 0)
-                {
-                    arrived_at.push(packet.socket);
+                let moment = &mut Moment::new(now, &mut queue);
+                if network.handle_link(moment, 0) == Woken::Superseded {
+                    continue;
                 }
+                network.work(moment, 0, 1);
+                let deadline = loop {
+                    match network.poll_arrival(moment, 0) {
+                        Ok(packet) => arrived_at.push(packet.socket),
+                        Err(deadline) => break deadline,
+                    }
+                };
+                network.arm_link(moment, 0, deadline);
             }
             network.check_conservation().expect("at the end");
         }

@@ -456,8 +456,8 @@ impl Network {
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         let account = Account::of(&packet);
         let mut cx = Context { now, random: &mut record.random };
-        let outcome = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        let (outcome, deadline) = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
+        slot.alarm.arm(deadline, Event::Link(number), moment);
         if let Err(dropped) = outcome {
             self.count_drop(number, attachment, account, dropped);
         }

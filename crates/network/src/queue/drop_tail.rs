@@ -22,6 +22,7 @@ impl DropTail {
 }
 
 impl Discipline for DropTail {
+    #[inline]
     fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)> {
         let Length { packets, bytes } = self.queue.length();
         let refuses = |limit: QueueLimit| !limit.admits(packets, bytes, waiting.packet.size_bytes);
@@ -32,6 +33,7 @@ impl Discipline for DropTail {
         Ok(())
     }
 
+    #[inline]
     fn dequeue(&mut self, _now: Time) -> Option<Waiting> {
         self.queue.pop()
     }
@@ -42,10 +44,6 @@ impl Discipline for DropTail {
 
     fn length(&self) -> Length {
         self.queue.length()
-    }
-
-    fn manages(&self) -> bool {
-        false
     }
 }
 

@@ -12,11 +12,13 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
+    #[inline]
     pub fn push(&mut self, waiting: Waiting) {
         self.bytes += u64::from(waiting.packet.size_bytes);
         self.waiting.push_back(waiting);
     }
 
+    #[inline]
     pub fn pop(&mut self) -> Option<Waiting> {
         let next = self.waiting.pop_front()?;
         self.bytes -= u64::from(next.packet.size_bytes);
@@ -41,6 +43,7 @@ impl Fifo {
         gone
     }
 
+    #[inline]
     pub fn length(&self) -> Length {
         Length { packets: self.waiting.len(), bytes: self.bytes }
     }

@@ -19,6 +19,7 @@ pub mod priority;
 pub mod red;
 pub mod transmitter;
 
+use self::drop_tail::DropTail;
 use crate::drops::DropReason;
 use crate::durations::Durations;
 use crate::ends::SocketId;
@@ -70,16 +71,16 @@ pub enum Rule {
 
 impl Rule {
     /// Empty queues under it, with a stream of random numbers of their own.
-    pub fn discipline(self, limit: QueueLimit, random: Stream) -> Box<dyn Discipline> {
-        match self {
-            Rule::DropTail => Box::new(drop_tail::DropTail::new(Some(limit))),
+    pub fn discipline(self, limit: QueueLimit, random: Stream) -> AnyDiscipline {
+        AnyDiscipline::Managing(match self {
+            Rule::DropTail => return DropTail::new(Some(limit)).into(),
             Rule::Codel(settings) => Box::new(codel::Codel::new(limit, settings)),
             Rule::FqCodel(settings) => Box::new(fq_codel::FqCodel::new(limit, settings, random)),
             Rule::Drr(settings) => Box::new(drr::Drr::new(limit, settings)),
             Rule::Priority(classes) => Box::new(priority::Priority::new(limit, classes)),
             Rule::Pie(settings) => Box::new(pie::Pie::new(limit, settings, random)),
             Rule::Red(settings) => Box::new(red::Red::new(limit, settings, random)),
-        }
+        })
     }
 }
 
@@ -137,11 +138,37 @@ pub trait Discipline: fmt::Debug + Send {
 
     /// How much waits.
     fn length(&self) -> Length;
+}
 
-    /// Whether it manages the queue, and does not just keep it: only then it may drop what it has taken, and only then it is worth
-    /// knowing how long whose packets wait.
-    fn manages(&self) -> bool {
-        true
+/// Any discipline, dispatched by its kind: drop-tail, which nearly every queue has, stands in line.
+#[derive(Debug)]
+pub enum AnyDiscipline {
+    /// First come, first served.
+    DropTail(DropTail),
+    /// One that manages the queue, and does not just keep it: only that may drop what it has taken, and only then it is worth knowing
+    /// how long whose packets wait.
+    Managing(Box<dyn Discipline>),
+}
+
+macro_rules! each_discipline {
+    ($self:expr, $discipline:ident => $call:expr) => {
+        match $self {
+            AnyDiscipline::DropTail($discipline) => $call,
+            AnyDiscipline::Managing($discipline) => $call,
+        }
+    };
+}
+
+impl AnyDiscipline {
+    /// Whether it manages the queue.
+    pub(crate) fn manages(&self) -> bool {
+        matches!(self, AnyDiscipline::Managing(_))
+    }
+}
+
+impl From<DropTail> for AnyDiscipline {
+    fn from(drop_tail: DropTail) -> AnyDiscipline {
+        AnyDiscipline::DropTail(drop_tail)
     }
 }
 
@@ -164,7 +191,7 @@ type Waits = BTreeMap<(Attachment, Option<SocketId>), Durations>;
 /// A queue before a transmitter: a discipline, and an account of each attachment that shares it.
 #[derive(Debug)]
 pub struct Queue {
-    discipline: Box<dyn Discipline>,
+    discipline: AnyDiscipline,
     /// The attachments, in ascending order.
     of: Vec<u32>,
     accounts: Vec<Account>,
@@ -174,12 +201,8 @@ pub struct Queue {
 
 impl Queue {
     /// An empty queue of these attachments, which are in ascending order.
-    pub fn new(discipline: impl Discipline + 'static, of: impl IntoIterator<Item = u32>) -> Queue {
-        Queue::under(Box::new(discipline), of)
-    }
-
-    /// The same under any discipline.
-    pub fn under(discipline: Box<dyn Discipline>, of: impl IntoIterator<Item = u32>) -> Queue {
+    pub fn new(discipline: impl Into<AnyDiscipline>, of: impl IntoIterator<Item = u32>) -> Queue {
+        let discipline = discipline.into();
         let of: Vec<u32> = of.into_iter().collect();
         let waits = discipline.manages().then(Box::default);
         Queue { discipline, accounts: vec![Account::default(); of.len()], of, waits }
@@ -206,7 +229,7 @@ impl Queue {
         idle: bool,
     ) -> Result<(), (Packet, DropReason)> {
         let waiting = Waiting { since: now, from, packet, marked: false };
-        self.discipline.enqueue(waiting, idle)?;
+        each_discipline!(&mut self.discipline, discipline => discipline.enqueue(waiting, idle))?;
         let place = self.place(from);
         let account = &mut self.accounts[place];
         account.since_ns += u128::from(now.as_ns());
@@ -221,7 +244,7 @@ impl Queue {
     /// [`Queue::poll_drop`].
     #[inline]
     pub fn dequeue(&mut self, now: Time) -> Option<Waiting> {
-        let waiting = self.discipline.dequeue(now)?;
+        let waiting = each_discipline!(&mut self.discipline, discipline => discipline.dequeue(now))?;
         self.left(now, &waiting);
         if let Some(waits) = &mut self.waits {
             let of = waits.entry((waiting.from, waiting.packet.socket_id())).or_default();
@@ -235,14 +258,14 @@ impl Queue {
     pub fn poll_drop(&mut self, now: Time) -> Option<(Waiting, DropReason)> {
         // One that does not manage the queue drops nothing of it.
         self.waits.as_ref()?;
-        let (waiting, reason) = self.discipline.poll_drop()?;
+        let (waiting, reason) = each_discipline!(&mut self.discipline, discipline => discipline.poll_drop())?;
         self.left(now, &waiting);
         Some((waiting, reason))
     }
 
     /// Takes out all that waits from an attachment.
     pub fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Packet> {
-        let gone = self.discipline.withdraw(now, from);
+        let gone = each_discipline!(&mut self.discipline, discipline => discipline.withdraw(now, from));
         gone.iter().for_each(|waiting| self.left(now, waiting));
         gone.into_iter().map(|waiting| waiting.packet).collect()
     }
@@ -260,7 +283,7 @@ impl Queue {
     /// How much waits.
     #[inline]
     pub fn length(&self) -> Length {
-        self.discipline.length()
+        each_discipline!(&self.discipline, discipline => discipline.length())
     }
 
     /// How long packets of an attachment have waited that were sent, by the socket that they are for; nothing under drop-tail.

@@ -1,12 +1,12 @@
-//! Sockets of UDP.
+//! Sockets of UDP. A message that is written leaves at once in a datagram, and what has come goes to the socket's user at once: the world does
+//! both, and the socket keeps nothing between.
 
 use super::describe::{describe, octets};
-use super::{Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
+use super::{Envelope, Socket, SocketEnd, SocketId, Traffic, User};
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::udp::Datagram;
 
@@ -31,10 +31,6 @@ pub struct UdpSocket {
     pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
-    /// What was written and leaves at once.
-    written: Option<Message>,
-    /// What has arrived and is handed on at once.
-    arrived: Option<Message>,
 }
 
 impl UdpSocket {
@@ -52,9 +48,44 @@ impl UdpSocket {
                 user: here.user,
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
-                written: None,
-                arrived: None,
             }
+        })
+    }
+
+    /// A datagram with a message, which is the next packet of the socket.
+    #[inline(always)]
+    pub(crate) fn datagram(&mut self, message: Message, envelope: Envelope) -> Packet {
+        let datagram = Datagram {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            payload_bytes: message.bytes(),
+        };
+        let size_bytes = envelope.header_bytes + datagram.total_bytes();
+        self.traffic.sent(size_bytes);
+        Packet {
+            id: envelope.id,
+            source: self.local,
+            destination: self.remote,
+            socket: self.peer,
+            size_bytes,
+            traffic_class: self.traffic_class,
+            tunnel: None,
+            pdu: Pdu::Udp(datagram, message),
+        }
+    }
+
+    /// What the recorder wants to know of a datagram with a message.
+    #[cold]
+    pub(crate) fn detail(message: &Message, recorder: &Recorder) -> Option<Box<Detail>> {
+        recorder.wants_details().then(|| {
+            Box::new(Detail {
+                description: describe(message),
+                payload: match recorder.capture.is_some() {
+                    true => octets(message, 0..u64::from(message.bytes())),
+                    false => Vec::new(),
+                },
+                parts: Vec::new(),
+            })
         })
     }
 }
@@ -76,72 +107,7 @@ impl Socket for UdpSocket {
         self.traffic
     }
 
-    #[inline]
-    fn handle(&mut self, _now: Time, packet: Packet) {
-        self.traffic.received(packet.size_bytes);
-        if let Pdu::Udp(_, message) = packet.pdu {
-            self.arrived = Some(message);
-        }
-    }
-
-    #[inline(always)]
-    fn may_transmit(&self) -> bool {
-        self.written.is_some()
-    }
-
-    #[inline]
-    fn poll_transmit(&mut self, _now: Time, envelope: Envelope) -> Option<Packet> {
-        let message = self.written.take()?;
-        let datagram = Datagram {
-            source_port: self.local_port,
-            destination_port: self.remote_port,
-            payload_bytes: message.bytes(),
-        };
-        let size_bytes = envelope.header_bytes + datagram.total_bytes();
-        self.traffic.sent(size_bytes);
-        Some(Packet {
-            id: envelope.id,
-            source: self.local,
-            destination: self.remote,
-            socket: self.peer,
-            size_bytes,
-            traffic_class: self.traffic_class,
-            tunnel: None,
-            pdu: Pdu::Udp(datagram, message),
-        })
-    }
-
-    #[inline]
-    fn poll_event(&mut self, _now: Time) -> Option<SocketEvent> {
-        self.arrived.as_ref().map(|message| SocketEvent::Message { bytes: u64::from(message.bytes()) })
-    }
-
-    #[inline]
-    fn poll_message(&mut self) -> Option<Message> {
-        self.arrived.take()
-    }
-
-    fn write(&mut self, message: Message) -> bool {
-        self.written = Some(message);
-        true
-    }
-
     fn sends_at_once(&self) -> bool {
         true
-    }
-
-    #[cold]
-    fn watch_sent(&mut self, _now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>> {
-        let Pdu::Udp(_, message) = &packet.pdu else { return None };
-        recorder.wants_details().then(|| {
-            Box::new(Detail {
-                description: describe(message),
-                payload: match recorder.capture.is_some() {
-                    true => octets(message, 0..u64::from(message.bytes())),
-                    false => Vec::new(),
-                },
-                parts: Vec::new(),
-            })
-        })
     }
 }

@@ -19,6 +19,13 @@ impl World {
         if !flow.source_alarm.fires(now) {
             return false;
         }
+        if let Source::Messages(messages) = &mut flow.source
+            && let Some(bytes) = messages.take_alone(&mut Context { now, random: &mut flow.source_random })
+        {
+            self.send_of_flow(moment, number, bytes);
+            self.arm_source(moment, number);
+            return true;
+        }
         let worked = flow.source.poll_timeout().is_some_and(|due| due <= now);
         flow.source.handle_timeout(&mut Context { now, random: &mut flow.source_random });
         if let Source::Client(client) = &flow.source {
@@ -94,13 +101,7 @@ impl World {
         while let Some(action) = self.flows[number as usize].source.poll_action() {
             let Association { source, sink } = self.flows[number as usize].association;
             match action {
-                Action::Send { bytes } => {
-                    let measurement = &mut self.flows[number as usize].measurement;
-                    let message = AppMessage { sequence: measurement.sent_messages, generated: now, bytes };
-                    measurement.sent_messages += 1;
-                    measurement.sent_bytes += u64::from(bytes);
-                    self.send_message(moment, source, Message::Application(message));
-                }
+                Action::Send { bytes } => self.send_of_flow(moment, number, bytes),
                 Action::Begin { bytes } => self.begin_transfer(moment, number, bytes),
                 // The listening end of a connection is opened by its peer.
                 Action::Open if self.flows[number as usize].reverse => {}
@@ -117,6 +118,23 @@ impl World {
                 }
             }
         }
+        self.arm_source(moment, number);
+    }
+
+    /// Sends a message of a flow.
+    #[inline]
+    fn send_of_flow(&mut self, moment: &mut Moment<'_>, number: u32, bytes: u32) {
+        let flow = &mut self.flows[number as usize];
+        let measurement = &mut flow.measurement;
+        let message = AppMessage { sequence: measurement.sent_messages, generated: moment.now, bytes };
+        measurement.sent_messages += 1;
+        measurement.sent_bytes += u64::from(bytes);
+        let socket = flow.association.source;
+        self.send_message(moment, socket, Message::Application(message));
+    }
+
+    #[inline]
+    fn arm_source(&mut self, moment: &mut Moment<'_>, number: u32) {
         let flow = &mut self.flows[number as usize];
         flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number), moment);
     }

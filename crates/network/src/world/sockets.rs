@@ -457,14 +457,36 @@ impl World {
 
     /// Sends a message over a socket: in the stream of TCP, as a datagram of UDP, as a message of SCTP.
     pub(crate) fn send_message(&mut self, moment: &mut Moment<'_>, id: SocketId, message: Message) {
+        if let SocketId::Udp(number) = id {
+            return self.send_datagram(moment, number, message);
+        }
         if !with_socket!(self, id, socket => socket.write(message)) {
             return self.refuse_message(id);
         }
-        if with_socket!(self, id, socket => socket.sends_at_once()) {
-            self.transmit(moment, id);
-        } else {
-            self.hand_over(id);
-            self.work.push_back(Work::Socket(id));
+        self.hand_over(id);
+        self.work.push_back(Work::Socket(id));
+    }
+
+    /// Sends a message over a socket of UDP.
+    #[inline(always)]
+    fn send_datagram(&mut self, moment: &mut Moment<'_>, number: u32, message: Message) {
+        let detail = match &self.network.recorder {
+            Some(recorder) if self.sending_watched => UdpSocket::detail(&message, recorder),
+            _ => None,
+        };
+        let socket = &mut self.udp[number as usize];
+        let packet = socket.datagram(message, envelope(&self.network));
+        self.network.send(moment, socket.node, packet, detail);
+    }
+
+    /// Hands a datagram to its socket, and what it carries to the socket's user.
+    #[inline(always)]
+    pub(super) fn receive_datagram(&mut self, now: Time, packet: Packet) {
+        let socket = &mut self.udp[packet.socket as usize];
+        socket.traffic.received(packet.size_bytes);
+        let user = socket.user;
+        if let Pdu::Udp(_, message) = packet.pdu {
+            self.deliver(now, user, message);
         }
     }
 }

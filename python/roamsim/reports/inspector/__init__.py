@@ -21,7 +21,7 @@ from roamsim.reports.inspector.rows import BINS, chosen, columns, counts, encode
 from roamsim.reports.inspector.traffic import LATE_S
 from roamsim.scenarios.vary import quantity
 from roamsim.storing.store import Results, point_label
-from roamsim.tables import lots
+from roamsim.tables import heard, lots
 from roamsim.tables.values import shown_value
 
 #: Said where the scenario of a point cannot be read again.
@@ -57,7 +57,7 @@ def report(page: Report, results: Results) -> None:
 
 def first_point(results: Mapping[str, polars.DataFrame]) -> int:
     """The first point that anything was recorded of."""
-    recorded = [table for table in ("link_events", "packets", "samples", "links") if lots.height(results, table)]
+    recorded = [table for table in (heard.TRACED, "packets", "samples", "links") if lots.height(results, table)]
     return next((int(lots.columns(results, table, ["point"])["point"].min()) for table in recorded), 0)  # type: ignore[arg-type]
 
 
@@ -74,20 +74,24 @@ def time_line(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, An
         tables: of one run.
         canonical: its scenario.
     """
-    events = _rows(tables, "link_events")
+    told = heard.table(tables)
+    events = tables[told] if told else None
     sent = packets(tables["packets"]) if _rows(tables, "packets") is not None else None
     end_s = _end_s(tables, canonical)
     lanes = []
-    if events is not None:
-        lanes += radio.signals(events, canonical) + radio.links(events, end_s)
+    if told and events is not None:
+        lanes += radio.signals(events, canonical, told) + radio.links(events, end_s, told)
     lanes += radio.phases(tables, end_s) + radio.handovers(tables)
     if sent is not None:
         lanes += traffic.signalling(sent)
     lanes += traffic.windows(tables) + traffic.applications(tables, sent, canonical)
     instants = radio.instants(events, tables)
     model: dict[str, Any] = {"end": end_s, "lanes": [encoded(lane, end_s, instants) for lane in lanes]}
-    if events is not None and (left_out := radio.left_out(events)):
-        model["nodes_left_out"] = left_out
+    if told and events is not None:
+        model |= {
+            "nodes_left_out": radio.left_out(events),
+            "said_of_links": heard.said_of(told, events["node"].n_unique()),
+        }
     if sent is not None:
         model |= _ways(tables["packets"], sent, instants, end_s)
     return model
@@ -126,7 +130,13 @@ def _end_s(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, Any])
     read = quantity(told) if isinstance(told, str) else None
     if read and read[0] > 0:
         return read[0]
-    times = (("packets", "time_s"), ("samples", "time_s"), ("link_events", "time_s"), ("flows", "stop_s"))
+    times = (
+        ("packets", "time_s"),
+        ("samples", "time_s"),
+        ("link_events", "time_s"),
+        ("signals", "time_s"),
+        ("flows", "stop_s"),
+    )
     ends = [tables[name][column].max() for name, column in times if _rows(tables, name) is not None]
     return max((float(end) for end in ends if end), default=1.0)  # type: ignore[arg-type]
 
@@ -134,7 +144,7 @@ def _end_s(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, Any])
 def _missing(tables: Mapping[str, polars.DataFrame], given: set[str]) -> str:
     """What the time line has no rows of, and what records it; or that it was asked for in vain."""
     wanted = [
-        ("signals and link events", "link_events", "link_events"),
+        ("all link events" if heard.table(tables) else "signals and link events", heard.TRACED, heard.TRACED),
         ("signalling and losses", "packets", "packets"),
     ]
     flows = _rows(tables, "flows")
@@ -189,9 +199,11 @@ def _note(model: Mapping[str, Any]) -> str:
         for lane in model["lanes"]
         if "left_out" in lane
     ]
-    if "nodes_left_out" in model:
+    if model.get("nodes_left_out"):
         notes.append(
             f"Signals and link events of {model['nodes_left_out']} more nodes are left out: these "
             f"{radio.NODES} have the most links, and change them most."
         )
+    if model.get("said_of_links"):
+        notes.append(model["said_of_links"])
     return " ".join(notes)

@@ -9,6 +9,7 @@ import polars
 
 from roamsim.reports.inspector.rows import Lane, Row
 from roamsim.scenarios.vary import quantity
+from roamsim.tables import heard
 from roamsim.tables.result import RUN_COLUMNS
 
 #: Nodes whose links are shown (chosen: more fill several screens).
@@ -32,7 +33,7 @@ SPANS = (
 )
 
 #: What is measured of a link, by column of `link_events`.
-MEASURED = (("signal_dbm", "Signal", "dBm"), ("distance_m", "Distance to the base station, for its signal,", "m"))
+MEASURED = (("signal_dbm", "Signal", "dBm"), ("distance_m", "Distance to base stations", "m"))
 
 Tables = Mapping[str, polars.DataFrame]
 
@@ -49,7 +50,7 @@ def left_out(events: polars.DataFrame) -> int:
     return max(0, events["node"].n_unique() - NODES)
 
 
-def signals(events: polars.DataFrame, canonical: Mapping[str, Any]) -> list[Lane]:
+def signals(events: polars.DataFrame, canonical: Mapping[str, Any], table: str = heard.TRACED) -> list[Lane]:
     """For each node what was measured of its links, a line each; nothing of a node for which it never changes."""
     lanes = []
     for node in nodes(events)[:NODES]:
@@ -60,17 +61,17 @@ def signals(events: polars.DataFrame, canonical: Mapping[str, Any]) -> list[Lane
                     polars.col("time_s").alias("t"), polars.col(column).alias("value"), "node", "link"
                 )
                 rows = [
-                    Row(str(link), "link_events", heard, _gap_s(heard))
-                    for (link,), heard in found.group_by("link", maintain_order=True)
+                    Row(str(link), table, reports, _gap_s(reports))
+                    for (link,), reports in found.group_by("link", maintain_order=True)
                 ]
                 levels = _levels(column, node, [row.name for row in rows], canonical)
                 lanes.append(Lane(f"{title} at {node} [{unit}]", rows, "lines", levels))
     return lanes
 
 
-def _gap_s(heard: polars.DataFrame) -> float | None:
+def _gap_s(reports: polars.DataFrame) -> float | None:
     """Beacons come regularly: after several that were missed nothing is known of the signal."""
-    usual = heard["t"].diff().median()
+    usual = reports["t"].diff().median()
     return MISSED * float(usual) if usual else None  # type: ignore[arg-type]
 
 
@@ -95,14 +96,13 @@ def _levels(column: str, node: str, links: list[str], canonical: Mapping[str, An
     return found if len(values) == len(found) else [("edge of the cells", value) for value in sorted(values)]
 
 
-def links(events: polars.DataFrame, end_s: float) -> list[Lane]:
+def links(events: polars.DataFrame, end_s: float, table: str = heard.TRACED) -> list[Lane]:
     """For each node, what each link told it; a bar while it was up, a pale one while it was heard and not yet up."""
     lanes = []
     for node in nodes(events)[:NODES]:
         mine = events.filter(polars.col("node") == node)
         rows = [
-            Row(str(link), "link_events", _told(told, end_s))
-            for (link,), told in mine.group_by("link", maintain_order=True)
+            Row(str(link), table, _told(told, end_s)) for (link,), told in mine.group_by("link", maintain_order=True)
         ]
         lanes.append(Lane(f"Link events at {node}", rows))
     return lanes
@@ -152,6 +152,7 @@ def phases(tables: Tables, end_s: float) -> list[Lane]:
 def handovers(tables: Tables) -> list[Lane]:
     """Each handover: its steps by MIH, from finding out to completing it, and the time without a packet."""
     rows = []
+    nodes = {node for table in ("mih_handovers", "handovers") if table in tables for node in tables[table]["node"]}
     for table, what, spans in (
         ("mih_handovers", "steps by MIH", STEPS),
         ("handovers", "handover", SPANS[1:]),
@@ -164,8 +165,9 @@ def handovers(tables: Tables) -> list[Lane]:
         for (node,), mine in about.group_by("node", maintain_order=True):
             found = _spans(mine, spans)
             if found.height:
-                rows.append(Row(f"{node}: {what}", table, found))
-    return [Lane("Handovers", rows)] if rows else []
+                rows.append(Row(what if len(nodes) == 1 else f"{node}: {what}", table, found))
+    of = f" of {next(iter(nodes))}" if len(nodes) == 1 else ""
+    return [Lane(f"Handovers{of}", rows)] if rows else []
 
 
 def _spans(mine: polars.DataFrame, spans: Sequence[tuple[str, str, str]]) -> polars.DataFrame:

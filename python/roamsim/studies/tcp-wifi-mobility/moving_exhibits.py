@@ -82,7 +82,7 @@ def _by_speed(runs: Walks, title: str, points: list[tuple[str, Any, dict[str, An
     for speed in SPEEDS_KMH:
         for variant in VARIANTS:
             for _, x, at in points:
-                found = runs.throughput(speed, variant=variant, **{**OF, **at})
+                found = runs.throughput(speed, variant=variant, **{**OF, **at}).within(0.0)
                 ends = {"mean": found.mean, "low": found.low, "high": found.high}
                 rows.append({"panel": f"{speed} km/h", "series": NAMES[variant], "x": x, **ends})
     return curves(rows, Look(title, "throughput, Mb/s", x_axis={"values": sorted({x for _, x, _ in points})}))

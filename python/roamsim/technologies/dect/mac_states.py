@@ -122,7 +122,7 @@ def draw(counts: Counts) -> dict[str, Any]:
     wide = _diagram(counts, PLACES, (HALF_WIDTH, HALF_HEIGHT), (ACROSS, UPWARD), UNIT, 11.5)
     turned = {state: (y, -x) for state, (x, y) in PLACES.items()}
     ends = ((UPWARD[0] + 0.4, UPWARD[1] + 0.4), (-ACROSS[1], -ACROSS[0]))
-    narrow = _diagram(counts, turned, (TURNED_HALF_WIDTH, TURNED_HALF_HEIGHT), ends, TURNED_UNIT, 10.5)
+    narrow = _diagram(counts, turned, (TURNED_HALF_WIDTH, TURNED_HALF_HEIGHT), ends, TURNED_UNIT, 9.5)
     return {**wide, "usermeta": {"narrow": narrow}}
 
 

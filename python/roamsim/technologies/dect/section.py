@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.estimates.summaries import means
+from roamsim.estimates.summaries import means, of_runs, worded
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent, plain
 from roamsim.technologies.dect import channel_map, mac_states
@@ -64,8 +64,8 @@ def report(page: Report, results: Results) -> None:
         )
     for table in ("dect", "dect_states", "dect_transitions", "dect_procedures", "dect_terminals"):
         page.table(
-            means(results, table),
-            f"{table}: means over replications",
+            worded(table, means(results, table)),
+            f"{table}{of_runs(results)}",
             folded=table not in ("dect_procedures", "dect_terminals"),
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.estimates.summaries import means, titles
+from roamsim.estimates.summaries import means, of_runs, worded
 from roamsim.pictures.bars import parts_of, specification
 from roamsim.storing.store import Results
 
@@ -53,10 +53,10 @@ def report(page: Report, results: Results) -> None:
     for row in shown.to_dicts():
         own = radios.filter(name=row["name"])
         own = own.filter(point=0) if several else own
-        which = "means over the runs" + (" of the first point" if several else "")
-        page.figure(f"airtime-{row['name']}", draw(row, own), f"{row['name']}: airtime, {which}", _note(own))
-    page.table(cells.rename(titles("wifi", cells.columns)), "wifi: means over replications")
-    page.table(radios.rename(titles("wifi_stations", radios.columns)), "wifi_stations: means over replications")
+        caption = f"Airtime of {row['name']}{of_runs(results, first=True)}"
+        page.figure(f"airtime-{row['name']}", draw(row, own), caption, _note(own))
+    page.table(worded("wifi", cells), f"wifi{of_runs(results)}")
+    page.table(worded("wifi_stations", radios), f"wifi_stations{of_runs(results)}")
 
 
 def draw(cell: Mapping[str, Any], radios: polars.DataFrame) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.estimates.summaries import means, titles
+from roamsim.estimates.summaries import means, of_runs, worded
 from roamsim.pictures.bars import parts_of, specification
 from roamsim.storing.store import Results
 from roamsim.technologies.wifi.airtime import ATTEMPTS
@@ -33,11 +33,9 @@ def report(page: Report, results: Results) -> None:
         used = own.filter(polars.col("attempts") > 0)
         if not used.height:
             continue
-        which = "means over the runs" + (" of the first point" if several else "")
-        page.figure(f"categories-{name}", draw(used), f"{name}: access categories, {which}", _note(used))
-    page.table(
-        categories.rename(titles("wifi_categories", categories.columns)), "wifi_categories: means over replications"
-    )
+        caption = f"Access categories of {name}{of_runs(results, first=True)}"
+        page.figure(f"categories-{name}", draw(used), caption, _note(used))
+    page.table(worded("wifi_categories", categories), f"wifi_categories{of_runs(results)}")
 
 
 def draw(categories: polars.DataFrame) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.estimates.summaries import means, titles
+from roamsim.estimates.summaries import means, of_runs, worded
 from roamsim.pictures.bars import Bars, specification
 from roamsim.storing.store import Results
 
@@ -27,9 +27,9 @@ def report(page: Report, results: Results) -> None:
     for (name,), own in shown.group_by("name", maintain_order=True):
         if not own["attempts"].sum():
             continue
-        which = "means over the runs" + (" of the first point" if several else "")
-        page.figure(f"rates-{name}", draw(own), f"{name}: attempts by rate, {which}", _note(own))
-    page.table(rates.rename(titles("wifi_rates", rates.columns)), "wifi_rates: means over replications")
+        caption = f"Attempts of {name} by rate{of_runs(results, first=True)}"
+        page.figure(f"rates-{name}", draw(own), caption, _note(own))
+    page.table(worded("wifi_rates", rates), f"wifi_rates{of_runs(results)}")
 
 
 def _pairs(rates: polars.DataFrame) -> polars.DataFrame:

@@ -15,6 +15,7 @@ from roamsim.errors import UsageError
 from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.timed import Figure, Marks, Panel
 from roamsim.pictures.timeseries import ALL, Part
+from roamsim.tables import heard
 
 #: More stations than that are not drawn (chosen: they fill a page).
 MAX_STATIONS = 8
@@ -22,11 +23,10 @@ MAX_STATIONS = 8
 
 def recorded(tables: Mapping[str, polars.DataFrame]) -> polars.DataFrame | None:
     """The link events of Wi-Fi stations in the first run, or of those that move what each run keeps; or `None`."""
-    events = tables.get("link_events")
-    if events is None:
-        events = tables.get("signals")
-    if events is None or "signal_dbm" not in events.columns or not events.height:
+    told = heard.table(tables)
+    if told is None or "signal_dbm" not in tables[told].columns:
         return None
+    events = tables[told]
     events = events.filter((polars.col("point") == events["point"].min()) & (polars.col("replication") == 0))
     by_radio = events.filter(polars.col("signal_dbm").is_not_null())["link"].unique()
     found = events.filter(polars.col("link").is_in(by_radio.to_list()))
@@ -45,11 +45,18 @@ def stations(events: polars.DataFrame) -> list[str]:
 
 
 def note(events: polars.DataFrame) -> str:
-    """What the picture leaves out."""
-    left_out = events["node"].n_unique() - MAX_STATIONS
-    heard = "Each point is the mean of the signal with a beacon or an answer to a probe"
-    heard += ", of those that move the last of each 200th of the run." if "reason" not in events.columns else "."
-    return heard + (f" {left_out} stations whose signals change less are left out." if left_out > 0 else "")
+    """What is drawn, and what is left out."""
+    there = events["node"].n_unique()
+    said = [
+        "Each point is the mean of the signal with a beacon or an answer to a probe.",
+        heard.said_of(heard.TRACED if "reason" in events.columns else heard.KEPT, there),
+    ]
+    if there > MAX_STATIONS:
+        said.append(
+            f"Of {there} stations {MAX_STATIONS} are drawn: those that heard most access points, and whose signals "
+            "change most."
+        )
+    return " ".join(filter(None, said))
 
 
 def picture(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> Figure:
@@ -94,11 +101,11 @@ def draw(events: polars.DataFrame, part: Part = ALL) -> Figure:
     panels = []
     for node in stations(events):
         mine = events.filter(polars.col("node") == node, polars.col("signal_dbm").is_not_null())
-        heard = [
+        powers = [
             Marks(str(link), colours[str(link)], "dot", rows.select(t="time_s", v="signal_dbm"))
             for (link,), rows in mine.group_by("link", maintain_order=True)
         ]
-        panels.append(Panel(f"{node}: signal, dBm", heard, 110, scale={"zero": False}))
+        panels.append(Panel(f"{node}: signal, dBm", powers, 110, scale={"zero": False}))
         held = associations(events, node, last_s)
         bars = [
             Marks(

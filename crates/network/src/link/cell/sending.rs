@@ -4,7 +4,7 @@ use crate::drops::DropReason;
 use crate::link::{Attachment, LinkStats};
 use crate::packet::Packet;
 use crate::queue::transmitter::Transmitter;
-use crate::queue::{Discipline, Queue, QueueLimit};
+use crate::queue::{AnyDiscipline, Queue, QueueLimit};
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
@@ -33,11 +33,11 @@ impl Managed {
     /// An idle transmitter of these attachments.
     pub fn new(
         rate_bps: u64,
-        discipline: Box<dyn Discipline>,
+        discipline: AnyDiscipline,
         limit: QueueLimit,
         of: impl IntoIterator<Item = u32>,
     ) -> Managed {
-        let queue = Queue::under(discipline, of);
+        let queue = Queue::new(discipline, of);
         let for_all = VecDeque::new();
         Managed { rate_bps, queue, for_all, limit, busy_until: Time::ZERO, in_service: Attachment(0) }
     }

@@ -9,7 +9,7 @@ use super::lu2::{Lost, Lu2, Lu2Config, Lu2Stats};
 use super::mac::Quality;
 use crate::link::LinkStats;
 use crate::packet::Packet;
-use crate::queue::{Discipline, Queue, Waiting};
+use crate::queue::{AnyDiscipline, Queue, Waiting};
 use crate::topology::Attachment;
 use roamsim_engine::{Stream, Time};
 use std::collections::VecDeque;
@@ -133,7 +133,7 @@ impl Direction {
     /// Over a service; `queue` before it, or whatever comes waits, first come, first served.
     pub fn new(
         service: &Service,
-        queue: Option<Box<dyn Discipline>>,
+        queue: Option<AnyDiscipline>,
         ip_config: IpConfig,
         errors: &ErrorConfig,
         random: Stream,
@@ -143,7 +143,7 @@ impl Direction {
             Service::Lu1 => (Dlc::Lu1(Lu1::new()), B_FIELD_BITS),
         };
         let before = queue.map(|queue| {
-            let queue = Queue::under(queue, SENDER.0..SENDER.0 + 1);
+            let queue = Queue::new(queue, SENDER.0..SENDER.0 + 1);
             Box::new(Before { arrivals: VecDeque::new(), queue, fragments: 0 })
         });
         Direction {
@@ -591,7 +591,7 @@ mod tests {
     use crate::drops::DropReason;
     use crate::packet::PacketId;
     use crate::queue::drop_tail::DropTail;
-    use crate::queue::{Length, QueueLimit};
+    use crate::queue::{Discipline, Length, QueueLimit};
     use crate::testing::datagram;
     use roamsim_engine::Span;
 
@@ -666,7 +666,7 @@ mod tests {
     #[test]
     fn what_the_queue_drops_has_an_end_and_leaves_no_fragments_behind() {
         let waiting = DropTail::new(Some(QueueLimit::Packets(3)));
-        let queue = Box::new(Impatient { waiting, dropped: VecDeque::new() });
+        let queue = AnyDiscipline::Managing(Box::new(Impatient { waiting, dropped: VecDeque::new() }));
         let (errors, service) = (ErrorConfig { ber_good: 0.0, ..ErrorConfig::default() }, Service::Lu1);
         let config = IpConfig { max_attempts: 10, unfinished: UnfinishedPackets::Lost };
         let mut direction =

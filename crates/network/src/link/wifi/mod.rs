@@ -236,7 +236,7 @@ impl Cell {
                 let accesses = &accesses[usize::from(number < cells.len())];
                 let queue = |category| {
                     let random = stream(number, &format!("queue of {category}"));
-                    Queue::under(config.rule.discipline(config.queue, random), of.iter().copied())
+                    Queue::new(config.rule.discipline(config.queue, random), of.iter().copied())
                 };
                 Radio::new(ear, accesses, queue, stream(number, "backoff"))
             })

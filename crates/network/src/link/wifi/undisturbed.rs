@@ -42,6 +42,12 @@ enum Stage {
 }
 
 impl Cell {
+    /// Whether a radio is.
+    #[cfg(test)]
+    pub(crate) fn is_undisturbed(&self) -> bool {
+        self.undisturbed.is_some()
+    }
+
     /// Whether a cell is one in which a radio may be undisturbed at times.
     pub(super) fn has_undisturbed(&self) -> bool {
         let plain = self.config.protection.is_none() && self.rates.is_none() && !self.has_paths;

@@ -7,7 +7,7 @@ use super::arq::{Arq, ArqConfig, Content};
 use super::pdu::{FRAGMENT_BYTES, LONGEST_PACKED_BYTES, PACKING_BYTES, WHOLE_BYTES};
 use crate::drops::DropReason;
 use crate::packet::Packet;
-use crate::queue::{Discipline, Queue, Waiting};
+use crate::queue::{AnyDiscipline, Queue, Waiting};
 use crate::topology::Attachment;
 use roamsim_engine::Time;
 
@@ -88,12 +88,12 @@ impl Connection {
     /// An empty one, of the packets from an attachment.
     pub fn new(
         from: Attachment,
-        discipline: Box<dyn Discipline>,
+        discipline: AnyDiscipline,
         packs: bool,
         arq: Option<ArqConfig>,
     ) -> Connection {
         let manages = discipline.manages();
-        let queue = Queue::under(discipline, from.0..from.0 + 1);
+        let queue = Queue::new(discipline, from.0..from.0 + 1);
         let arq = arq.map(|config| Box::new(Arq::new(config)));
         Connection { queue, manages, packs, head: None, lost: None, packed: Vec::new(), arq }
     }
@@ -327,7 +327,7 @@ mod tests {
     }
 
     fn with(sizes: &[u32], packs: bool) -> Connection {
-        let mut connection = Connection::new(Attachment(3), Box::new(DropTail::new(None)), packs, None);
+        let mut connection = Connection::new(Attachment(3), DropTail::new(None).into(), packs, None);
         for &bytes in sizes {
             assert_eq!(connection.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
         }
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn with_arq_blocks_that_wait_are_given_up_and_not_those_on_their_way() {
-        let queue = Box::new(DropTail::new(None));
+        let queue = DropTail::new(None).into();
         let mut one =
             Connection::new(Attachment(3), queue, false, Some(crate::link::wimax::arq::tests::CONFIG));
         for bytes in [250, 250, 150] {

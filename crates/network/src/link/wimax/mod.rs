@@ -298,7 +298,7 @@ impl Cell {
             bursts: Bursts::default(),
             deal: Deal::default(),
             ranging: BTreeMap::new(),
-            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue))), false, None),
+            broadcasts: Connection::new(BROADCAST, DropTail::new(Some(config.queue)).into(), false, None),
             copies: BTreeMap::new(),
             next_frame: 0,
             frame_pending: false,

@@ -53,7 +53,7 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
         return AnyLink::Wire(Wire::new(config, loss));
     }
     let queue = match queue {
-        None => Box::new(DropTail::new(None)),
+        None => DropTail::new(None).into(),
         Some(queue) => {
             queue.rule(highest_bps(rate), mtu_bytes).discipline(queue_limit(queue), stream("queue"))
         }

@@ -31,7 +31,7 @@ def burst_delays(data: Data) -> timed.Figure:
         edges = [part * width_s for part in range(round(SHOWN_S / width_s) + 1)]
         means, longest = [], []
         for begin, end in pairwise(edges):
-            means.append(statistics.mean(list(mean_between(data, arrivals, begin, end).values())))
+            means.append(statistics.mean(list(mean_between(data, arrivals, begin, end).values())).within(0.0))
             rows = [row for row in data.rows("burst", arrivals=arrivals) if begin <= row["from_s"] < end]
             longest.append(max(row["longest_delay_s"] for row in rows))
         ends = {"low": [one.low for one in means], "high": [one.high for one in means]}

@@ -29,7 +29,8 @@ def figure_5(data: Data) -> dict[str, Any]:
         panel = {"panel": f"{case} ({share} %)"}
         for column, (label, _) in CURVES.items():
             for offered, estimate in data.curve("throughput", column, "offered", case=case).items():
-                ends = {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
+                shown = estimate.within(0.0)
+                ends = {"mean": shown.mean, "low": shown.low, "high": shown.high}
                 rows.append({**panel, "series": label, "x": offered, **ends})
         teo = data.estimate("throughput", "throughput_teo", case=case, offered=SATURATED).mean
         for x in (0.6 * SATURATED, SATURATED):

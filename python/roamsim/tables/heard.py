@@ -1,0 +1,26 @@
+"""What links told the nodes at them: every link event where they were traced, else those that each run keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars
+
+#: The tables, the fuller one first.
+TRACED, KEPT = "link_events", "signals"
+
+#: Nodes that the other one has, the first that move (`Series::MOST` of the engine).
+MOST_KEPT = 100
+
+
+def table(tables: Mapping[str, polars.DataFrame]) -> str | None:
+    """The name of the table that says most; `None` where no link told anything."""
+    return next((name for name in (TRACED, KEPT) if name in tables and tables[name].height), None)
+
+
+def said_of(name: str, nodes: int) -> str:
+    """What a reader has to know of rows of `signals`, of so many nodes; of `link_events`, nothing."""
+    if name == TRACED:
+        return ""
+    first = f", and only of the first {MOST_KEPT} nodes that move" if nodes >= MOST_KEPT else ""
+    return f"Of each 200th of the run the last report of a signal is there{first}; `--trace {TRACED}` records each."
