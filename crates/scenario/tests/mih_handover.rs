@@ -141,6 +141,53 @@ fn stations_that_are_there_take_places() {
 }
 
 #[test]
+fn a_network_that_the_terminal_never_comes_into_is_warned_of() {
+    let joins = "base_station = \"base-station\"\nstations = [\"terminal\"]";
+    let (stations, nodes) = with_others(1, joins);
+    let small = "{ access = \"small\", pos = \"pos-1\" }";
+    let large = "{ access = \"large\", pos = \"pos-2\" }";
+    let ends = |from: &str, to: &str| format!("from = {from}\nto = [{to}]");
+    // The small cell reaches it everywhere; in the large one somebody else stands.
+    let warnings = |x: &str, from: &str, to: &str| -> Vec<String> {
+        let place = "name = \"base-station\"\nposition = { x = \"0m\"";
+        let text = with(&[
+            (place, &place.replace("0m", x)),
+            (joins, &stations),
+            ("radius = \"50m\"", "radius = \"400m\""),
+            (&ends(small, large), &ends(from, to)),
+        ]) + &nodes.replace("5m", x);
+        let scenario = Scenario::parse(&text, "walk", Format::Toml, &[])
+            .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+        scenario.warnings.iter().map(|told| told.to_string().replace("\n  │ ", " ")).collect()
+    };
+    for (from, to, key, whence) in
+        [(small, large, "walk.to.0.access", "to"), (large, small, "walk.from.access", "from")]
+    {
+        let told = warnings("556m", from, to);
+        let message = "\"terminal\" never comes into \"large\", which reaches 500m around \"base-station\"";
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].contains(&format!("{key}: {message}: nothing is handed over {whence} it")),
+            "{told:?}"
+        );
+    }
+    // It comes to 55 m.
+    assert!(warnings("554m", small, large).is_empty());
+}
+
+#[test]
+fn a_handover_without_point_of_service_or_sessions_is_refused_with_the_way_out() {
+    for (written, help) in [
+        (", pos = \"pos-2\"", "such as pos = \"router\""),
+        ("transport = { protocol = \"udp\" }\nmessage_size", "such as transport = { protocol = \"udp\" }"),
+    ] {
+        let left_out = if written.ends_with("size") { "message_size" } else { "" };
+        let report = refusal::refuse(&with(&[(written, left_out)]));
+        assert!(report.contains("is missing") && report.contains(help), "{report}");
+    }
+}
+
+#[test]
 fn a_point_of_service_knows_whether_its_cell_would_admit_the_terminal() {
     let large =
         GOOD.split("[[cell]]").nth(2).expect("the large cell").split("[[link]]").next().expect("links");
