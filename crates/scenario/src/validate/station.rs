@@ -88,8 +88,9 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
 }
 
 /// Refuses a station that would have to compare a signal with a distance, or with a signal of another technology: of one that keeps
-/// an address in each cell, nothing is compared.
+/// an address in each cell, or listens to all agents of Mobile IP, nothing is compared.
 fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
+    let schemes = Schemes::new(context.scenario);
     let mut first: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
     let mut told = BTreeSet::new();
     for entry in context.scenario.accesses() {
@@ -102,7 +103,7 @@ fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
             }
             let before = *first.entry(station).or_insert(entry);
             let (own, other) = (entry.access.compares(), before.access.compares());
-            if own == other || !told.insert(station) {
+            if own == other || schemes.listens_to_each(context.scenario, station) || !told.insert(station) {
                 continue;
             }
             let why = match (other, own) {
@@ -117,8 +118,15 @@ fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
                 before.access.section(),
                 before.access.name(),
             );
-            let help = "write `multihomed = true` in its [[node]], so that it has an interface and an address in each; \
-                        make both of one kind; or give one of them to another node";
+            let help = match schemes.mobile_ip(station) {
+                Some(_) => {
+                    "of each technology a mobile node of Mobile IP may be in one cell, or in cells of one technology alone"
+                }
+                None => {
+                    "write `multihomed = true` in its [[node]], so that it has an interface and an address in each; \
+                     make both of one kind; or give one of them to another node"
+                }
+            };
             let steps = [&entry.at()[..], &[Key("stations"), At(number)]].concat();
             report.add(&steps, message, help);
         }
