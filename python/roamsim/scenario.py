@@ -3273,9 +3273,9 @@ class MihHandover(Table):
             is. Left out: all are as long as they are.
         processing_time: Time from a request's arrival to what is done about it, at each node that has none of its
             own. Default: none. Without it: "0s".
-        reservation_time: How long a network with `capacity` keeps the place that was agreed on for a mobile node
-            whose link there is not up. Default chosen: 30s, longer than any step of the published 802.21 study
-            takes, whose networks have room for all. Without it: "30s".
+        reservation_time: How long a network with `capacity`, or one that admits service flows, keeps the place that
+            was agreed on for a mobile node whose link there is not up. Default chosen: 30s, longer than any step of
+            the published 802.21 study takes, whose networks have room for all. Without it: "30s".
         scan_time: How long the mobile node scans for the networks that it may go to. It then knows those that it
             hears.
         act_on: Upon what the handover is prepared. Default: Link_Going_Down, as in the published 802.21 study.
@@ -3354,8 +3354,9 @@ class CandidateNetwork(Table):
     Attributes:
         access: The cell, by the name of its `[[cell]]`, `[[wifi]]` or the like.
         pos: The node that is its point of service.
-        capacity: For how many mobile nodes that are handed over it has room, those of all entries together;
-            entries that name the same cell say the same. Left out: for all that come.
+        capacity: For how many stations it has room: those that are there, and the mobile nodes of all entries that
+            have a place; entries that name the same cell say the same. Left out: for all that come, as far as an
+            802.16 cell admits their service flows.
         processing_time: The `processing_time` of the node that is its point of service. Left out: that of the
             entry.
     """

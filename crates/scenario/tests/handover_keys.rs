@@ -49,6 +49,8 @@ fn two_for_one() -> String {
     let text = to_wimax()
         .replace("stations = [\"terminal\"]", "stations = [\"terminal\", \"other\"]")
         .replace("pos = \"pos-2\" }", "pos = \"pos-2\", capacity = 1 }")
+        // The first has not come yet when the second asks.
+        .replace("radius = \"500m\" }", "radius = \"500m\", ranging_interval = \"2s\" }")
         .replace(SCAN, &format!("{SCAN}\nentry = \"after_commitment\""));
     let part = |from: &str, to: &str| {
         let part = text.split(from).nth(1).expect(from).split(to).next().expect(to);

@@ -118,6 +118,106 @@ fn where_a_candidate_has_no_room_the_terminal_stays_until_its_link_is_down() {
     assert_eq!(ended(&full), ["link_down", "no_candidate"]);
 }
 
+/// The station of the large cell, and so many more that stand in it.
+fn with_others(count: usize, stations: &str) -> (String, String) {
+    let names: Vec<String> = (0..count).map(|number| format!("other-{number}")).collect();
+    let named = names.iter().map(|name| format!(", \"{name}\"")).collect::<String>();
+    let nodes = names
+        .iter()
+        .map(|name| format!("\n[[node]]\nname = \"{name}\"\nposition = {{ x = \"5m\", y = \"0m\" }}\n"));
+    (stations.replace("\"terminal\"]", &format!("\"terminal\"{named}]")), nodes.collect())
+}
+
+#[test]
+fn stations_that_are_there_take_places() {
+    let target = "{ access = \"large\", pos = \"pos-2\" }";
+    let large = "base_station = \"base-station\"\nstations = [\"terminal\"]";
+    let (stations, nodes) = with_others(2, large);
+    for (capacity, expected) in [(2, ["link_down", "no_candidate"]), (3, ["committed", ""])] {
+        let limited = format!("{{ access = \"large\", pos = \"pos-2\", capacity = {capacity} }}");
+        let outcome = outcome(&(with(&[(target, &limited), (large, &stations)]) + &nodes), 1);
+        assert_eq!(ended(&outcome), expected, "{capacity}");
+    }
+}
+
+#[test]
+fn a_network_that_the_terminal_never_comes_into_is_warned_of() {
+    let joins = "base_station = \"base-station\"\nstations = [\"terminal\"]";
+    let (stations, nodes) = with_others(1, joins);
+    let small = "{ access = \"small\", pos = \"pos-1\" }";
+    let large = "{ access = \"large\", pos = \"pos-2\" }";
+    let ends = |from: &str, to: &str| format!("from = {from}\nto = [{to}]");
+    // The small cell reaches it everywhere; in the large one somebody else stands.
+    let warnings = |x: &str, from: &str, to: &str| -> Vec<String> {
+        let place = "name = \"base-station\"\nposition = { x = \"0m\"";
+        let text = with(&[
+            (place, &place.replace("0m", x)),
+            (joins, &stations),
+            ("radius = \"50m\"", "radius = \"400m\""),
+            (&ends(small, large), &ends(from, to)),
+        ]) + &nodes.replace("5m", x);
+        let scenario = Scenario::parse(&text, "walk", Format::Toml, &[])
+            .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+        scenario.warnings.iter().map(|told| told.to_string().replace("\n  │ ", " ")).collect()
+    };
+    for (from, to, key, whence) in
+        [(small, large, "walk.to.0.access", "to"), (large, small, "walk.from.access", "from")]
+    {
+        let told = warnings("556m", from, to);
+        let message = "\"terminal\" never comes into \"large\", which reaches 500m around \"base-station\"";
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].contains(&format!("{key}: {message}: nothing is handed over {whence} it")),
+            "{told:?}"
+        );
+    }
+    // It comes to 55 m.
+    assert!(warnings("554m", small, large).is_empty());
+}
+
+#[test]
+fn a_handover_without_point_of_service_or_sessions_is_refused_with_the_way_out() {
+    for (written, help) in [
+        (", pos = \"pos-2\"", "such as pos = \"router\""),
+        ("transport = { protocol = \"udp\" }\nmessage_size", "such as transport = { protocol = \"udp\" }"),
+    ] {
+        let left_out = if written.ends_with("size") { "message_size" } else { "" };
+        let report = refusal::refuse(&with(&[(written, left_out)]));
+        assert!(report.contains("is missing") && report.contains(help), "{report}");
+    }
+}
+
+#[test]
+fn a_point_of_service_knows_whether_its_cell_would_admit_the_terminal() {
+    let large =
+        GOOD.split("[[cell]]").nth(2).expect("the large cell").split("[[link]]").next().expect("links");
+    // With 48 symbols a frame there is room for three bursts of 700 octets.
+    for (others, entry, expected, given) in [
+        (2, "after_commitment", ["committed", ""], "admitted"),
+        (3, "after_commitment", ["link_down", "no_candidate"], "refused"),
+        // It has entered before one of the others, and has what it was given.
+        (3, "before", ["committed", ""], "admitted"),
+    ] {
+        let (stations, nodes) = with_others(others, "stations = [\"terminal\"]");
+        let all = stations.replace("stations", "unsolicited_grants = [{ stations");
+        let wimax = format!(
+            "\nname = \"large\"\nbase_station = \"base-station\"\n{stations}\nbandwidth = \"5MHz\"\nframe = \"5ms\"\n\
+             {all}, packet_size = \"700B\", interval = \"5ms\" }}]\n\
+             entry = {{ radius = \"500m\", known_descriptors = true }}\n\n"
+        );
+        // The terminal is the last to come, from where the cell does not reach at first.
+        let text = with(&[(&format!("[[cell]]{large}"), &format!("[[wimax]]{wimax}"))])
+            .replace("scan_time", &format!("entry = \"{entry}\"\nscan_time"));
+        let outcome = outcome(&(text + &nodes), 1);
+        let admitted = (texts(&outcome, "wimax_additions", "node").iter())
+            .zip(texts(&outcome, "wimax_additions", "outcome").iter())
+            .filter(|(station, _)| *station == "terminal")
+            .map(|(_, admitted)| admitted.as_str())
+            .collect::<Vec<_>>();
+        assert_eq!((ended(&outcome), admitted), (expected, vec![given]), "{others} {entry}");
+    }
+}
+
 /// The example with a third network, whose point of service is behind a wire of an MTU of its own.
 fn with_third_network(mtu: &str, changes: &[(&str, &str)]) -> String {
     let second = "{ access = \"large\", pos = \"pos-2\" }";

@@ -119,6 +119,52 @@ fn a_registration_takes_the_time_of_its_two_messages() {
     assert_eq!(integers(&outcome, "mobile_ip", "advertisements")[..2], [40, 40]);
 }
 
+/// `WALK` out of 802.11 into an 802.16 cell around it.
+fn into_wimax(entry: &str) -> String {
+    let home = WALK.split("[[cell]]").nth(1).expect("the home cell");
+    let foreign = WALK
+        .split("[[cell]]")
+        .nth(2)
+        .expect("the foreign cell")
+        .split("[[mobile_ip]]")
+        .next()
+        .expect("agents");
+    walk(&[
+        (
+            &format!("[[cell]]{home}"),
+            "[[wifi]]\nname = \"home cell\"\naccess_point = \"home\"\nstations = [\"walker\"]\nbeacons = {}\n\
+             radio = { radius = \"120m\", path_loss = { model = \"free_space\" } }\n",
+        ),
+        (
+            &format!("[[cell]]{foreign}"),
+            &format!(
+                "[[wimax]]\nname = \"foreign cell\"\nbase_station = \"abroad\"\nstations = [\"walker\"]\n\
+                 bandwidth = \"5MHz\"\nframe = \"5ms\"\nentry = {entry}\n"
+            ),
+        ),
+        ("\"eager\"", "\"lifetime\""),
+    ])
+}
+
+#[test]
+fn a_home_address_follows_from_802_11_to_802_16() {
+    let radio = "{ radio = { path_loss = { model = \"free_space\" } } }";
+    for entry in ["{ radius = \"500m\" }", radio] {
+        let outcome = outcome(&(into_wimax(entry) + &voice("server", "walker")), 0);
+        assert_eq!(texts(&outcome, "handovers", "scheme"), ["mobile_ip"], "{entry}");
+        assert_eq!(texts(&outcome, "handovers", "to_cell"), ["foreign cell"], "{entry}");
+        // It is within 120 m for 12 s; the last advertisement holds for 3 s, and was heard within 1 s before.
+        let detected_s = handover(&outcome, "detected_s");
+        assert!((14.0..=15.1).contains(&detected_s), "{entry}: {detected_s}");
+        // Two wires each way, at least; frames of 5 ms, of which a request and its grant take some.
+        let took_s = handover(&outcome, "completed_s") - detected_s;
+        assert!((4.0 * 0.2..4.0 * 0.2 + 0.1).contains(&took_s), "{entry}: {took_s}");
+        // What is sent from then on arrives: lost is what is sent from 12 s on until the home agent knows.
+        let lost = floats(&outcome, "flows", "lost_packets")[0];
+        assert!((200.0..420.0).contains(&lost), "{entry}: {lost}");
+    }
+}
+
 #[test]
 fn detection_is_uniform_over_a_period_behind_what_it_waits_for() {
     // Eager: the first advertisement after entering at 8 s, 51 B (20 + 8 + 8 + 12 + 3) in 408 us and 1 ms. Lifetime: 3 s

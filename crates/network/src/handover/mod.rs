@@ -138,6 +138,8 @@ pub struct StationPlace {
     pub cells: Vec<Membership>,
     /// Which of them it is associated with.
     pub association: Association,
+    /// Of which of them the link is up.
+    connected: Vec<bool>,
     /// The place among `cells` of the one that its packets went through last.
     current: Option<usize>,
     /// Since when.
@@ -167,6 +169,7 @@ impl StationPlace {
         StationPlace {
             node,
             scheme,
+            connected: vec![false; cells.len()],
             cells,
             association,
             current: None,
@@ -188,6 +191,11 @@ impl StationPlace {
         let preferred = self.current.filter(heard);
         let others = (0..self.cells.len()).filter(|&cell| Some(cell) != preferred).filter(heard);
         preferred.into_iter().chain(others).map(|cell| self.cells[cell].interface).collect()
+    }
+
+    /// Whether it is connected in a cell, a place among `cells`, and uses it: where MIH users redirect its traffic, once that goes there.
+    pub(crate) fn uses(&self, cell: usize) -> bool {
+        self.connected[cell] && (!matches!(self.scheme, Scheme::Mih(_)) || self.current == Some(cell))
     }
 }
 
@@ -400,7 +408,12 @@ impl Handovers {
 
     /// Something has happened to a station: its scheme does something about it.
     fn react(&mut self, network: &mut Network, now: Time, station: u32, cue: Cue) {
-        let place = &self.stations[station as usize];
+        let place = &mut self.stations[station as usize];
+        match cue {
+            Cue::Link(cell, LinkEvent::Up) => place.connected[cell] = true,
+            Cue::Link(cell, LinkEvent::Down(_)) => place.connected[cell] = false,
+            Cue::Link(..) | Cue::Nearest(_) => {}
+        }
         let actions = match place.scheme {
             Scheme::Bridged => bridged::react(place, cue),
             Scheme::MobileSctp(rule) => mobile_sctp::react(rule, place, cue),

@@ -15,7 +15,7 @@ use roamsim_protocols::mih::wire::link::{EventList, LinkDownReason, LinkTupleId}
 use roamsim_protocols::mih::{self, Mihf};
 use roamsim_protocols::tcp::segment;
 use roamsim_protocols::{Address, Context};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// An MIHF that is about to be called, which is then to be served.
 fn called<'a>(
@@ -76,22 +76,64 @@ impl World {
         if self.mih_handovers[number as usize].scanned_at.is_some_and(|at| at <= now) {
             self.finish_scan(now, number);
         }
-        let World { mih_handovers, mih_nodes, resources, work, .. } = self;
+        let World { mih_handovers, mih_nodes, work, .. } = self;
         let handover = &mut mih_handovers[number as usize];
         let (mut cx, mihf) = called(mih_nodes, work, handover.parties.mobile_node.mihf, now);
         handover.parties.mobile_node.user.handle_timeout(&mut cx, mihf);
         let (mut cx, mihf) = called(mih_nodes, work, handover.parties.serving.mihf, now);
         handover.parties.serving.user.handle_timeout(&mut cx, mihf);
-        for candidate in &mut handover.parties.candidates {
-            let (mut cx, mihf) = called(mih_nodes, work, candidate.pos.mihf, now);
-            let resources = &mut resources[candidate.cell as usize];
-            candidate.pos.user.handle_timeout(&mut cx, mihf, resources);
+        for candidate in 0..handover.parties.candidates.len() {
+            self.serve_candidate(now, number, candidate);
         }
-        if handover.redirection.handle_timeout(now) {
+        if self.mih_handovers[number as usize].redirection.handle_timeout(now) {
             self.send_updates(moment, number);
         }
         self.serve_mih_handover(moment, number);
         worked
+    }
+
+    /// The PoS of a candidate does what is due, and answers by what its cell has now.
+    fn serve_candidate(&mut self, now: Time, number: u32, candidate: usize) {
+        let there = &self.mih_handovers[number as usize].parties.candidates[candidate];
+        let cell = there.cell as usize;
+        if there.pos.user.poll_timeout().is_some_and(|due| due <= now) {
+            let (others, link_places) = self.observed(number, candidate);
+            self.resources[cell].observe(others, link_places);
+        }
+        let World { mih_handovers, mih_nodes, resources, work, .. } = self;
+        let pos = &mut mih_handovers[number as usize].parties.candidates[candidate].pos;
+        let (mut cx, mihf) = called(mih_nodes, work, pos.mihf, now);
+        pos.user.handle_timeout(&mut cx, mihf, &mut resources[cell]);
+    }
+
+    /// How many stations use a candidate's cell beside the mobile node that no place is reserved for, and for how many like that the link
+    /// has room beside them and those with a place; `None`: for all that come.
+    fn observed(&self, number: u32, candidate: usize) -> (u32, Option<u32>) {
+        let World { mih_handovers, mih_nodes, handovers, network, resources, .. } = self;
+        let parties = &mih_handovers[number as usize].parties;
+        let cell = parties.candidates[candidate].cell;
+        let with_place: BTreeSet<u32> = mih_handovers
+            .iter()
+            .filter(|other| {
+                let name = mih_nodes[other.parties.mobile_node.mihf as usize].mihf.id();
+                resources[cell as usize].has_place(name)
+            })
+            .map(|other| other.parties.station)
+            .collect();
+        let (mut others, mut reserved, mut own) = (0, Vec::new(), None);
+        for (station, place) in (0..).zip(&handovers.stations) {
+            let Some(at) = place.cells.iter().position(|member| member.cell == cell) else { continue };
+            let on_link = place.cells[at].number;
+            if station == parties.station {
+                own = Some(on_link);
+            } else if with_place.contains(&station) {
+                reserved.push(on_link);
+            } else {
+                others += u32::from(place.uses(at));
+            }
+        }
+        let stations = network.stations(handovers.cells[cell as usize].link);
+        (others, stations.zip(own).and_then(|(stations, own)| stations.places_for(own, &reserved)))
     }
 
     /// Opens connections; the mobile node registers its link, to whose event the PoS subscribes where it has to be told.
@@ -107,7 +149,7 @@ impl World {
 
     /// The MIHF of a node tells something to the user whose session it is about.
     pub(super) fn on_handover_event(&mut self, now: Time, mihf: u32, number: u32, event: &mih::Event) {
-        let World { mih_handovers, mih_nodes, resources, work, .. } = self;
+        let World { mih_handovers, mih_nodes, work, .. } = self;
         let handover = &mut mih_handovers[number as usize];
         let (mut cx, function) = called(mih_nodes, work, mihf, now);
         // An answer that needs no time is ready before the request is acknowledged.
@@ -124,13 +166,12 @@ impl World {
             handover.parties.serving.user.handle_event(&mut cx, function, event);
             handover.parties.serving.user.handle_timeout(&mut cx, function);
         } else if let Some(candidate) =
-            handover.parties.candidates.iter_mut().find(|candidate| candidate.pos.mihf == mihf)
+            handover.parties.candidates.iter().position(|candidate| candidate.pos.mihf == mihf)
         {
-            candidate.pos.user.handle_event(&mut cx, function, event);
-            let resources = &mut resources[candidate.cell as usize];
-            candidate.pos.user.handle_timeout(&mut cx, function, resources);
+            handover.parties.candidates[candidate].pos.user.handle_event(&mut cx, function, event);
+            self.serve_candidate(now, number, candidate);
         }
-        work.push_back(Work::MihHandover(number));
+        self.work.push_back(Work::MihHandover(number));
     }
 
     /// A link of a mobile node has indicated something: its user hears it, and where it is that of the network that it leaves its PoS,

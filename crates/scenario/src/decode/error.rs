@@ -87,7 +87,19 @@ impl de::Error for Error<'_> {
     fn missing_field(key: &'static str) -> Self {
         let mut error = Error::new(format!("the key `{key}` is missing"));
         error.0.kind = Kind::Missing(key);
-        error
+        match how_to_write(key) {
+            Some(help) => error.help(help),
+            None => error,
+        }
+    }
+}
+
+/// How a key is written whose value its name does not tell.
+fn how_to_write(key: &str) -> Option<&'static str> {
+    match key {
+        "pos" => Some("name the node that is the point of service of this network, such as pos = \"router\""),
+        "transport" => Some("say what it goes over, such as transport = { protocol = \"udp\" }"),
+        _ => None,
     }
 }
 

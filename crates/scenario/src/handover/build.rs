@@ -68,9 +68,10 @@ impl Builder<'_> {
                 memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
             }
             // With one interface for all of its cells, or one radio, it uses one at a time. Where it keeps an address in each of
-            // several cells, it has a radio for each of them.
+            // several cells, or is a mobile node in cells of different technologies, it has a radio for each of them.
+            let radio_each = node.multihomed || schemes.listens_to_each(self.scenario, &node.name);
             let one_radio =
-                (sharing > 1 || hysteresis_db.is_some()) && !(node.multihomed && memberships.len() > 1);
+                (sharing > 1 || hysteresis_db.is_some()) && !(radio_each && memberships.len() > 1);
             let one = scheme == Scheme::Bridged || one_radio;
             let uses = if one { Uses::One } else { Uses::All };
             let hysteresis = hysteresis_db.filter(|_| one).unwrap_or(node.hysteresis_m);

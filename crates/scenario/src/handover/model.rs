@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::Pair;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
 use crate::model::node::Node;
@@ -72,6 +73,15 @@ impl<'a> Schemes<'a> {
     /// Whether an SCTP association follows the addresses of this node.
     pub fn follows(&self, node: &str) -> bool {
         self.followed.contains(node)
+    }
+
+    /// Whether a node has an interface and a radio of its own for each of its cells without keeping their addresses: a mobile node of
+    /// Mobile IP, which listens to all agents, in cells of different technologies.
+    pub fn listens_to_each(&self, scenario: &Scenario, node: &str) -> bool {
+        let is_station = |pair: Pair<'_>| pair.has_station() && pair.nodes[1] == node;
+        let mut cells = scenario.accesses().filter(|entry| entry.access.pairs().into_iter().any(is_station));
+        let mut technologies = BTreeSet::new();
+        self.mobile_nodes.contains_key(node) && cells.all(|cell| technologies.insert(cell.access.section()))
     }
 
     /// The entry by which MIH users hand a node over.

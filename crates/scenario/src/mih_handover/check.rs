@@ -3,10 +3,11 @@
 use roamsim_engine::Span;
 use std::collections::BTreeMap;
 
-use super::model::{ActOn, Initiator, MihHandover, Notice, Then};
+use super::model::{ActOn, CandidateNetwork, Initiator, MihHandover, Notice, Then};
 use crate::Scenario;
 use crate::access::Pair;
 use crate::access::stations::THAT_COME_AND_GO;
+use crate::access::wimax::model::Wimax;
 use crate::application::model::Application;
 use crate::flow::model::Flow;
 use crate::signalling::check::{HEADER_BYTES, check_threshold, check_transactions, id_tlv_bytes};
@@ -90,7 +91,9 @@ fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
     if entry.reservation_time == Span::ZERO {
         let message = "a place that is kept for no time is never taken";
         report.add(&reservation, message, "write a time that entering the network takes, such as \"30s\"");
-    } else if report.is_set(&reservation) && entry.to.iter().all(|target| target.capacity.is_none()) {
+    } else if report.is_set(&reservation)
+        && !entry.to.iter().any(|target| is_limited(target, entry, scenario))
+    {
         let message = "every network of `to` has room for all that come, and keeps no place for anybody";
         report.add(&reservation, message, "leave it out, or give one of them a `capacity`");
     }
@@ -120,6 +123,12 @@ fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
             report.add(&steps("message"), "this message is named twice", "name each message once");
         }
     }
+}
+
+/// Whether a network may have no room for the mobile node.
+fn is_limited(target: &CandidateNetwork, entry: &MihHandover, scenario: &Scenario) -> bool {
+    let admits = |cell: &Wimax| cell.name == target.access && cell.admits_flows_of(&entry.mobile_node);
+    target.capacity.is_some() || scenario.wimax.iter().any(admits)
 }
 
 /// The networks are cells, each another one, and the mobile node a station of each.

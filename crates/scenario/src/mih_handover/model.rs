@@ -48,8 +48,8 @@ pub struct MihHandover {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>", extend("default" = "0s"))]
     pub processing_time: Option<Span>,
-    /// How long a network with `capacity` keeps the place that was agreed on for a mobile node whose link there is not up. Default
-    /// chosen: 30s, longer than any step of the published 802.21 study takes, whose networks have room for all.
+    /// How long a network with `capacity`, or one that admits service flows, keeps the place that was agreed on for a mobile node
+    /// whose link there is not up. Default chosen: 30s, longer than any step of the published 802.21 study takes, whose networks have room for all.
     #[serde(default = "default_reservation_time", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub reservation_time: Span,
@@ -286,8 +286,8 @@ pub struct CandidateNetwork {
     pub access: String,
     /// The node that is its point of service.
     pub pos: String,
-    /// For how many mobile nodes that are handed over it has room, those of all entries together; entries that name the
-    /// same cell say the same. Left out: for all that come.
+    /// For how many stations it has room: those that are there, and the mobile nodes of all entries that have a place; entries that
+    /// name the same cell say the same. Left out: for all that come, as far as an 802.16 cell admits their service flows.
     #[serde(default)]
     pub capacity: Option<u32>,
     /// The `processing_time` of the node that is its point of service. Left out: that of the entry.

@@ -88,8 +88,9 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
 }
 
 /// Refuses a station that would have to compare a signal with a distance, or with a signal of another technology: of one that keeps
-/// an address in each cell, nothing is compared.
+/// an address in each cell, or listens to all agents of Mobile IP, nothing is compared.
 fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
+    let schemes = Schemes::new(context.scenario);
     let mut first: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
     let mut told = BTreeSet::new();
     for entry in context.scenario.accesses() {
@@ -102,22 +103,30 @@ fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
             }
             let before = *first.entry(station).or_insert(entry);
             let (own, other) = (entry.access.compares(), before.access.compares());
-            if own == other || !told.insert(station) {
+            if own == other || schemes.listens_to_each(context.scenario, station) || !told.insert(station) {
                 continue;
             }
-            let named = |compares| match compares {
-                Compares::Distances => "goes by its distance",
-                Compares::Signals(_) => "goes by its signal",
+            let why = match (other, own) {
+                (Compares::Signals(_), Compares::Signals(_)) => {
+                    "signals of different technologies say nothing of each other"
+                }
+                (Compares::Distances, _) => "that goes by its distance, this goes by its signal",
+                (Compares::Signals(_), _) => "that goes by its signal, this goes by its distance",
             };
             let message = format!(
-                "\"{station}\" is a station of [[{}]] \"{}\" as well, and cannot compare the two: that {}, this {}",
+                "\"{station}\" is a station of [[{}]] \"{}\" as well, and cannot compare the two: {why}",
                 before.access.section(),
                 before.access.name(),
-                named(other),
-                named(own)
             );
-            let help = "write `multihomed = true` in its [[node]], so that it has an interface and an address in each; \
-                        make both of one kind; or give one of them to another node";
+            let help = match schemes.mobile_ip(station) {
+                Some(_) => {
+                    "of each technology a mobile node of Mobile IP may be in one cell, or in cells of one technology alone"
+                }
+                None => {
+                    "write `multihomed = true` in its [[node]], so that it has an interface and an address in each; \
+                     make both of one kind; or give one of them to another node"
+                }
+            };
             let steps = [&entry.at()[..], &[Key("stations"), At(number)]].concat();
             report.add(&steps, message, help);
         }
@@ -148,6 +157,14 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
             trajectory(base_station).map_or(Some(end), |base| last_within(walk, base, reach_m, end))
         };
         if let Some(leaves) = cells.iter().filter_map(last).max() {
+            let missed: BTreeMap<&str, (&str, f64)> = (cells.iter())
+                .map(|(cell, base_station, reach_m)| (cell.access.name(), (*base_station, *reach_m)))
+                .filter(|(name, _)| {
+                    let mut own = cells.iter().filter(|(cell, ..)| cell.access.name() == *name);
+                    own.all(|cell| last(cell).is_none())
+                })
+                .collect();
+            warn_of_missed_networks(context.scenario, station, &missed, report);
             if leaves < end && !anywhere.contains(station) {
                 let message = format!(
                     "\"{station}\" is where none of its cells reaches from {} on, to the end of the run at {}",
@@ -178,6 +195,34 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
         let key = if moves { "motion" } else { "position" };
         let help = "lead it into a cell, make a cell larger, or leave the node out of its `stations`";
         report.add(&[Key("node"), At(number), Key(key)], message, help);
+    }
+}
+
+/// Warns of a handover from or to a cell that its mobile node never comes into; those cells, each with a base station and how far it
+/// reaches.
+fn warn_of_missed_networks(
+    scenario: &Scenario,
+    station: &str,
+    missed: &BTreeMap<&str, (&str, f64)>,
+    report: &mut Report<'_>,
+) {
+    let handovers = scenario.mih_handovers.iter().enumerate();
+    for (i, entry) in handovers.filter(|(_, entry)| entry.mobile_node == station) {
+        let at = [Key("handover"), At(i)];
+        let to = (entry.to.iter().enumerate()).map(|(j, target)| {
+            (&target.access, [&at[..], &[Key("to"), At(j), Key("access")]].concat(), "to it")
+        });
+        let from = (&entry.from.access, join(&at, ["from", "access"]), "from it");
+        for (access, steps, whence) in std::iter::once(from).chain(to) {
+            let Some((base_station, reach_m)) = missed.get(access.as_str()) else { continue };
+            let message = format!(
+                "\"{station}\" never comes into \"{access}\", which reaches {} around \"{base_station}\": nothing is handed \
+                 over {whence}",
+                length_text(*reach_m)
+            );
+            let help = "lead it there, make that cell larger, or leave the cell out of this [[handover]]";
+            report.warn(&steps, message, help);
+        }
     }
 }
 

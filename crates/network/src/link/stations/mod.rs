@@ -54,6 +54,12 @@ pub trait Stations {
         false
     }
 
+    /// For how many stations like this one it has room by its own admission, beside those that are connected and those that are to come.
+    /// `None`: for all, or there is none.
+    fn places_for(&self, _station: u32, _to_come: &[u32]) -> Option<u32> {
+        None
+    }
+
     /// Takes a packet from a broadcast interface for every station in reach, each of which gets a copy. The first copy keeps
     /// the packet's number, the others have numbers from `next_id` on. What reaches nobody is dropped. A copy that is taken may
     /// still be lost ([`Carrier::poll_drop`](super::Carrier::poll_drop)).

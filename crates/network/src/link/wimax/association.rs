@@ -46,6 +46,10 @@ impl Stations for Cell {
         can
     }
 
+    fn places_for(&self, station: u32, to_come: &[u32]) -> Option<u32> {
+        Cell::places_for(self, station, to_come)
+    }
+
     fn reach_m(&self) -> Option<f64> {
         self.config.entry.as_ref().map(|entry| entry.radius_m)
     }

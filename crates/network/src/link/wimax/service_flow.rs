@@ -8,7 +8,7 @@ use super::config::{CellConfig, FlowConfig, Service};
 use super::connection::Connection;
 use super::contention::Contention;
 use super::management::Message;
-use super::{Attachment, Cell, Station, Wait};
+use super::{Attachment, Cell, Wait};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Stream, Time};
 
@@ -77,29 +77,101 @@ pub struct Addition {
     pub admitted: bool,
 }
 
+/// What unsolicited bursts take of a frame.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    bursts: u32,
+    units: u32,
+}
+
+/// What they have to leave, as it is never cut: messages, and blocks of ARQ.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    uplink_units: u32,
+    downlink_units: u32,
+}
+
 impl Cell {
     /// Which service flows of a station are added as they are, and which best effort, as there is no room for more unsolicited bursts:
     /// beside those of all others there has to be some for a message of who enters, and in the maps for one burst more.
     pub(super) fn admit(&mut self, now: Time, station: u32) {
-        let registers =
-            |own: &Station| own.joining.as_ref().is_some_and(|joining| joining.admission.is_registered());
-        if registers(&self.stations[station as usize]) {
+        if self.is_registered(station) {
             return;
         }
-        let unit = self.config.layout.unit();
-        let profiles = unit.profiles().len() as u32;
-        let units = |cell: &Cell, flow: u32| {
-            let own = &cell.flows[flow as usize];
-            let profile = cell.stations[own.station as usize].config.uplink;
-            own.service.most_unsolicited_units(&cell.config.layout, profile)
+        let left = self.to_be_left();
+        let mut taken = self.taken();
+        for flow in self.flows_of(station) {
+            let service = self.flows[flow as usize].service;
+            let with = self.with_one_more(taken, left, flow, service);
+            if let Some(with) = with {
+                taken = with;
+            } else {
+                self.settle(now);
+                let own = &mut self.flows[flow as usize];
+                own.service = Service::BestEffort;
+                own.stats.refused_connections += 1;
+            }
+            self.additions.push(Addition { at: now, flow, service, admitted: with.is_some() });
+        }
+    }
+
+    /// For how many stations with the service flows of this one there is room beside those that are registered and those that are
+    /// to come; for one that is registered there is what it was given. `None`: for all, as it has no unsolicited bursts.
+    pub(super) fn places_for(&self, station: u32, to_come: &[u32]) -> Option<u32> {
+        let asked = |flow: u32| self.config.flow(flow).service;
+        let flows: Vec<u32> =
+            self.flows_of(station).filter(|&flow| asked(flow).interval().is_some()).collect();
+        if flows.is_empty() {
+            return None;
+        }
+        let here = self.is_registered(station);
+        if here && flows.iter().any(|&flow| self.flows[flow as usize].service != asked(flow)) {
+            return Some(0);
+        }
+        let left = self.to_be_left();
+        let mut taken = self.taken();
+        for flow in
+            to_come.iter().filter(|&&other| !self.is_registered(other)).flat_map(|&o| self.flows_of(o))
+        {
+            taken = self.with_one_more(taken, left, flow, asked(flow)).unwrap_or(taken);
+        }
+        let mut places = u32::from(here);
+        let one_more = |taken| {
+            flows.iter().try_fold(taken, |taken, &flow| self.with_one_more(taken, left, flow, asked(flow)))
         };
-        let others = self.unsolicited.iter().filter(|&&other| {
-            let own = &self.flows[other as usize];
-            registers(&self.stations[own.station as usize]) && own.service.interval().is_some()
-        });
-        let (mut bursts, mut sum) =
-            others.fold((0, 0), |(bursts, sum), &other| (bursts + 1, sum + units(self, other)));
-        // What is never cut: messages, and blocks of ARQ.
+        while let Some(with) = one_more(taken) {
+            taken = with;
+            places += 1;
+        }
+        Some(places)
+    }
+
+    fn is_registered(&self, station: u32) -> bool {
+        let joining = &self.stations[station as usize].joining;
+        joining.as_ref().is_some_and(|joining| joining.admission.is_registered())
+    }
+
+    /// By the service flows of all that are registered.
+    fn taken(&self) -> Taken {
+        let mut taken = Taken { bursts: 0, units: 0 };
+        for &flow in &self.unsolicited {
+            let own = &self.flows[flow as usize];
+            if self.is_registered(own.station) && own.service.interval().is_some() {
+                taken.bursts += 1;
+                taken.units += self.unsolicited_units(flow, own.service);
+            }
+        }
+        taken
+    }
+
+    fn unsolicited_units(&self, flow: u32, service: Service) -> u32 {
+        let station = self.flows[flow as usize].station;
+        let profile = self.stations[station as usize].config.uplink;
+        service.most_unsolicited_units(&self.config.layout, profile)
+    }
+
+    fn to_be_left(&self) -> Left {
+        let unit = self.config.layout.unit();
         let whole = self.flows.iter().map(|own| {
             let config = &self.stations[own.station as usize].config;
             let block = match own.least_block_bytes() {
@@ -109,25 +181,22 @@ impl Cell {
             let data = unit.burst_units(config.downlink, own.downlink.least_pdu_bytes());
             (config.message_units(unit).max(block), data)
         });
-        let (message, data) =
+        let (uplink_units, downlink_units) =
             whole.fold((0, 0), |(message, data), (up, down)| (message.max(up), data.max(down)));
-        for flow in self.flows_of(station) {
-            let service = self.flows[flow as usize].service;
-            let asks = service.interval().is_some();
-            let (with_bursts, with_sum) = (bursts + u32::from(asks), sum + units(self, flow));
-            let admitted = !asks
-                || with_sum + message <= self.config.least_uplink_room()
-                    && self.config.least_downlink_room(profiles, with_bursts + 1) >= data;
-            if admitted {
-                (bursts, sum) = (with_bursts, with_sum);
-            } else {
-                self.settle(now);
-                let own = &mut self.flows[flow as usize];
-                own.service = Service::BestEffort;
-                own.stats.refused_connections += 1;
-            }
-            self.additions.push(Addition { at: now, flow, service, admitted });
+        Left { uplink_units, downlink_units }
+    }
+
+    /// What is taken with one service flow more, if there is room for it.
+    fn with_one_more(&self, taken: Taken, left: Left, flow: u32, service: Service) -> Option<Taken> {
+        if service.interval().is_none() {
+            return Some(taken);
         }
+        let profiles = self.config.layout.unit().profiles().len() as u32;
+        let with =
+            Taken { bursts: taken.bursts + 1, units: taken.units + self.unsolicited_units(flow, service) };
+        let fits = with.units + left.uplink_units <= self.config.least_uplink_room()
+            && self.config.least_downlink_room(profiles, with.bursts + 1) >= left.downlink_units;
+        fits.then_some(with)
     }
 
     /// How many service flows it has: the first of each station, in their order, and then those of classes.

@@ -132,6 +132,40 @@ fn who_enters_where_there_is_no_room_for_its_service_is_served_best_effort() {
     assert_eq!(work.cell.flows[loser as usize].service, service);
 }
 
+#[test]
+fn a_cell_tells_for_how_many_more_it_has_room() {
+    // As above: two of three find room. The fourth asks for nothing.
+    let service = Service::UnsolicitedGrant { packet_bytes: 900, interval: Span::from_ms(5) };
+    let mut with = config(&[station(service), station(service), station(service), FAST]);
+    let mut known = entry(vec![at(50.0), at(60.0), at(70.0), at(80.0)]);
+    known.station.known_descriptors = true;
+    known.station.backoff_start = 3;
+    with.entry = Some(known);
+    let mut work = Work::new(with);
+    let places = |work: &Work, station, to_come: &[u32]| Stations::places_for(&work.cell, station, to_come);
+    // Of who is to come places are kept, once, and of who asks for nothing none.
+    assert_eq!(
+        [&[][..], &[1], &[3], &[1, 2]].map(|to_come| places(&work, 0, to_come)),
+        [2, 1, 2, 0].map(Some)
+    );
+    assert_eq!(places(&work, 3, &[0, 1, 2]), None);
+    go_on(&mut work, 2_000_000);
+    // Who is here has what it was given.
+    for station in 0..3 {
+        let refused = work.cell.station_stats(station).refused_connections > 0;
+        assert_eq!(places(&work, station, &[]), Some(u32::from(!refused)), "{station}");
+        assert_eq!(places(&work, station, &[0, 1, 2]), Some(u32::from(!refused)), "{station}");
+    }
+    // A place that is left is free, and can be kept for one.
+    let Some(loser) = (0..3).find(|&one| work.cell.station_stats(one).refused_connections > 0) else {
+        panic!("two have room")
+    };
+    let other = (loser + 1) % 3;
+    Stations::leave(&mut work.cell, us(2_000_000), other);
+    Stations::leave(&mut work.cell, us(2_000_000), loser);
+    assert_eq!([&[][..], &[other]].map(|to_come| places(&work, loser, to_come)), [Some(1), Some(0)]);
+}
+
 /// Two stations with 240 B every 20 ms, in the frames with ranging: bursts of 1 + 3 symbols, from 3.4 ms on.
 fn two_of_unsolicited_grants() -> Work {
     let service = Service::UnsolicitedGrant { packet_bytes: 240, interval: Span::from_ms(20) };

@@ -23,6 +23,10 @@ pub struct Resources {
     reserved: BTreeSet<MihfId>,
     /// Those whose links are up here.
     present: BTreeSet<MihfId>,
+    /// How many stations are here that no place was reserved for.
+    others: u32,
+    /// For how many mobile nodes like the one that asks the link has room; `None`: for all.
+    link_places: Option<u32>,
 }
 
 impl Resources {
@@ -31,12 +35,25 @@ impl Resources {
         Resources { capacity, ..Resources::default() }
     }
 
+    /// How the network is, for the mobile node that asks next: how many stations are here beside it that no place was reserved for,
+    /// and for how many like it the link has room, `None`: for all.
+    pub fn observe(&mut self, others: u32, link_places: Option<u32>) {
+        (self.others, self.link_places) = (others, link_places);
+    }
+
+    /// Whether a place is reserved for a mobile node.
+    pub fn has_place(&self, mobile_node: &MihfId) -> bool {
+        self.reserved.contains(mobile_node)
+    }
+
     /// For how many mobile nodes there is room; one that has some already finds what it has.
     fn places_for(&self, mobile_node: &MihfId) -> u32 {
-        let others = self.reserved.iter().filter(|other| *other != mobile_node).count() as u64;
-        self.capacity.map_or(u32::MAX, |capacity| {
-            u32::try_from(u64::from(capacity).saturating_sub(others)).unwrap_or(u32::MAX)
-        })
+        let reserved = self.reserved.iter().filter(|other| *other != mobile_node).count() as u64;
+        let taken = reserved + u64::from(self.others);
+        let left = self.capacity.map_or(u32::MAX, |capacity| {
+            u32::try_from(u64::from(capacity).saturating_sub(taken)).unwrap_or(u32::MAX)
+        });
+        left.min(self.link_places.unwrap_or(u32::MAX)).max(u32::from(self.has_place(mobile_node)))
     }
 
     /// Whether there is room for a mobile node; for one that has some already there is.
@@ -71,7 +88,8 @@ impl Resources {
     /// Whether a place that is reserved for a mobile node is free again if that does not come: who is here already has taken it, and
     /// where there is room for all nothing is reserved.
     fn waits_for(&self, mobile_node: &MihfId) -> bool {
-        self.capacity.is_some() && self.reserved.contains(mobile_node) && !self.present.contains(mobile_node)
+        let limited = self.capacity.is_some() || self.link_places.is_some();
+        limited && self.has_place(mobile_node) && !self.present.contains(mobile_node)
     }
 }
 

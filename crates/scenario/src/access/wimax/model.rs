@@ -225,6 +225,11 @@ impl Wimax {
         grants.chain(real_time).chain(other).collect()
     }
 
+    /// Whether it has to admit service flows of a station: those with bursts that are not asked for.
+    pub(crate) fn admits_flows_of(&self, station: &str) -> bool {
+        self.served().iter().any(|served| served.stations.iter().any(|other| other == station))
+    }
+
     /// The most robust burst profile.
     pub(super) fn most_robust(&self) -> BurstProfile {
         if self.ofdma.is_some() { BurstProfile::Qpsk12 } else { BurstProfile::Bpsk12 }
