@@ -229,7 +229,7 @@ def _compile_htsim(command: list[str], archiver: str, folder: Path, source: Path
 
 def _digest(files: Sequence[Path]) -> str:
     """Names and contents of these files, and how they are compiled."""
-    digest = hashlib.sha256(" ".join(HTSIM_FLAGS).encode())
+    digest = hashlib.sha256(" ".join([*HTSIM_FLAGS, *HTSIM_PRUNING]).encode())
     for file in files:
         digest.update(f"{file}\n".encode() + file.read_bytes())
     return digest.hexdigest()

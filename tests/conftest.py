@@ -6,6 +6,7 @@ loudly. With ROAMSIM_REQUIRE_TOOLS=1, as in continuous integration, any test tha
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shlex
@@ -89,7 +90,7 @@ class Server:
     @property
     def socket(self) -> str:
         """The path of its socket."""
-        if self._process is None:
+        if self._process is None or self._process.poll() is not None:
             # Not in a test's folder: a socket's path has room for some hundred characters.
             self._folder = tempfile.TemporaryDirectory(prefix="roamsim-")
             command = [sys.executable, served.__file__, f"{self._folder.name}/socket"]
@@ -134,20 +135,27 @@ def run_command(
     words = list(map(str, arguments))
     (out, out_end), (errors, errors_end) = os.pipe(), os.pipe()
     with tempfile.TemporaryFile() as given, ThreadPoolExecutor(2) as readers:
-        given.write(stdin.encode())
-        given.seek(0)
-        streams = [given.fileno(), out_end, errors_end]
-        with served.ask(next(SERVERS).socket, words, str(cwd), environment(), streams, largest_file_bytes) as asked:
-            os.close(out_end)
-            os.close(errors_end)
-            told = [readers.submit(read_whole, end) for end in (out, errors)]
-            process = served.number(asked)
-            asked.settimeout(120)
+        told = [readers.submit(read_whole, end) for end in (out, errors)]
+        process = None
+        try:
+            given.write(stdin.encode())
+            given.seek(0)
+            streams = [given.fileno(), out_end, errors_end]
             try:
+                asked = served.ask(next(SERVERS).socket, words, str(cwd), environment(), streams, largest_file_bytes)
+            finally:
+                # Who reads them hears of their end when the command, which has them too, has ended.
+                os.close(out_end)
+                os.close(errors_end)
+            with asked:
+                asked.settimeout(120)
+                process = served.number(asked)
                 code = served.number(asked)
-            except TimeoutError:
-                os.kill(process, signal.SIGKILL)
-                raise
+        except BaseException:
+            if process is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            raise
         return subprocess.CompletedProcess(words, code, *(each.result() for each in told))
 
 

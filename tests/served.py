@@ -3,8 +3,9 @@
 Loading polars and what else a command needs takes half a second of a processor, many times what most commands of the
 tests do, and there are a thousand. Here a server loads it once. For a command it forks a process, which gets the
 command's folder, environment, streams and arguments, runs `python -m roamsim` from there as it stands, and ends as any
-process ends; the server tells its exit code. What the server holds is only loaded, nothing of it has been used, and
-no thread that has work is lost by forking: polars begins its threads when they are needed.
+process ends; the server tells its exit code. What the server holds is only loaded, nothing of it has been used. Threads that libraries
+begin when they are loaded (of memory, of arithmetic) are not in a forked process; those that polars works with begin when they are
+needed.
 
 What is left out is the start itself. Tests of that, of signals, and of what a process takes begin real processes
 (`conftest.begin`).
@@ -132,7 +133,11 @@ def serve(path: str) -> None:
                     asked.sendall(b"%d\n" % os.waitstatus_to_exitcode(done[1]))
         if listener in ready:
             asked, _ = listener.accept()
-            request, streams = take(asked)
+            try:
+                request, streams = take(asked)
+            except (OSError, ValueError):  # who asked is gone, in the middle of it
+                asked.close()
+                continue
             process = os.fork()
             if process == 0:
                 signal.set_wakeup_fd(-1)

@@ -40,7 +40,11 @@ def test_the_program_of_the_counts_is_made_of_the_crates_of_the_extension_module
     def crates(package: str) -> set[str]:
         tree = ["cargo", "tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none"]
         done = subprocess.run(
-            [*tree, "--format", "{p} {f}", "--package", package], cwd=ROOT, capture_output=True, text=True, check=True
+            [*tree, "--format", "{p} {f}", "--package", package],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
         )
         return {line.removesuffix(" (*)") for line in done.stdout.splitlines()}
 

@@ -75,6 +75,9 @@ def test_instants_are_told_apart() -> None:
     assert begun[0].exact == "41.186067184"
     assert [str(cell) for cell in instants([[1.0, 1.0 + 1e-9]])[0]] == ["1.000000", "1.000000"]
     assert [str(cell) for cell in instants([[0.25]])[0]] == ["0.250"]
+    # Far apart they are as exact, and a rounding makes no two of them equal.
+    assert [str(cell) for cell in instants([[11.0592, 31.0772]])[0]] == ["11.059", "31.077"]
+    assert [str(cell) for cell in instants([[10.4, 10.4004, 10.40061]])[0]] == ["10.4000", "10.4004", "10.4006"]
 
 
 def test_a_row_is_told_by_what_was_varied_and_by_what_differs(scenario: Path) -> None:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     )
     from roamsim.pictures import timesequence
     from roamsim.results import Result, SweepResult, run
+    from roamsim.running.checking import check, schema
     from roamsim.running.memory import limit_memory
-    from roamsim.scenarios.checking import check, schema
     from roamsim.scenarios.reading import load
     from roamsim.statistics import jain_index
     from roamsim.storing.merging import merge
@@ -76,7 +76,7 @@ __all__ = [
 
 # Loaded when first used, so that `roamsim --help` does not wait for polars.
 _HOMES = {
-    "check": "roamsim.scenarios.checking",
+    "check": "roamsim.running.checking",
     "compare": "roamsim.api",
     "explain": "roamsim.tables.metrics",
     "jain_index": "roamsim.statistics",
@@ -89,7 +89,7 @@ _HOMES = {
     "query": "roamsim.api",
     "report": "roamsim.api",
     "run": "roamsim.results",
-    "schema": "roamsim.scenarios.checking",
+    "schema": "roamsim.running.checking",
     "sensitivity": "roamsim.api",
     "sweep": "roamsim.api",
     "Comparison": "roamsim.answers",

@@ -399,7 +399,7 @@ def check(
     settings: Settings = None,
 ) -> None:
     """Validate scenarios without running them."""
-    from roamsim.scenarios.checking import check_text
+    from roamsim.running.checking import check_text
 
     replaced = overrides(settings)
     # A scenario that is not valid tells more than a file that cannot be read: its exit code goes first.

@@ -236,7 +236,7 @@ def _with_ends(mean: float, low: float, high: float) -> str:
 def number(value: float) -> str:
     """Four significant digits, never with an exponent."""
     if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
+        return f"{value + 0.0:g}"
     text = _fixed(value, 3 - math.floor(math.log10(abs(value))))
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ MOST_DECIMALS = 6
 #: Digits of the largest mean of a column at most (chosen: of runs that hardly differ, intervals ask for more).
 MOST_DIGITS = 6
 
-#: Digits behind the point of instants at most: a microsecond (chosen).
-MOST_DECIMALS_OF_INSTANTS = 6
+#: Digits behind the point of instants: a millisecond, and up to a microsecond where that tells them apart (chosen).
+DECIMALS_OF_INSTANTS, MOST_DECIMALS_OF_INSTANTS = 3, 6
 
 #: Orders of magnitude over which one number of decimals suits half-widths (chosen: beyond, small ones are zeros).
 ORDERS_OF_WIDTHS = 1.5
@@ -101,16 +100,20 @@ def numbers(values: Sequence[float | None]) -> list[Cell]:
     """
     there = [value for value in values if value is not None and math.isfinite(value)]
     if all(1e-4 <= abs(value) < 1e5 and value == float(f"{value:.3g}") for value in there if value):
-        return [_cell(value, f"{value:g}" if value is not None else "") for value in values]
+        return [_cell(value, f"{value + 0.0:g}" if value is not None else "") for value in values]
     form = suited(there)
     return [_cell(value, form.text(value) if value is not None else "") for value in values]
 
 
 def instants(columns: Sequence[Sequence[float | None]]) -> list[list[Cell]]:
     """Points in time, columns of one format that tells apart those that differ, to the microsecond."""
-    times = sorted({value for column in columns for value in column if value is not None and math.isfinite(value)})
-    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-    places = min(MOST_DECIMALS_OF_INSTANTS, max(0, -_order(min(gaps)))) if gaps else 3
+    times = {value for column in columns for value in column if value is not None and math.isfinite(value)}
+    enough = (
+        places
+        for places in range(DECIMALS_OF_INSTANTS, MOST_DECIMALS_OF_INSTANTS)
+        if len({f"{value:.{places}f}" for value in times}) == len(times)
+    )
+    places = next(enough, MOST_DECIMALS_OF_INSTANTS)
     return [
         [_cell(value, f"{value:.{places}f}" if value is not None else "") for value in column] for column in columns
     ]
@@ -127,6 +130,7 @@ def estimated(
     Cells are `1.01 ± 0.15`, with two digits of the median half-width; where intervals are not as wide to both
     sides, as those of shares, `92.5 (88.1 to 95.3)`.
     """
+    means, lows, highs = ([_if_finite(value) for value in of] for of in (means, lows, highs))
     size = scale(metric.unit, means, share=metric.share)
     shown, low, high = ([size.of(value) for value in of] for of in (means, lows, highs))
     widths = [
@@ -162,5 +166,9 @@ def estimated(
     return titled(metric_words(metric), size.unit), cells
 
 
+def _if_finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _cell(value: float | None, text: str) -> Cell:
-    return Cell("–", "–") if value is None or not math.isfinite(value) else Cell(text, repr(value))
+    return Cell("–", "–") if _if_finite(value) is None else Cell(text, repr(value))

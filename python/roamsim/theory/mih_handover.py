@@ -85,10 +85,12 @@ def in_time(
                 sum_s = round(before_s + delay_s - least_s, 6)
                 grown[sum_s] = grown.get(sum_s, 0.0) + before * probability
         longer = grown
-    return math.fsum(
+    in_time = math.fsum(
         probability * min(1.0, max(0.0, (left_s - without_loss_s - more_s) / beacons_s))
         for more_s, probability in longer.items()
     )
+    # The probabilities of all sums are 1 but for their rounding.
+    return min(1.0, in_time)
 
 
 def exchanges(
