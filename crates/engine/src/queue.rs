@@ -1,14 +1,14 @@
-//! The event queue: a heap on (time, insertion order).
+//! The event queue: runs and heaps on (time, insertion order).
 //!
 //! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits for what
 //! it wakes; there is no cancelling: a machine's superseded wake-up comes out and finds nothing to do.
 //!
-//! The heap has four children a node, so that it is half as deep as a binary one, and leaves a hole at its root
+//! A heap has four children a node, so that it is half as deep as a binary one, and leaves a hole at its root
 //! when the earliest event is taken: the handler of an event nearly always pushes the next one, which then sinks
 //! from the root, in place of one event sinking and another rising (docs/performance.md has the measurement).
 //! An entry has a key, in the order of which entries come out, and the number of its event; the four children of an entry lie together.
 //!
-//! There are two such heaps, with one count of insertions and so one order: one for what is due soon when it is pushed, as packets on
+//! There are two of them, with one count of insertions and so one order: one for what is due soon when it is pushed, as packets on
 //! links are, another for the rest, as the timers of connections, of which there is one each, and most of which are put off before
 //! they have anything to do. So with a thousand connections at work the first is as shallow as with ten. Its keys have 64 bits, with times
 //! that count from an instant now and then moved on, and four of its entries lie in one line of the cache; those of the other have 128.
@@ -555,8 +555,13 @@ impl<E: Event> EventQueue<E> {
     /// Times in `near` count from the time of the last event on: once in some four seconds.
     #[cold]
     fn begin_epoch(&mut self) {
-        let later = self.last_popped.since(self.epoch).as_ns() << INSERTION_BITS;
-        self.near.move_on(later);
+        let later_ns = self.last_popped.since(self.epoch).as_ns();
+        if later_ns >> (u64::BITS - INSERTION_BITS) == 0 {
+            self.near.move_on(later_ns << INSERTION_BITS);
+        } else {
+            // After so long nothing is left there, and no run has to be in order with what was.
+            self.near.lasts = [0; RUNS];
+        }
         self.epoch = self.last_popped;
         self.far_from = 0;
     }

@@ -32,7 +32,8 @@ pub struct Livelock {
     pub at: Time,
 }
 
-/// How many events may pass between two looks at the [`Watch`]. Chosen: far below a millisecond's work.
+/// How many events may be taken from the queue between two looks at the [`Watch`]. Chosen: far below a millisecond's work, and where each of
+/// them leads a cell on, a few of them.
 const EVENTS_PER_LOOK: u64 = 256;
 
 /// What others see of a run at work, and how they end it. It changes nothing in the results.

@@ -112,7 +112,7 @@ impl DropCount {
     }
 }
 
-/// Drops of a link by reason and attachment, in their order: a few, of which one is counted again and again.
+/// Drops of a link by reason and attachment, in their order: a few on a wire, as many as stations in a cell.
 #[derive(Debug, Default)]
 struct DropCounts(Vec<((DropReason, Attachment), DropCount)>);
 
@@ -121,14 +121,10 @@ impl DropCounts {
     #[inline]
     fn of(&mut self, reason: DropReason, from: Attachment) -> &mut DropCount {
         let key = (reason, from);
-        let place = match self.0.iter().position(|&(other, _)| other >= key) {
-            Some(place) if self.0[place].0 == key => place,
-            later => {
-                let place = later.unwrap_or(self.0.len());
-                self.0.insert(place, (key, DropCount::default()));
-                place
-            }
-        };
+        let place = self.0.binary_search_by_key(&key, |&(other, _)| other).unwrap_or_else(|place| {
+            self.0.insert(place, (key, DropCount::default()));
+            place
+        });
         &mut self.0[place].1
     }
 }

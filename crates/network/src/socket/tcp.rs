@@ -36,7 +36,8 @@ pub struct TcpSocket {
     pub remote: Address,
     /// The peer's socket.
     pub peer: u32,
-    onward: Onward,
+    /// Where its packets begin; not known when one of the addresses changes.
+    pub(crate) onward: Onward,
     /// Who uses it.
     pub user: User,
     /// Of the packets that it sends.

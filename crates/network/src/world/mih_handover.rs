@@ -3,6 +3,7 @@
 
 use super::{Work, World};
 use crate::alarm::Moment;
+use crate::ends::Onward;
 use crate::handover::Action;
 use crate::link::indication::{LinkEvent, Quality};
 use crate::mih_handover::Notice;
@@ -97,7 +98,7 @@ impl World {
         let there = &self.mih_handovers[number as usize].parties.candidates[candidate];
         let cell = there.cell as usize;
         if there.pos.user.poll_timeout().is_some_and(|due| due <= now) {
-            let (others, link_places) = self.observed(number, candidate);
+            let (others, link_places) = self.observed(now, number, candidate);
             self.resources[cell].observe(others, link_places);
         }
         let World { mih_handovers, mih_nodes, resources, work, .. } = self;
@@ -108,7 +109,7 @@ impl World {
 
     /// How many stations use a candidate's cell beside the mobile node that no place is reserved for, and for how many like that the link
     /// has room beside them and those with a place; `None`: for all that come.
-    fn observed(&self, number: u32, candidate: usize) -> (u32, Option<u32>) {
+    fn observed(&self, now: Time, number: u32, candidate: usize) -> (u32, Option<u32>) {
         let World { mih_handovers, mih_nodes, handovers, network, resources, .. } = self;
         let parties = &mih_handovers[number as usize].parties;
         let cell = parties.candidates[candidate].cell;
@@ -133,7 +134,7 @@ impl World {
             }
         }
         let stations = network.stations(handovers.cells[cell as usize].link);
-        (others, stations.zip(own).and_then(|(stations, own)| stations.places_for(own, &reserved)))
+        (others, stations.zip(own).and_then(|(stations, own)| stations.places_for(now, own, &reserved)))
     }
 
     /// Opens connections; the mobile node registers its link, to whose event the PoS subscribes where it has to be told.
@@ -431,7 +432,10 @@ impl World {
     pub fn set_peer_address(&mut self, socket: SocketId, address: Address) {
         match socket {
             SocketId::Udp(number) => self.udp[number as usize].remote = address,
-            SocketId::Tcp(number) => self.tcp[number as usize].remote = address,
+            SocketId::Tcp(number) => {
+                let socket = &mut self.tcp[number as usize];
+                (socket.remote, socket.onward) = (address, Onward::UNKNOWN);
+            }
             // Its addresses are its own matter; no handover moves it.
             SocketId::Sctp(_) => {}
         }
@@ -441,7 +445,10 @@ impl World {
     pub fn set_own_address(&mut self, socket: SocketId, address: Address) {
         match socket {
             SocketId::Udp(number) => self.udp[number as usize].local = address,
-            SocketId::Tcp(number) => self.tcp[number as usize].local = address,
+            SocketId::Tcp(number) => {
+                let socket = &mut self.tcp[number as usize];
+                (socket.local, socket.onward) = (address, Onward::UNKNOWN);
+            }
             SocketId::Sctp(_) => {}
         }
     }

@@ -43,7 +43,8 @@ use roamsim_protocols::{Address, Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// After so many events that follow each other in line the loop looks whether the run is to go on. Chosen: far below a millisecond's work.
+/// After so many events that follow each other in line the loop has its turn again, and looks now and then whether the run is to go on.
+/// Chosen: the loop costs nothing beside so many.
 const EVENTS_IN_LINE: u64 = 64;
 
 /// A machine that was touched and has to be served.

@@ -157,7 +157,9 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
             trajectory(base_station).map_or(Some(end), |base| last_within(walk, base, reach_m, end))
         };
         if let Some(leaves) = cells.iter().filter_map(last).max() {
+            let hands_over = context.scenario.mih_handovers.iter().any(|entry| entry.mobile_node == station);
             let missed: BTreeMap<&str, (&str, f64)> = (cells.iter())
+                .filter(|_| hands_over)
                 .map(|(cell, base_station, reach_m)| (cell.access.name(), (*base_station, *reach_m)))
                 .filter(|(name, _)| {
                     let mut own = cells.iter().filter(|(cell, ..)| cell.access.name() == *name);

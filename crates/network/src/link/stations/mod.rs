@@ -56,7 +56,7 @@ pub trait Stations {
 
     /// For how many stations like this one it has room by its own admission, beside those that are connected and those that are to come.
     /// `None`: for all, or there is none.
-    fn places_for(&self, _station: u32, _to_come: &[u32]) -> Option<u32> {
+    fn places_for(&self, _now: Time, _station: u32, _to_come: &[u32]) -> Option<u32> {
         None
     }
 

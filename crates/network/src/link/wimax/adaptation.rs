@@ -37,7 +37,12 @@ pub struct ProfileChange {
 
 impl Cell {
     /// What the signal asks for, where it is another profile than the present one.
-    fn other_profile(&self, now: Time, station: u32, direction: Direction) -> Option<BurstProfile> {
+    pub(super) fn other_profile(
+        &self,
+        now: Time,
+        station: u32,
+        direction: Direction,
+    ) -> Option<BurstProfile> {
         self.config.entry.as_ref()?.radio.as_ref()?.adaptation?;
         let config = &self.stations[station as usize].config;
         let present = if direction == Direction::Downlink { config.downlink } else { config.uplink };

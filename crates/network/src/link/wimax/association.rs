@@ -46,8 +46,8 @@ impl Stations for Cell {
         can
     }
 
-    fn places_for(&self, station: u32, to_come: &[u32]) -> Option<u32> {
-        Cell::places_for(self, station, to_come)
+    fn places_for(&self, now: Time, station: u32, to_come: &[u32]) -> Option<u32> {
+        Cell::places_for(self, now, station, to_come)
     }
 
     fn reach_m(&self) -> Option<f64> {

@@ -128,7 +128,7 @@ enum Step {
 }
 
 /// An uplink burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Burst {
     /// Of this service flow.
     flow: u32,
@@ -143,7 +143,7 @@ struct Burst {
 }
 
 /// Why an uplink burst is granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     /// It was asked for.
     Request,

@@ -7,7 +7,7 @@ use super::account::StationStats;
 use super::config::{CellConfig, FlowConfig, Service};
 use super::connection::Connection;
 use super::contention::Contention;
-use super::management::Message;
+use super::management::{Direction, Message};
 use super::{Attachment, Cell, Wait};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Stream, Time};
@@ -99,10 +99,10 @@ impl Cell {
             return;
         }
         let left = self.to_be_left();
-        let mut taken = self.taken();
+        let mut taken = self.taken(now);
         for flow in self.flows_of(station) {
             let service = self.flows[flow as usize].service;
-            let with = self.with_one_more(taken, left, flow, service);
+            let with = self.with_one_more(now, taken, left, flow, service);
             if let Some(with) = with {
                 taken = with;
             } else {
@@ -117,7 +117,7 @@ impl Cell {
 
     /// For how many stations with the service flows of this one there is room beside those that are registered and those that are
     /// to come; for one that is registered there is what it was given. `None`: for all, as it has no unsolicited bursts.
-    pub(super) fn places_for(&self, station: u32, to_come: &[u32]) -> Option<u32> {
+    pub(super) fn places_for(&self, now: Time, station: u32, to_come: &[u32]) -> Option<u32> {
         let asked = |flow: u32| self.config.flow(flow).service;
         let flows: Vec<u32> =
             self.flows_of(station).filter(|&flow| asked(flow).interval().is_some()).collect();
@@ -129,15 +129,17 @@ impl Cell {
             return Some(0);
         }
         let left = self.to_be_left();
-        let mut taken = self.taken();
+        let mut taken = self.taken(now);
         for flow in
             to_come.iter().filter(|&&other| !self.is_registered(other)).flat_map(|&o| self.flows_of(o))
         {
-            taken = self.with_one_more(taken, left, flow, asked(flow)).unwrap_or(taken);
+            taken = self.with_one_more(now, taken, left, flow, asked(flow)).unwrap_or(taken);
         }
         let mut places = u32::from(here);
         let one_more = |taken| {
-            flows.iter().try_fold(taken, |taken, &flow| self.with_one_more(taken, left, flow, asked(flow)))
+            flows
+                .iter()
+                .try_fold(taken, |taken, &flow| self.with_one_more(now, taken, left, flow, asked(flow)))
         };
         while let Some(with) = one_more(taken) {
             taken = with;
@@ -152,21 +154,24 @@ impl Cell {
     }
 
     /// By the service flows of all that are registered.
-    fn taken(&self) -> Taken {
+    fn taken(&self, now: Time) -> Taken {
         let mut taken = Taken { bursts: 0, units: 0 };
         for &flow in &self.unsolicited {
             let own = &self.flows[flow as usize];
             if self.is_registered(own.station) && own.service.interval().is_some() {
                 taken.bursts += 1;
-                taken.units += self.unsolicited_units(flow, own.service);
+                taken.units += self.unsolicited_units(now, flow, own.service);
             }
         }
         taken
     }
 
-    fn unsolicited_units(&self, flow: u32, service: Service) -> u32 {
+    /// With the burst profile that its station has; of one that is to come, that which it would enter with now.
+    fn unsolicited_units(&self, now: Time, flow: u32, service: Service) -> u32 {
         let station = self.flows[flow as usize].station;
-        let profile = self.stations[station as usize].config.uplink;
+        let to_come = !self.is_registered(station);
+        let adapted = to_come.then(|| self.other_profile(now, station, Direction::Uplink)).flatten();
+        let profile = adapted.unwrap_or(self.stations[station as usize].config.uplink);
         service.most_unsolicited_units(&self.config.layout, profile)
     }
 
@@ -187,13 +192,22 @@ impl Cell {
     }
 
     /// What is taken with one service flow more, if there is room for it.
-    fn with_one_more(&self, taken: Taken, left: Left, flow: u32, service: Service) -> Option<Taken> {
+    fn with_one_more(
+        &self,
+        now: Time,
+        taken: Taken,
+        left: Left,
+        flow: u32,
+        service: Service,
+    ) -> Option<Taken> {
         if service.interval().is_none() {
             return Some(taken);
         }
         let profiles = self.config.layout.unit().profiles().len() as u32;
-        let with =
-            Taken { bursts: taken.bursts + 1, units: taken.units + self.unsolicited_units(flow, service) };
+        let with = Taken {
+            bursts: taken.bursts + 1,
+            units: taken.units + self.unsolicited_units(now, flow, service),
+        };
         let fits = with.units + left.uplink_units <= self.config.least_uplink_room()
             && self.config.least_downlink_room(profiles, with.bursts + 1) >= left.downlink_units;
         fits.then_some(with)

@@ -142,7 +142,9 @@ fn a_cell_tells_for_how_many_more_it_has_room() {
     known.station.backoff_start = 3;
     with.entry = Some(known);
     let mut work = Work::new(with);
-    let places = |work: &Work, station, to_come: &[u32]| Stations::places_for(&work.cell, station, to_come);
+    let places = |work: &Work, station, to_come: &[u32]| {
+        Stations::places_for(&work.cell, Time::ZERO, station, to_come)
+    };
     // Of who is to come places are kept, once, and of who asks for nothing none.
     assert_eq!(
         [&[][..], &[1], &[3], &[1, 2]].map(|to_come| places(&work, 0, to_come)),
