@@ -3273,9 +3273,9 @@ class MihHandover(Table):
             is. Left out: all are as long as they are.
         processing_time: Time from a request's arrival to what is done about it, at each node that has none of its
             own. Default: none. Without it: "0s".
-        reservation_time: How long a network with `capacity`, or one that admits service flows, keeps the place that
-            was agreed on for a mobile node whose link there is not up. Default chosen: 30s, longer than any step of
-            the published 802.21 study takes, whose networks have room for all. Without it: "30s".
+        reservation_time: How long a network with `capacity`, or one that admits service flows, keeps the place
+            that was agreed on for a mobile node whose link there is not up. Default chosen: 30s, longer than any
+            step of the published 802.21 study takes, whose networks have room for all. Without it: "30s".
         scan_time: How long the mobile node scans for the networks that it may go to. It then knows those that it
             hears.
         act_on: Upon what the handover is prepared. Default: Link_Going_Down, as in the published 802.21 study.
