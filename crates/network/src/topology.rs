@@ -431,6 +431,7 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::on_wire;
 
     fn ring(names: &str) -> Topology {
         let mut topology = Topology::default();
@@ -438,16 +439,7 @@ mod tests {
         for (i, &a) in nodes.iter().enumerate() {
             let b = nodes[(i + 1) % nodes.len()];
             for (node, neighbour, link) in [(a, b, 2 * i), (b, a, 2 * i + 1)] {
-                topology.add_interface(Interface {
-                    node,
-                    link: LinkId(link as u32),
-                    joins: (LinkId(2 * i as u32), Attachment(0)),
-                    attachment: Attachment(0),
-                    neighbour,
-                    mtu_bytes: 1500,
-                    cost: 1,
-                    name: String::new(),
-                });
+                topology.add_interface(on_wire(node, neighbour, link as u32));
             }
         }
         topology.make_routes();

@@ -307,11 +307,9 @@ pub(crate) trait Socket {
     }
 
     /// Takes a packet from IP.
-    fn handle(&mut self, _now: Time, _packet: Packet)
+    fn handle(&mut self, now: Time, packet: Packet)
     where
-        Self: Sized,
-    {
-    }
+        Self: Sized;
 
     /// Whether it may have a packet for IP.
     fn may_transmit(&self) -> bool {
@@ -319,12 +317,9 @@ pub(crate) trait Socket {
     }
 
     /// The next packet that it has for IP.
-    fn poll_transmit(&mut self, _now: Time, _envelope: Envelope) -> Option<Packet>
+    fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet>
     where
-        Self: Sized,
-    {
-        None
-    }
+        Self: Sized;
 
     /// Source and destination of all its packets, where they are the same for each and a packet can be written where it is to lie; and
     /// where the network keeps the way between them.
@@ -342,20 +337,15 @@ pub(crate) trait Socket {
     }
 
     /// The next thing that has happened.
-    fn poll_event(&mut self, _now: Time) -> Option<SocketEvent>
+    fn poll_event(&mut self, now: Time) -> Option<SocketEvent>
     where
-        Self: Sized,
-    {
-        None
-    }
+        Self: Sized;
 
     /// Opens the connection.
     fn open(&mut self) {}
 
     /// Takes a message; false where there is nobody to send it.
-    fn write(&mut self, _message: Message) -> bool {
-        false
-    }
+    fn write(&mut self, message: Message) -> bool;
 
     /// Whether what is written leaves at once, and not when the work list comes to the socket, which is asked for nothing then.
     fn sends_at_once(&self) -> bool {
@@ -393,10 +383,7 @@ pub(crate) trait Socket {
     /// The next message that has arrived, or of a stream, that ends in what was taken of it.
     fn poll_message(&mut self) -> Option<Message>
     where
-        Self: Sized,
-    {
-        None
-    }
+        Self: Sized;
 
     /// Closes the connection when everything written has been sent.
     fn close(&mut self) {}
@@ -445,12 +432,9 @@ pub(crate) trait Socket {
     }
 
     /// Records what a packet that it has just made carries, and what the recorder wants to know of it.
-    fn watch_sent(&mut self, _now: Time, _packet: &Packet, _recorder: &mut Recorder) -> Option<Box<Detail>>
+    fn watch_sent(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>>
     where
-        Self: Sized,
-    {
-        None
-    }
+        Self: Sized;
 
     /// Records what a packet acknowledges that it is about to handle.
     fn watch_received(&mut self, _now: Time, _packet: &Packet, _recorder: &mut Recorder)

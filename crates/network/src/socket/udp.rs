@@ -2,11 +2,12 @@
 //! both, and the socket keeps nothing between.
 
 use super::describe::{describe, octets};
-use super::{Envelope, Socket, SocketEnd, SocketId, Traffic, User};
+use super::{Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
+use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::udp::Datagram;
 
@@ -109,5 +110,29 @@ impl Socket for UdpSocket {
 
     fn sends_at_once(&self) -> bool {
         true
+    }
+
+    // What it sends and gets does not come this way: the world takes both past it.
+
+    fn handle(&mut self, _now: Time, _packet: Packet) {}
+
+    fn poll_transmit(&mut self, _now: Time, _envelope: Envelope) -> Option<Packet> {
+        None
+    }
+
+    fn poll_event(&mut self, _now: Time) -> Option<SocketEvent> {
+        None
+    }
+
+    fn write(&mut self, _message: Message) -> bool {
+        false
+    }
+
+    fn poll_message(&mut self) -> Option<Message> {
+        None
+    }
+
+    fn watch_sent(&mut self, _now: Time, _packet: &Packet, _recorder: &mut Recorder) -> Option<Box<Detail>> {
+        None
     }
 }

@@ -368,6 +368,12 @@ def checks(data: Data) -> list[Check]:
     return found
 
 
+def _successes(where: str, rows: Sequence[Mapping[str, Any]], exact: float) -> Check:
+    """The share of handovers that succeed, beside its probability."""
+    error = math.sqrt(exact * (1 - exact) / len(rows))
+    return Check(f"success of {where}", sum(row["succeeded"] for row in rows) / len(rows), exact, error)
+
+
 def _of_policies(data: Data) -> list[Check]:
     """Successes by when a response is accepted."""
     found = []
@@ -377,9 +383,7 @@ def _of_policies(data: Data) -> list[Check]:
         rows = data.rows("policies", **where)
         exact = success_form(where, "", data)
         assert exact is not None
-        error = math.sqrt(exact * (1 - exact) / len(rows))
-        what = f"success of {start_name}, {name}, {policy}, loss {percent} %"
-        found.append(Check(what, sum(row["succeeded"] for row in rows) / len(rows), exact, error))
+        found.append(_successes(f"{start_name}, {name}, {policy}, loss {percent} %", rows, exact))
     return found
 
 
@@ -393,9 +397,7 @@ def _of_speeds(data: Data) -> list[Check]:
         rows = data.rows("speeds", **where)
         exact = in_time_form(where, "", data)
         assert exact is not None
-        error = math.sqrt(exact * (1 - exact) / len(rows))
-        what = f"success of mobile, {name}, {mps} m/s, factor {of_edge}"
-        found.append(Check(what, sum(row["succeeded"] for row in rows) / len(rows), exact, error))
+        found.append(_successes(f"mobile, {name}, {mps} m/s, factor {of_edge}", rows, exact))
     return found
 
 
@@ -424,8 +426,7 @@ def _of_point(data: Data, start_name: str, name: str, percent: float, base_s: fl
     exact, without = law(start_name, name, percent), law(start_name, name, 0)
     where = f"{start_name}, {name}, loss {percent:g} %"
     succeeded = sum(row["succeeded"] for row in rows)
-    error = math.sqrt(exact.success * (1 - exact.success) / len(rows))
-    one = [Check(f"success of {where}", succeeded / len(rows), exact.success, error)]
+    one = [_successes(where, rows, exact.success)]
     if succeeded:
         taken_s = math.fsum(row["success_s"] for row in rows if row["succeeded"]) / succeeded
         # 802.16's frames, up to one of 4 ms each way, come on top.
