@@ -1,8 +1,6 @@
-//! What tests share: packets, interfaces and random streams.
+//! What tests share: packets and random streams.
 
-use crate::link::Attachment;
 use crate::packet::{AppMessage, Message, Packet, PacketId, Pdu};
-use crate::topology::{Interface, LinkId, NodeId};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
@@ -38,20 +36,6 @@ pub(crate) fn segment(socket: u32, flags: Flags, payload_bytes: u32) -> Packet {
         options: Options::default(),
     };
     Packet { socket, size_bytes: 40 + segment.total_bytes(), pdu: Pdu::Tcp(segment), ..datagram(0) }
-}
-
-/// An interface on a wire: the directions of wire n are links 2n and 2n + 1.
-pub(crate) fn on_wire(node: NodeId, neighbour: NodeId, link: u32) -> Interface {
-    Interface {
-        node,
-        link: LinkId(link),
-        joins: (LinkId(link / 2 * 2), Attachment(0)),
-        attachment: Attachment(0),
-        neighbour,
-        mtu_bytes: 1500,
-        cost: 1,
-        name: String::new(),
-    }
 }
 
 /// A random stream.

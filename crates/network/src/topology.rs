@@ -429,9 +429,25 @@ impl Topology {
 }
 
 #[cfg(test)]
+impl Interface {
+    /// One on a wire: the directions of wire n are links 2n and 2n + 1.
+    pub(crate) fn on_wire(node: NodeId, neighbour: NodeId, link: u32) -> Interface {
+        Interface {
+            node,
+            link: LinkId(link),
+            joins: (LinkId(link / 2 * 2), Attachment(0)),
+            attachment: Attachment(0),
+            neighbour,
+            mtu_bytes: 1500,
+            cost: 1,
+            name: String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::on_wire;
 
     fn ring(names: &str) -> Topology {
         let mut topology = Topology::default();
@@ -439,7 +455,7 @@ mod tests {
         for (i, &a) in nodes.iter().enumerate() {
             let b = nodes[(i + 1) % nodes.len()];
             for (node, neighbour, link) in [(a, b, 2 * i), (b, a, 2 * i + 1)] {
-                topology.add_interface(on_wire(node, neighbour, link as u32));
+                topology.add_interface(Interface::on_wire(node, neighbour, link as u32));
             }
         }
         topology.make_routes();

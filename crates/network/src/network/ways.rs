@@ -139,7 +139,7 @@ mod tests {
     use crate::link::wired::{Wire, WireConfig};
     use crate::network::Woken;
     use crate::packet::IpVersion;
-    use crate::testing::{on_wire, segment, stream};
+    use crate::testing::{segment, stream};
     use roamsim_engine::{EventQueue, Span, Time};
     use roamsim_protocols::tcp::Flags;
 
@@ -152,7 +152,7 @@ mod tests {
             .into_iter()
             .flat_map(|(one, other)| [(one, other), (other, one)]);
         for (number, (node, neighbour)) in (0..).zip(ends) {
-            topology.add_interface(on_wire(node, neighbour, number));
+            topology.add_interface(Interface::on_wire(node, neighbour, number));
         }
         topology.make_routes();
         let mut network = Network::new(topology, IpVersion::V6);
