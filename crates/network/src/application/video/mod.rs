@@ -141,6 +141,10 @@ impl Video {
     }
 
     /// A message has arrived; they are numbered in the order of [`Action::Send`].
+    pub(super) fn playout_delay(&self) -> Span {
+        self.sending.playout_delay
+    }
+
     pub(super) fn arrived(&mut self, now: Time, message: u64) {
         self.account.arrived(now, message);
     }
