@@ -35,6 +35,9 @@ HANDOVERS = (
     "lost_acknowledgements",
 )
 
+#: The same of what they cost each flow.
+OF_FLOWS = ("lost_data", "lost_acknowledgements", "late_messages")
+
 #: How many there were, which is no column of the table.
 COUNT = Metric("handovers", "handovers", "", "Handovers of a run.", "", "")
 
@@ -62,6 +65,7 @@ def report(page: Report, results: Results) -> None:
             page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: each of the run")
         else:
             page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {MEANS}")
+        page.table(summary(results, "handover_flows", OF_FLOWS), f"handover_flows: what they cost each flow; {MEANS}")
     if counters:
         page.table(summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {_counted(results)}")
 
