@@ -2,6 +2,7 @@
 
 use super::management::Management;
 use super::radio::{Head, Job};
+use super::station::State;
 use super::{Cell, Heard};
 use crate::drops::{DropReason, Dropped};
 use crate::link::Attachment;
@@ -10,6 +11,7 @@ use crate::link::stations::account::{Lost, Path};
 use crate::link::stations::{BroadcastCopy, Stations};
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
+use roamsim_protocols::mih::wire::handover::LinkActionResult;
 
 impl Stations for Cell {
     fn sub_interface(&self, station: u32) -> Attachment {
@@ -28,6 +30,18 @@ impl Stations for Cell {
 
     fn leave(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
         self.give_up_cell(now, station)
+    }
+
+    /// It looks at its channels at once, if it does not so already. Who joins an access point goes on with that.
+    fn scan(&mut self, now: Time, station: u32) -> LinkActionResult {
+        let radio = self.members[station as usize].radio;
+        match self.station(radio).map(|station| station.state) {
+            Some(State::Waiting | State::Associated) => self.begin_scan(now, radio),
+            Some(State::Scanning(..)) => {}
+            Some(State::Joining { .. }) => return LinkActionResult::REFUSED,
+            None => return LinkActionResult::INCAPABLE,
+        }
+        LinkActionResult::SUCCESS
     }
 
     fn await_confidence(&mut self, station: u32, percent: u8) {

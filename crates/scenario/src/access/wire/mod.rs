@@ -68,6 +68,10 @@ impl Access for Link {
         if has_some { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
+    fn is_switched_at(&self, node: &str) -> bool {
+        self.end(node).is_some()
+    }
+
     fn changes(&self, part: usize) -> Vec<(&LinkEvent, Change)> {
         build::changes(self, part)
     }
