@@ -48,7 +48,12 @@ pub enum Change {
     /// The delay.
     Delay(Span),
     /// The probability of a loss.
-    Loss(f64),
+    Loss {
+        /// Which of the link's losses, in the order in which it was given them. A wire has one.
+        number: usize,
+        /// What it is from now on.
+        probability: f64,
+    },
 }
 
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
@@ -107,7 +112,7 @@ impl ManagedWire {
         self.serve(now);
         match change {
             Change::Delay(delay) => self.delay.series.begin(now, delay),
-            Change::Loss(probability) => {
+            Change::Loss { probability, .. } => {
                 if let Some(loss) = &mut self.loss {
                     loss.begin(now, probability);
                 }

@@ -364,8 +364,12 @@ impl AnyLink {
 
     /// Has a path change. Validation lets only those change that can.
     pub fn change(&mut self, now: Time, change: managed_wire::Change) {
-        if let AnyLink::ManagedWire(link) = self {
-            link.change(now, change);
+        match (self, change) {
+            (AnyLink::ManagedWire(link), change) => link.change(now, change),
+            (AnyLink::Wifi(link), managed_wire::Change::Loss { number, probability }) => {
+                link.change_loss(now, number, probability);
+            }
+            _ => {}
         }
     }
 }

@@ -144,7 +144,7 @@ pub(crate) trait Access {
     }
 
     /// How one of its links changes at link events of others.
-    fn changes(&self, _part: usize) -> Vec<(&LinkEvent, Change)> {
+    fn changes<'a>(&'a self, _part: usize, _scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
         Vec::new()
     }
 

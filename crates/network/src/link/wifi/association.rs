@@ -99,7 +99,7 @@ impl Cell {
     ) -> Result<(), Dropped> {
         let way = self.ways[from.0 as usize];
         let waits = self.stations[way.from].as_ref().is_some_and(|station| station.associated.is_none());
-        let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
+        let carried = packet.carried();
         let outcome = if waits || self.may_go(from) {
             self.take_packet(now, from, packet)
         } else {
@@ -107,9 +107,9 @@ impl Cell {
             Err(Dropped { reason: DropReason::NotAssociated, at: now })
         };
         if let Err(Dropped { reason, at }) = outcome
-            && of_a_flow
+            && let Some(carried) = carried
         {
-            let lost = Lost { at, reason, toward: way.toward, data };
+            let lost = Lost { at, reason, toward: way.toward, carried };
             self.members[way.member as usize].path.lost(lost);
         }
         outcome
@@ -176,9 +176,11 @@ impl Cell {
 
     /// The path that a packet was on hears of its loss.
     pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
-        if self.has_paths && packet.is_of_a_flow() {
+        if self.has_paths
+            && let Some(carried) = packet.carried()
+        {
             let way = self.ways[from.0 as usize];
-            let lost = Lost { at, reason, toward: way.toward, data: packet.carries_data() };
+            let lost = Lost { at, reason, toward: way.toward, carried };
             self.members[way.member as usize].path.lost(lost);
         }
     }

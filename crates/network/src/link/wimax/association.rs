@@ -109,9 +109,11 @@ impl Cell {
 
     /// The path that a packet from an attachment was on hears of its loss.
     pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
-        if packet.is_of_a_flow() && !self.is_for_all(from) {
+        if !self.is_for_all(from)
+            && let Some(carried) = packet.carried()
+        {
             let toward = self.toward(from);
-            let lost = Lost { at, reason, toward, data: packet.carries_data() };
+            let lost = Lost { at, reason, toward, carried };
             if let Some(path) = self.path_of(from) {
                 path.lost(lost);
             }

@@ -125,7 +125,8 @@ fn delay_machine(model: &DelayModel, random: impl FnOnce() -> Stream) -> Delay {
     Delay { series: series(model, Span::ZERO), jitter, reordering: model.reordering }
 }
 
-fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {
+/// What decides about losses, of a wire or of another access.
+pub(in crate::access) fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {
     match *model {
         Losses::Bernoulli { probability } => LossModel::Bernoulli { probability },
         Losses::Series(ref model) => LossModel::Series { probability: series(model, 0.0) },
