@@ -21,12 +21,15 @@ from test_report import open_in_browser
 from test_run_report import FRAMES, Frame
 from test_run_report import looked_at as framed
 
+from benches.pages import browser
+
 pytestmark = pytest.mark.needs("chromium")
 
 LOSS = "link.path.loss.probability"
 
-#: Waits for the figures, then writes what it finds into the page.
+#: Has all figures drawn, as for print, then writes what it finds into the page.
 LOOK = """
+dispatchEvent(new Event("beforeprint"));
 const cut = (text, svg) => {
   const box = text.getBoundingClientRect(), room = svg.getBoundingClientRect();
   return box.width > 0 && (box.left < room.left - 1 || box.right > room.right + 1 || box.top < room.top - 1 || box.bottom > room.bottom + 1);
@@ -175,6 +178,64 @@ def test_names_before_bars_have_the_room_that_they_need(tmp_path: Path, names: l
     cut = [f"cut: {names[0][:11]}"] if len(names[0]) > 40 else []
     assert told[1280, False]["wrong"] == []
     assert [wrong[: len(cut[0])] if cut else wrong for wrong in told[390, False]["wrong"]] == cut
+
+
+#: Follows a reader through a page of many figures: which are drawn at first, at the end, after a fold, for print.
+LAZY = """
+(async () => {
+  const told = {}, root = document.documentElement, all = [...document.querySelectorAll("[data-chart]")];
+  const drawn = () => all.filter((place) => place.querySelector("svg.marks")).map((place) => place.dataset.chart);
+  const frame = () => new Promise(requestAnimationFrame);
+  // What has come near is told after a frame.
+  const quiet = async () => { await frame(); do await frame(); while (root.dataset.drawn !== "yes"); };
+  await quiet();
+  told.first = drawn();
+  told.before = root.scrollHeight;
+  root.style.scrollBehavior = "auto";
+  location.hash = "#last";
+  await quiet();
+  told.last = drawn();
+  told.top = document.getElementById("last").getBoundingClientRect().top;
+  const details = document.querySelector("details");
+  details.open = true;
+  await quiet();
+  told.folded = drawn().includes("folded");
+  details.open = false;
+  // As a browser prints: no timer and no frame before it goes on.
+  dispatchEvent(new Event("beforeprint"));
+  for (let n = 0; n < 1e6 && drawn().length < all.length; n++) await null;
+  told.printed = drawn().length;
+  told.after = root.scrollHeight;
+  return JSON.stringify(told);
+})()
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_figures_are_drawn_when_they_come_near_and_the_page_does_not_move(tmp_path: Path, width: int) -> None:
+    page = Report("t")
+    figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve("column", "c")], "y", ["series"])
+    rows = [
+        {"series": name, "curve": "c", "x": x, "mean": x, "low": x, "high": x, "closed_form": None}
+        for name in ("one series", "another one")
+        for x in (1.0, 2.0, 3.0)
+    ]
+    for name in (*map(str, range(40)), "last"):
+        page.figure(name, specification(figure, rows), name)
+    page.figure("folded", specification(figure, rows), "Folded", folded=True)
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (width, 3000))
+        told = json.loads(opened.said(LAZY))
+    # The window is 3000 points high, and a figure with its caption some 470: what is in it, and in another one below.
+    assert 10 <= len(told["first"]) <= 16
+    assert told["first"] == list(map(str, range(len(told["first"]))))
+    assert "last" in told["last"]
+    assert "20" not in told["last"]
+    # Its place was known before anything between was drawn.
+    assert 0 <= told["top"] < 3000
+    assert told["folded"]
+    assert told["printed"] == 42
+    assert abs(told["after"] - told["before"]) < 42 * 3
 
 
 def test_a_picture_can_be_saved(tmp_path: Path) -> None:

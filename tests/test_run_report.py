@@ -226,6 +226,7 @@ LOOK = """
         wrong.push(...texts.filter((text) => text.textContent.endsWith("…")).map((text) => `cut: ${text.textContent} in ${place.dataset.chart}`));
         return texts.length;
     };
+    dispatchEvent(new Event("beforeprint"));
     tell();
 """
 

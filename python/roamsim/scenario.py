@@ -2269,7 +2269,7 @@ class Entry(Table):
             342). Default chosen: 5s, half of that. Without it: "5s".
         ucd_interval: The same of the UCD. Default chosen: 5s, half of the standard's 10 s (IEEE Std 802.16-2004
             table 342). Without it: "5s".
-        ucd_start: The first UCD. The first DCD comes at time zero. Default: 0s, so that they come together.
+        ucd_start: The first UCD. The first DCD comes at time zero. Default chosen: 0s, so that they come together.
             Without it: "0s".
         ranging_interval: The time from one region of initial ranging to the next, in whole frames, at most 2 s
             (IEEE Std 802.16-2004 table 342). Default chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
@@ -2464,8 +2464,9 @@ class Timers(Table):
     """Timers of network entry. Defaults are the standard's limits (IEEE Std 802.16-2004 table 342).
 
     Attributes:
-        t1: T1: waits for a DCD. Left out: five times `dcd_interval`.
-        t2: T2: waits for a ranging opportunity. Left out: five times `ranging_interval`.
+        t1: T1: waits for a DCD. Left out: five times `dcd_interval` (IEEE Std 802.16-2004 table 342).
+        t2: T2: waits for a ranging opportunity. Left out: five times `ranging_interval` (IEEE Std 802.16-2004
+            table 342).
         t3: T3: waits for RNG-RSP. Default: 200ms (IEEE Std 802.16-2004 table 342). Without it: "200ms".
         t4: T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins
             anew. Default: 35s (IEEE Std 802.16-2004 table 342). Without it: "35s".
@@ -2474,8 +2475,9 @@ class Timers(Table):
         t8: T8: waits for DSA-ACK. Default: 300ms (IEEE Std 802.16-2004 table 342). Without it: "300ms".
         t9: T9: the base station waits for SBC-REQ. Default: 300ms, the least (IEEE Std 802.16-2004 table 342).
             Without it: "300ms".
-        t12: T12: waits for a UCD. Left out: five times `ucd_interval`.
-        t18: T18: waits for SBC-RSP. Default: 50ms (IEEE Std 802.16-2004 table 342). Without it: "50ms".
+        t12: T12: waits for a UCD. Left out: five times `ucd_interval` (IEEE Std 802.16-2004 table 342).
+        t18: T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: 50ms
+            (IEEE Std 802.16-2004 table 342). Without it: "50ms".
         t20: T20: looks for preambles on a channel. Left out: two frames, the least (IEEE Std 802.16-2004 table
             342).
         t21: T21: looks for a DL-MAP on a channel with a preamble. Default: 10s (IEEE Std 802.16-2004 table 342).
@@ -3308,7 +3310,7 @@ class LinkAction(Table):
     """What a link is told to do.
 
     Attributes:
-        link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]` or the like.
+        link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
         action: What.
         upon: Upon which event.
         of: Of this link of `from`. Left out: of any.
@@ -3747,6 +3749,7 @@ RequestLimit = Literal["retries", "t16"]
 #: "t8": At most 300 ms.
 #: "t9": At least 300 ms.
 #: "t12": At most 50 s.
+#: "t18": At most T9.
 #: "t20": At least two frames.
 #: "t21": At most 10 s.
 #: "lost_dl_map": At most 600 ms.
@@ -3764,6 +3767,7 @@ Limit = Literal[
     "t8",
     "t9",
     "t12",
+    "t18",
     "t20",
     "t21",
     "lost_dl_map",
@@ -3882,7 +3886,7 @@ Crossing = Literal["above", "below"]
 #: "power_up": It may be taken up again, and is where it is heard.
 #: "power_down": It is given up, and not taken up before it is powered up.
 #: "disconnect": The same.
-#: "scan": It scans: an 802.16 link with `scanning`.
+#: "scan": It scans: an 802.11 link with `beacons`, or an 802.16 link with `scanning`.
 LinkActionKind = Literal["power_up", "power_down", "disconnect", "scan"]
 
 #: Who decides on a handover.

@@ -5,7 +5,7 @@ use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::handover::policy::{ActOn, Choice, Entry, NoAnswer, OldLink, Policy, Then};
 use roamsim_protocols::mih::handover::{
     Candidate, CandidateCue, CandidatePos, CandidatePosConfig, Cause, Command, GivenUp, Initiation, LinkCue,
-    Milestone, MobileNode, MobileNodeConfig, Resources, ServingPos, ServingPosConfig,
+    Milestone, MobileNode, MobileNodeConfig, Resources, ServingPos, ServingPosConfig, Trigger,
 };
 use roamsim_protocols::mih::wire::link::{LinkGoingDownReason, LinkTupleId, LinkType};
 use roamsim_protocols::mih::{
@@ -361,7 +361,7 @@ fn a_mobile_node_asks_has_reserved_redirects_and_completes() {
     assert_eq!(
         net.milestones_ms(),
         [
-            (0, Milestone::Started),
+            (0, Milestone::Started(Trigger::GoingDown)),
             (0, Milestone::ScanBegun),
             (600, Milestone::ScanDone),
             (600, Milestone::ResourcesAsked),
@@ -405,7 +405,7 @@ fn a_network_asks_has_scanned_reserves_and_tells() {
     assert_eq!(
         net.milestones_ms(),
         [
-            (0, Milestone::Started),
+            (0, Milestone::Started(Trigger::GoingDown)),
             (0, Milestone::ResourcesAsked),
             (240, Milestone::ResourcesKnown),
             // 20 ms to the mobile node, and its processing.
@@ -540,7 +540,7 @@ fn what_may_still_be_answered_is_taken_back_with_the_rest_when_the_link_recovers
         net.run();
         let milestones = net.milestones_ms();
         assert!(milestones.contains(&(4000, Milestone::GivenUp(GivenUp::Rollback))), "{milestones:?}");
-        assert!(milestones.contains(&(5000, Milestone::Started)), "{milestones:?}");
+        assert!(milestones.contains(&(5000, Milestone::Started(Trigger::GoingDown))), "{milestones:?}");
         assert!(
             milestones
                 .iter()
@@ -652,7 +652,7 @@ fn a_link_that_recovers_ends_the_preparation_and_the_next_event_begins_anew() {
         net.run();
         let milestones = net.milestones_ms();
         assert!(milestones.contains(&(rollback_ms, Milestone::GivenUp(GivenUp::Rollback))), "{milestones:?}");
-        assert!(milestones.contains(&(5000, Milestone::Started)), "{milestones:?}");
+        assert!(milestones.contains(&(5000, Milestone::Started(Trigger::GoingDown))), "{milestones:?}");
         assert_eq!(milestones.last().map(|&(_, milestone)| milestone), Some(Milestone::Completed));
     }
 }
@@ -665,7 +665,11 @@ fn further_events_of_a_link_amid_a_handover_change_nothing() {
     net.at(1200, LinkCue::Rollback);
     net.at(1590, LinkCue::Down);
     net.run();
-    let began = net.milestones_ms().iter().filter(|(_, milestone)| *milestone == Milestone::Started).count();
+    let began = net
+        .milestones_ms()
+        .iter()
+        .filter(|(_, milestone)| matches!(milestone, Milestone::Started(_)))
+        .count();
     assert_eq!(began, 1);
     assert!(net.milestones_ms().contains(&(1600, Milestone::Redirected)));
     // The network has asked for a commitment at 1080 ms.
@@ -727,7 +731,7 @@ fn a_network_that_found_no_room_asks_again_when_the_link_goes_down_again() {
     net.run();
     let milestones = net.milestones_ms();
     assert!(milestones.contains(&(1080, Milestone::GivenUp(GivenUp::NoCandidate))), "{milestones:?}");
-    assert!(milestones.contains(&(5000, Milestone::Started)), "{milestones:?}");
+    assert!(milestones.contains(&(5000, Milestone::Started(Trigger::GoingDown))), "{milestones:?}");
 }
 
 #[test]
@@ -780,12 +784,12 @@ fn who_acts_ahead_waits_for_it_unless_the_link_recovers() {
     let policy = Policy { act_on: ActOn::GoingDown { ahead: Some(Span::from_ms(3000)) }, ..Policy::PLAIN };
     for initiation in [Initiation::Mobile, Initiation::Network] {
         let milestones = under(initiation, policy, |_| {}).milestones_ms();
-        assert_eq!(milestones[0], (6400, Milestone::Started), "{initiation:?}");
+        assert_eq!(milestones[0], (6400, Milestone::Started(Trigger::GoingDown)), "{initiation:?}");
         let mut net = Net::with(Settings { policy, ..Settings::of(initiation) });
         net.at(0, GOING_DOWN);
         net.at(6000, LinkCue::Rollback);
         net.run();
-        assert!(!net.milestones_ms().iter().any(|(_, milestone)| *milestone == Milestone::Started));
+        assert!(!net.milestones_ms().iter().any(|(_, milestone)| matches!(milestone, Milestone::Started(_))));
     }
 }
 
@@ -803,7 +807,7 @@ fn who_acts_on_link_down_prepares_nothing_and_who_acts_on_link_detected_waits_fo
         net.after(Span::from_ms(700), Coming::Candidate(1, CandidateCue::Detected));
         net.at(800, LinkCue::Rollback);
     });
-    assert_eq!(net.milestones_ms()[0], (500, Milestone::Started));
+    assert_eq!(net.milestones_ms()[0], (500, Milestone::Started(Trigger::Detected(0))));
     assert!(net.milestones_ms().contains(&(2060, Milestone::Committed(0))), "{:?}", net.milestones_ms());
 }
 
@@ -812,7 +816,8 @@ fn who_acts_on_thresholds_tries_anew_what_came_to_nothing_and_takes_nothing_back
     let policy = Policy { act_on: ActOn::Crossed, ..Policy::PLAIN };
     let started = |net: &Net| -> Vec<u64> {
         let all = net.milestones_ms().into_iter();
-        all.filter(|(_, milestone)| *milestone == Milestone::Started).map(|(at_ms, _)| at_ms).collect()
+        let crossed = Milestone::Started(Trigger::Crossed);
+        all.filter(|(_, milestone)| *milestone == crossed).map(|(at_ms, _)| at_ms).collect()
     };
     let net = under(Initiation::Mobile, policy, |net| {
         net.at(100, LinkCue::Crossed);
@@ -1058,7 +1063,10 @@ fn a_mobile_node_comes_back_when_the_new_link_is_down_and_its_next_handover_begi
         let milestones = net.milestones_ms();
         let back = (4000, Milestone::RedirectBegun(home, Cause::LinkDown));
         assert!(milestones.contains(&back), "{initiation:?} {milestones:?}");
-        assert!(milestones.contains(&(6000, Milestone::Started)), "{initiation:?} {milestones:?}");
+        assert!(
+            milestones.contains(&(6000, Milestone::Started(Trigger::GoingDown))),
+            "{initiation:?} {milestones:?}"
+        );
         assert_eq!(milestones.last().map(|&(_, milestone)| milestone), Some(Milestone::Completed));
         // Where the old link is not up, it waits for whichever comes first.
         for (first, to) in [(LinkCue::Up, home), (LinkCue::Down, 1)] {
@@ -1096,7 +1104,10 @@ fn a_network_whose_question_nobody_will_answer_decides_anew_once_the_mobile_node
         net.run();
         let milestones = net.milestones_ms();
         assert!(milestones.contains(&(down_ms, Milestone::RedirectBegun(0, Cause::LinkDown))));
-        assert!(milestones.contains(&(6000, Milestone::Started)), "{down_ms} {milestones:?}");
+        assert!(
+            milestones.contains(&(6000, Milestone::Started(Trigger::GoingDown))),
+            "{down_ms} {milestones:?}"
+        );
         assert_eq!(milestones.last().map(|&(_, milestone)| milestone), Some(Milestone::Completed));
     }
 }
@@ -1231,7 +1242,7 @@ fn a_commitment_of_the_network_that_is_rejected_gives_its_place_back() {
     net.run();
     let milestones = net.milestones_ms();
     assert!(milestones.contains(&(1330, Milestone::RedirectBegun(1, Cause::LinkDown))), "{milestones:?}");
-    assert!(milestones.contains(&(6000, Milestone::Started)), "{milestones:?}");
+    assert!(milestones.contains(&(6000, Milestone::Started(Trigger::GoingDown))), "{milestones:?}");
     assert_eq!((net.serving.unexpected(), net.candidates[0].unexpected()), (0, 0));
     let given_back = net.sent.iter().filter(|(_, mid, _)| *mid == MessageId::N2N_HO_COMPLETE_RESPONSE);
     assert!(given_back.count() > 0 && net.resources[0].has_room_for(&id(SERVING)));

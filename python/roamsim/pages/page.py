@@ -224,7 +224,7 @@ class Report:
                 version=version(),
                 runtime=Markup(runtime.script() if self._charts else ""),
                 charts=Markup(_script_json(self._charts)),
-                thinned=Markup(_script("ordered.js", "thinned.js") if self._charts else ""),
+                drawing=Markup(_script("ordered.js", "thinned.js", "room.js") if self._charts else ""),
                 time_line_style=Markup(_inspector("css") if self._time_lines else ""),
                 time_line_script=Markup(_script("ordered.js") + _inspector("js") if self._time_lines else ""),
                 time_lines=Markup(_script_json(self._time_lines)),

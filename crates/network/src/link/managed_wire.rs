@@ -1,5 +1,5 @@
 //! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, whose rate or delay
-//! changes, or that delivers packets twice.
+//! changes, that delivers packets twice, or that is switched off and on.
 //!
 //! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits costs an event more.
 //! At a constant rate and delay, under drop-tail, it does what a wire does; a test holds the two together.
@@ -224,6 +224,13 @@ impl Carrier for ManagedWire {
 }
 
 impl Link for ManagedWire {
+    /// What has been begun is sent.
+    fn turn(&mut self, now: Time, on: bool) -> bool {
+        self.serve(now);
+        self.outages.switch(now, on);
+        true
+    }
+
     fn next_indication(&self) -> Option<Time> {
         self.outages.next().map(|(at, _)| at)
     }

@@ -173,6 +173,12 @@ pub trait Link: Machine {
         None
     }
 
+    /// A user of links switches the link off as a whole, or on again (Link_Action.request of IEEE Std 802.21-2008); whether it can be. What
+    /// follows it indicates.
+    fn turn(&mut self, _now: Time, _on: bool) -> bool {
+        false
+    }
+
     /// What its stations' radios did on their way into the network so far.
     fn phases(&self) -> &[PhaseRow] {
         &[]
@@ -245,7 +251,7 @@ pub enum AnyLink {
     Cell(Box<cell::Cell>),
     /// An 802.16 cell.
     Wimax(Box<wimax::Cell>),
-    /// One direction of a point-to-point link whose queue is managed, whose rate or delay changes, or that makes copies.
+    /// One direction of a point-to-point link whose queue is managed, whose rate or delay changes, that makes copies, or is switched.
     ManagedWire(Box<managed_wire::ManagedWire>),
 }
 
@@ -398,6 +404,10 @@ impl Link for AnyLink {
 
     fn poll_indication(&mut self, now: Time) -> Option<Indication> {
         each_link!(self, link => link.poll_indication(now))
+    }
+
+    fn turn(&mut self, now: Time, on: bool) -> bool {
+        each_link!(self, link => link.turn(now, on))
     }
 
     fn phases(&self) -> &[PhaseRow] {

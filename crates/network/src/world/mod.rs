@@ -372,11 +372,13 @@ impl World {
                     }
                     None => {
                         self.delivered_bytes += u64::from(message.bytes);
+                        let delay = now - message.generated;
                         if flow.source.on_delivery(now, &message) {
-                            flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
+                            flow.measurement.on_delivery(u64::from(message.bytes), delay);
                         } else {
                             flow.measurement.count_delivery(u64::from(message.bytes));
                         }
+                        self.note_delay(now, number, delay);
                         self.sample_delivered(now, number);
                         self.record_message(now, number, &message);
                     }
@@ -388,6 +390,7 @@ impl World {
                 if let Some(response_time) = flow.source.on_message(&mut cx, message) {
                     self.delivered_bytes += u64::from(message.bytes);
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
+                    self.note_delay(now, number, response_time);
                     self.work.push_back(Work::Source(number));
                     self.sample_delivered(now, number);
                     self.record_message(now, number, &message);

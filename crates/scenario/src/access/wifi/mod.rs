@@ -61,6 +61,10 @@ impl Access for Wifi {
         if self.beacons.is_some() { Compares::Signals("wifi") } else { Compares::Distances }
     }
 
+    fn scans_when_told(&self) -> bool {
+        self.beacons.is_some()
+    }
+
     fn shows_itself(&self) -> bool {
         self.beacons.is_some()
     }

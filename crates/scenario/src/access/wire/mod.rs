@@ -72,6 +72,10 @@ impl Access for Link {
         if has_some { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
+    fn is_switched_at(&self, node: &str) -> bool {
+        self.end(node).is_some()
+    }
+
     fn changes<'a>(&'a self, part: usize, _scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
         build::changes(self, part)
     }
