@@ -395,8 +395,11 @@ def test_management_frames_are_read_with_their_elements(tmp_path: Path, standard
     beacons = rows(
         file, "wlan.ssid", "wlan.ds.current_channel", "radiotap.channel.freq", which="wlan.fc.type_subtype == 8"
     )
-    names = {bytes.fromhex(name).decode().strip(): (channel, frequency) for name, channel, frequency in beacons}
-    assert names == {"west cel": ("1", "2412"), "east cel": ("6", "2437")}
+    # One network, of whose name 8 octets are told by its access points, and asked for by its stations.
+    network = b"west cel".hex()
+    assert set(beacons) == {(network, "1", "2412"), (network, "6", "2437")}
+    asked = rows(file, "wlan.fc.type_subtype", "wlan.ssid", which="wlan.fc.type_subtype in {0, 2, 4, 5}")
+    assert {(int(kind, 0), name) for kind, name in asked} == {(kind, network) for kind in (0, 2, 4, 5)}
     assert {row[0] for row in rows(file, "wlan.fixed.beacon", which="wlan.fc.type_subtype == 8")} == {"100"}
 
 

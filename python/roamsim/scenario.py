@@ -113,6 +113,7 @@ __all__ = [
     "LinkRate",
     "LinkRateTable",
     "ListLoss",
+    "ListWifiLoss",
     "LogDistancePathLoss",
     "Loss",
     "LossOf",
@@ -172,6 +173,7 @@ __all__ = [
     "SctpTransport",
     "Selection",
     "SeriesLoss",
+    "SeriesWifiLoss",
     "ServingNetwork",
     "SetdestMotion",
     "Shadowing",
@@ -1522,9 +1524,14 @@ class BernoulliWifiLoss(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class GilbertElliottWifiLoss(Table):
-    """In bursts: a good and a bad state, with one step before each (Gilbert 1960, Elliott 1963).
+    """In bursts: a good and a bad state (Gilbert 1960, Elliott 1963). The state takes one step before each packet,
+    or attempt (the default).
+
+    In bursts: a good and a bad state (Gilbert 1960, Elliott 1963). The state changes in continuous time, with
+    exponential stays.
 
     Attributes:
+        per: Without it: "packet".
         from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
         start: When loss begins. Without it: "0s".
         during: When it holds from then on. Default chosen: always, as on other links.
@@ -1534,18 +1541,81 @@ class GilbertElliottWifiLoss(Table):
         bad_to_good: Probability of a step from the bad to the good state.
         loss_good: Probability of a loss in the good state. Default: Gilbert's model, none. Without it: 0.0.
         loss_bad: Probability of a loss in the bad state. Default chosen: 1, as on wired links. Without it: 1.0.
+        mean_good: Mean stay in the good state.
+        mean_bad: Mean stay in the bad state.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "gilbert_elliott"}
+
+    per: Literal["packet", "time"] | None = None
+    from_: str | None = None
+    start: Instant | None = None
+    during: During | None = None
+    of: LossOf | None = None
+    good_to_bad: Probability | None = None
+    bad_to_good: Probability | None = None
+    loss_good: Probability | None = None
+    loss_bad: Probability | None = None
+    mean_good: Duration | None = None
+    mean_bad: Duration | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class SeriesWifiLoss(Table):
+    """Each on its own, with a probability that changes: by `steps`, from an instant or a link event on, or a
+    `file` of them.
+
+    Attributes:
+        from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+        during: When it holds. Default chosen: always, as on other links.
+        of: What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read
+            off.
+        constant: The probability before the first step. Left out: the first step is at "0s".
+        steps: From when on each probability holds, in order of time: of what ends then.
+        file: A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
+            relative to the folder of the scenario. The first line holds from the beginning on.
+        content: The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that
+            results are filed under what was in the file.
+        period: After this time the steps begin again. Left out: the last holds to the end.
+    """
+
+    fixed: ClassVar[dict[str, object]] = {"model": "series"}
+
+    from_: str | None = None
+    during: During | None = None
+    of: LossOf | None = None
+    constant: Probability | None = None
+    steps: Sequence[LossStep] | None = None
+    file: str | None = None
+    content: str | None = None
+    period: Duration | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class ListWifiLoss(Table):
+    """Those that are lost are named: the same for every transport, and nothing is random.
+
+    Attributes:
+        from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+        start: When counting begins. Without it: "0s".
+        during: When it holds from then on. Default chosen: always, as on other links.
+        of: What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read
+            off.
+        segments: The numbers of those that are lost, in any order: of packets with data that the MAC has brought
+            over, or of attempts at such packets, from 1, of each station in each direction by itself. A
+            retransmission of TCP is a packet of its own; its segments without data (handshake, pure ACK, a FIN
+            alone) do not count.
+        flow: Only packets of this flow count, and are lost. Left out: all packets with data.
+    """
+
+    fixed: ClassVar[dict[str, object]] = {"model": "list"}
 
     from_: str | None = None
     start: Instant | None = None
     during: During | None = None
     of: LossOf | None = None
-    good_to_bad: Probability
-    bad_to_good: Probability
-    loss_good: Probability | None = None
-    loss_bad: Probability | None = None
+    segments: Sequence[int]
+    flow: str | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -2199,7 +2269,7 @@ class Entry(Table):
             342). Default chosen: 5s, half of that. Without it: "5s".
         ucd_interval: The same of the UCD. Default chosen: 5s, half of the standard's 10 s (IEEE Std 802.16-2004
             table 342). Without it: "5s".
-        ucd_start: The first UCD. The first DCD comes at time zero. Default: 0s, so that they come together.
+        ucd_start: The first UCD. The first DCD comes at time zero. Default chosen: 0s, so that they come together.
             Without it: "0s".
         ranging_interval: The time from one region of initial ranging to the next, in whole frames, at most 2 s
             (IEEE Std 802.16-2004 table 342). Default chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
@@ -2394,8 +2464,9 @@ class Timers(Table):
     """Timers of network entry. Defaults are the standard's limits (IEEE Std 802.16-2004 table 342).
 
     Attributes:
-        t1: T1: waits for a DCD. Left out: five times `dcd_interval`.
-        t2: T2: waits for a ranging opportunity. Left out: five times `ranging_interval`.
+        t1: T1: waits for a DCD. Left out: five times `dcd_interval` (IEEE Std 802.16-2004 table 342).
+        t2: T2: waits for a ranging opportunity. Left out: five times `ranging_interval` (IEEE Std 802.16-2004
+            table 342).
         t3: T3: waits for RNG-RSP. Default: 200ms (IEEE Std 802.16-2004 table 342). Without it: "200ms".
         t4: T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins
             anew. Default: 35s (IEEE Std 802.16-2004 table 342). Without it: "35s".
@@ -2404,8 +2475,9 @@ class Timers(Table):
         t8: T8: waits for DSA-ACK. Default: 300ms (IEEE Std 802.16-2004 table 342). Without it: "300ms".
         t9: T9: the base station waits for SBC-REQ. Default: 300ms, the least (IEEE Std 802.16-2004 table 342).
             Without it: "300ms".
-        t12: T12: waits for a UCD. Left out: five times `ucd_interval`.
-        t18: T18: waits for SBC-RSP. Default: 50ms (IEEE Std 802.16-2004 table 342). Without it: "50ms".
+        t12: T12: waits for a UCD. Left out: five times `ucd_interval` (IEEE Std 802.16-2004 table 342).
+        t18: T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: 50ms
+            (IEEE Std 802.16-2004 table 342). Without it: "50ms".
         t20: T20: looks for preambles on a channel. Left out: two frames, the least (IEEE Std 802.16-2004 table
             342).
         t21: T21: looks for a DL-MAP on a channel with a preamble. Default: 10s (IEEE Std 802.16-2004 table 342).
@@ -3238,7 +3310,7 @@ class LinkAction(Table):
     """What a link is told to do.
 
     Attributes:
-        link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]` or the like.
+        link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
         action: What.
         upon: Upon which event.
         of: Of this link of `from`. Left out: of any.
@@ -3580,12 +3652,12 @@ Shadowing = PerFrameShadowing | PerCoherenceTimeShadowing | ByDistanceShadowing
 WifiReception = ThresholdWifiReception | SinrWifiReception
 
 #: Losses of data beside the radio, of each station in each direction with draws of its own.
-WifiLoss = BernoulliWifiLoss | GilbertElliottWifiLoss
+WifiLoss = BernoulliWifiLoss | GilbertElliottWifiLoss | SeriesWifiLoss | ListWifiLoss
 
 #: When a loss holds.
 #: "always": All the time.
 #: "link_going_down": From a station's Link_Going_Down until it is rolled back, or until the station is associated
-#: again.
+#: again. What comes meanwhile alone is counted, and draws.
 During = Literal["always", "link_going_down"]
 
 #: What is lost.
@@ -3677,6 +3749,7 @@ RequestLimit = Literal["retries", "t16"]
 #: "t8": At most 300 ms.
 #: "t9": At least 300 ms.
 #: "t12": At most 50 s.
+#: "t18": At most T9.
 #: "t20": At least two frames.
 #: "t21": At most 10 s.
 #: "lost_dl_map": At most 600 ms.
@@ -3694,6 +3767,7 @@ Limit = Literal[
     "t8",
     "t9",
     "t12",
+    "t18",
     "t20",
     "t21",
     "lost_dl_map",
@@ -3812,7 +3886,7 @@ Crossing = Literal["above", "below"]
 #: "power_up": It may be taken up again, and is where it is heard.
 #: "power_down": It is given up, and not taken up before it is powered up.
 #: "disconnect": The same.
-#: "scan": It scans: an 802.16 link with `scanning`.
+#: "scan": It scans: an 802.11 link with `beacons`, or an 802.16 link with `scanning`.
 LinkActionKind = Literal["power_up", "power_down", "disconnect", "scan"]
 
 #: Who decides on a handover.

@@ -14,7 +14,7 @@ use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::Thresholds;
 use roamsim_protocols::mih::handover::{
-    CandidatePos, Cause, GivenUp, Initiation, Milestone, MobileNode, ServingPos,
+    CandidatePos, Cause, GivenUp, Initiation, Milestone, MobileNode, ServingPos, Trigger,
 };
 use roamsim_protocols::mih::wire::link::LinkTupleId;
 
@@ -66,6 +66,8 @@ pub struct Correspondent {
 /// One handover.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
+    /// The link event that it began with.
+    pub begun_by: Trigger,
     /// When the link of the first network told the mobile node that it is going down; `None`: it had not.
     pub going_down: Option<Time>,
     /// When the user acted upon Link_Going_Down; `None`: it never came.
@@ -214,9 +216,14 @@ impl MihHandover {
     pub(crate) fn reach(&mut self, now: Time, milestone: Milestone) {
         let last = self.accounts.last();
         let over = last.is_none_or(|account| account.taken_back || account.redirected.is_some());
+        let begun_by = match milestone {
+            Milestone::Started(trigger) => trigger,
+            Milestone::EntryBegun(..) => Trigger::Down,
+            _ => Trigger::GoingDown,
+        };
         let begins = match milestone {
             // The link may be down already when the network hears of it.
-            Milestone::Started => over || last.is_some_and(|account| account.entry_begun.is_none()),
+            Milestone::Started(_) => over || last.is_some_and(|account| account.entry_begun.is_none()),
             // The link went down, and nobody had seen it coming.
             Milestone::EntryBegun(..) => over,
             // The network never heard of it.
@@ -226,13 +233,13 @@ impl MihHandover {
             _ => false,
         };
         if begins {
-            self.accounts.push(Account { going_down: self.going_down, ..Account::default() });
-        } else if milestone == Milestone::Started {
+            self.accounts.push(Account { begun_by, going_down: self.going_down, ..Account::default() });
+        } else if matches!(milestone, Milestone::Started(_)) {
             return;
         }
         let Some(account) = self.accounts.last_mut() else { return };
         match milestone {
-            Milestone::Started => account.started = Some(now),
+            Milestone::Started(_) => account.started = Some(now),
             Milestone::ScanBegun => account.scan_begun = Some(now),
             Milestone::ScanDone => account.scan_done = Some(now),
             Milestone::ResourcesAsked => account.resources_asked = Some(now),

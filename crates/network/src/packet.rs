@@ -162,6 +162,15 @@ impl InnerHeader {
     }
 }
 
+/// What a packet of a flow or a signalling entry carries, as an account of losses asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Carried {
+    /// The socket that it is for.
+    pub socket: SocketId,
+    /// Whether it carries data of an application; otherwise an acknowledgement or the like.
+    pub data: bool,
+}
+
 /// A network-layer packet.
 #[derive(Clone, Debug)]
 #[repr(C)] // what every node on its way asks for comes first
@@ -226,6 +235,13 @@ impl Packet {
             ),
             Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
         }
+    }
+
+    /// What it carries; `None` where it is of no flow and of no signalling entry.
+    #[inline]
+    pub fn carried(&self) -> Option<Carried> {
+        let socket = self.socket_id().filter(|_| self.is_of_a_flow())?;
+        Some(Carried { socket, data: self.carries_data() })
     }
 
     /// Whether it is a datagram that a socket waits for.

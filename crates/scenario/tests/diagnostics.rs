@@ -531,6 +531,37 @@ fn a_station_that_leaves_all_its_cells_for_good_is_warned_of() {
 }
 
 #[test]
+fn a_walk_that_comes_into_one_of_its_cells_alone_is_warned_of() {
+    // In the cell in the east somebody else stands.
+    let sitter =
+        "[[node]]\nname = \"sitter\"\nposition = { x = \"300m\", y = \"10m\" }\n[[link]]\nname = \"wire\"";
+    let text = WALK
+        .replace("[[link]]\nname = \"wire\"", sitter)
+        .replace("\"east\"\nstations = [\"walker\"]", "\"east\"\nstations = [\"walker\", \"sitter\"]");
+    let told = |from: &str, to: &str| -> Vec<String> {
+        assert!(text.contains(from), "{from}");
+        let scenario = Scenario::parse(&text.replace(from, to), "walk", Format::Toml, &[]).unwrap_or_else(
+            |diagnostics| {
+                panic!("{}", diagnostics.render(false));
+            },
+        );
+        scenario.warnings.iter().map(|told| told.to_string().replace("\n  │ ", " ")).collect()
+    };
+    // "east cell" reaches 180 m, to x = 120 m.
+    let walk_to = |x: &str| told("to = { x = \"290m\"", &format!("to = {{ x = \"{x}\""));
+    let warnings = walk_to("119m");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let message = "node.walker.motion: \"walker\" never comes into \"east cell\", which reaches 180m around \"east\": it never \
+                   changes its cell";
+    assert!(warnings[0].contains(message), "{warnings:?}");
+    assert!(walk_to("121m").is_empty());
+    // Nobody expects who stands to change it.
+    let motion =
+        "motion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }\n";
+    assert!(told(motion, "").is_empty());
+}
+
+#[test]
 fn one_link_is_not_kept_apart_from_others() {
     check_refusals(
         WALK,

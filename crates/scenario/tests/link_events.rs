@@ -329,6 +329,149 @@ fn a_remote_user_has_links_powered_down_and_up() {
     assert!((23.352..23.37).contains(&answered_s[1]), "{answered_s:?}");
 }
 
+/// A user at the client commands links of a node, when the one from it to the clock goes down at 5 s, and up at 8 s.
+fn switched(from: &str, more: &str, actions: &str) -> String {
+    format!(
+        r#"[scenario]
+name = "Links that are switched"
+duration = "12s"
+ip = "ipv4"
+
+[[node]]
+name = "client"
+[[node]]
+name = "{from}"
+[[node]]
+name = "pulse"
+
+[[link]]
+name = "clock"
+between = ["{from}", "pulse"]
+rate = "100Mb/s"
+delay = "5ms"
+outages = [{{ start = "5s", duration = "3s" }}]
+[[link]]
+name = "wire"
+between = ["client", "{from}"]
+rate = "100Mb/s"
+delay = "5ms"
+{more}
+[[signalling]]
+name = "commands"
+kind = "link_events"
+from = "{from}"
+to = "client"
+transport = {{ protocol = "udp" }}
+actions = [{actions}]
+"#
+    )
+}
+
+#[test]
+fn a_remote_user_has_a_wire_switched_off_and_on() {
+    let third = "\
+[[node]]
+name = \"sink\"
+[[link]]
+name = \"switched\"
+between = [\"server\", \"sink\"]
+rate = \"100Mb/s\"
+delay = \"5ms\"
+[[flow]]
+name = \"stream\"
+from = \"server\"
+to = \"sink\"
+transport = { protocol = \"udp\" }
+application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\" }
+[[flow]]
+name = \"back\"
+from = \"sink\"
+to = \"server\"
+transport = { protocol = \"udp\" }
+application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\" }
+";
+    let command = |action: &str, upon: &str| {
+        format!("{{ link = \"switched\", action = \"{action}\", upon = \"{upon}\", of = \"clock\" }}")
+    };
+    let actions = [command("power_down", "link_down"), command("power_up", "link_up")].join(", ");
+    let outcome = outcome(&switched("server", third, &actions));
+    let row = |command: &str| ["switched", command, "success"].map(str::to_owned);
+    assert_eq!(commands(&outcome), [row("power_down"), row("power_up")]);
+    // An indication and a command take 5 ms each and some microseconds. Both ends hear of it.
+    let of_it: Vec<(f64, String)> = events(&outcome)
+        .into_iter()
+        .filter(|(_, link, _)| link == "switched")
+        .map(|(ms, _, event)| (ms.floor(), event))
+        .collect();
+    let told = |ms: f64, event: &str| (ms, event.to_owned());
+    let expected = [
+        told(5010.0, "link_down"),
+        told(5010.0, "link_down"),
+        told(8010.0, "link_up"),
+        told(8010.0, "link_up"),
+    ];
+    assert_eq!(of_it, expected);
+    // Of 120 packets those of 5.1 to 8.0 s, each way.
+    for flow in 0..2 {
+        assert_eq!(floats(&outcome, "flows", "delivered_packets")[flow], 90.0);
+    }
+    let reasons = texts(&outcome, "drops", "reason");
+    assert_eq!(reasons.different(), ["outage"]);
+}
+
+#[test]
+fn a_remote_user_has_a_terminal_of_dect_switched_off_and_on() {
+    let air = "\
+[[node]]
+name = \"gateway\"
+[[dect]]
+name = \"air\"
+terminal = \"terminal\"
+gateway = \"gateway\"
+[[flow]]
+name = \"stream\"
+from = \"terminal\"
+to = \"gateway\"
+transport = { protocol = \"udp\" }
+application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\" }
+";
+    let command = |action: &str, upon: &str| {
+        format!("{{ link = \"air\", action = \"{action}\", upon = \"{upon}\", of = \"clock\" }}")
+    };
+    let actions = [command("disconnect", "link_down"), command("power_up", "link_up")].join(", ");
+    let outcome = outcome(&switched("terminal", air, &actions));
+    let row = |command: &str| ["air", command, "success"].map(str::to_owned);
+    assert_eq!(commands(&outcome), [row("disconnect"), row("power_up")]);
+    // What comes at 5.010 s is done in the frame that ends at 5.02 s: the connection is released, and none is there up to 8.02 s.
+    let of_it: Vec<(f64, String)> = events(&outcome)
+        .into_iter()
+        .filter(|(_, link, _)| link == "air")
+        .map(|(ms, _, event)| (ms, event))
+        .filter(|(ms, _)| *ms > 4000.0)
+        .collect();
+    assert_eq!(of_it[0], (5020.0, "link_down".to_owned()));
+    assert_eq!(of_it.len(), 2, "{of_it:?}");
+    assert!(of_it[1].1 == "link_up" && (8020.0..8500.0).contains(&of_it[1].0), "{of_it:?}");
+    let reasons = texts(&outcome, "link_events", "reason");
+    assert!(reasons.iter().any(|reason| reason == "explicit disconnect"));
+    // What waited goes then: all 120 but those that are under way at the end.
+    assert!(floats(&outcome, "flows", "delivered_packets")[0] >= 118.0);
+}
+
+#[test]
+fn a_remote_user_has_a_station_of_802_11_scan() {
+    let commands_of = example("wifi-roaming.toml")
+        + "\n[[signalling]]\nname = \"commands\"\nkind = \"link_events\"\nfrom = \"neighbour\"\nto = \"server\"\n\
+           transport = { protocol = \"tcp\" }\nevents = [\"link_parameters_report\"]\n\
+           actions = [{ link = \"west cell\", action = \"scan\", upon = \"link_parameters_report\" }]\n";
+    let outcome = outcome(&commands_of);
+    let results = commands(&outcome);
+    // The last ones are under way at the end.
+    let answered: Vec<_> = results.iter().filter(|row| !row[2].is_empty()).collect();
+    assert!(answered.len() > 100 && answered.len() + 5 > results.len());
+    assert!(answered.iter().all(|row| **row == ["west cell", "scan", "success"].map(str::to_owned)));
+}
+
 reports! { on WALK;
     thresholds_of_no_link_events: "kind = \"link_events\"" => "kind = \"indication\"\nmessage_size = \"200B\"\ninterval = \"1s\"\nthresholds = [{ link = \"west cell\", percent = 20, direction = \"below\" }]";
     a_threshold_of_no_cell: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"north cell\", percent = 20, direction = \"below\" }]";
@@ -339,5 +482,6 @@ reports! { on WALK;
     a_threshold_of_two_values: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"west cell\", dbm = -70, percent = 20, direction = \"below\" }]";
     an_action_upon_what_is_not_told: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"power_down\", upon = \"link_detected\" }]";
     an_action_of_who_chooses_by_himself: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"power_down\", upon = \"link_up\" }]";
+    an_action_of_no_link: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"north cell\", action = \"power_down\", upon = \"link_up\" }]";
     a_scan_of_a_link_that_cannot: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"scan\", upon = \"link_up\" }]";
 }

@@ -186,6 +186,13 @@ reports! {
     loss_of_frames: "[[flow]]" => "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.1\nof = \"frames\"\n[[flow]]";
     loss_after_the_end: "[[flow]]" => "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.1\nstart = \"60s\"\n[[flow]]";
     loss_while_no_link_goes_down: "[[flow]]" => "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.1\nduring = \"link_going_down\"\n[[flow]]";
+    a_list_of_losses_from_zero: "[[flow]]" => "[[wifi.loss]]\nmodel = \"list\"\nsegments = [3, 0]\n[[flow]]";
+    a_list_of_losses_of_no_flow: "[[flow]]" => "[[wifi.loss]]\nmodel = \"list\"\nsegments = [3]\nflow = \"upload\"\n[[flow]]";
+    a_list_of_losses_where_no_data_passes: "[[flow]]" => "[[wifi.loss]]\nmodel = \"list\"\nsegments = [3]\nfrom = \"walker\"\n[[flow]]";
+    losses_of_a_cell_whose_links_are_always_up: "[[flow]]" => "[[wifi.loss]]\nmodel = \"series\"\nconstant = 0\nsteps = [{ on = { link = \"air\", event = \"link_up\" }, probability = 1 }]\n[[flow]]";
+    losses_that_do_not_begin: "[[flow]]" => "[[wifi.loss]]\nmodel = \"series\"\nsteps = [{ at = \"3s\", probability = 1 }]\n[[flow]]";
+    losses_of_no_file: "[[flow]]" => "[[wifi.loss]]\nmodel = \"series\"\nfile = \"none.csv\"\n[[flow]]";
+    a_state_that_does_not_last: "[[flow]]" => "[[wifi.loss]]\nmodel = \"gilbert_elliott\"\nper = \"time\"\nmean_good = \"1s\"\nmean_bad = \"0s\"\n[[flow]]";
     shadowing_that_is_none: "radio = {" => "radio = { shadowing = { redrawn = \"by_distance\", decorrelation_distance = \"20m\" },";
     shadowing_by_no_distance: "radio = {" => "radio = { shadowing_deviation_db = 4, shadowing = { redrawn = \"by_distance\", decorrelation_distance = \"0m\" },";
     shadowing_that_never_rests: "radio = {" => "radio = { shadowing_deviation_db = 4, shadowing = { redrawn = \"per_coherence_time\", coherence_time = \"0s\" },";
@@ -214,6 +221,62 @@ fn losses_beside_the_radio_are_of_packets_or_of_attempts() {
     let attempts = integers(&column(&with("attempts"), "wifi_stations", "failed_attempts"))[0];
     // 7500 * 0.2 / 0.8 = 1875, standard deviation sqrt(7500 * 0.2) / 0.8 = 48.
     assert!(attempts.abs_diff(1875) < 200, "{attempts}");
+}
+
+/// The walk of one who stands, 250 packets a second to him, with a loss.
+fn standing_with(loss: &str) -> String {
+    let standing = WALK.replace("speed = \"2m/s\"", "speed = \"0.01m/s\"");
+    standing.replace("[[flow]]", &format!("{loss}\n[[flow]]"))
+}
+
+/// Packets that arrive, and attempts of the access point without an answer.
+fn arrived_and_failed(text: &str) -> (u64, u64) {
+    let failed = integers(&column(text, "wifi_stations", "failed_attempts"))[0];
+    (integers(&column(text, "flows", "delivered_packets"))[0], failed)
+}
+
+#[test]
+fn packets_or_attempts_are_lost_by_their_numbers() {
+    let (all, failed) = arrived_and_failed(&standing_with(""));
+    let list = |keys: &str| {
+        arrived_and_failed(&standing_with(&format!(
+            "[[wifi.loss]]\nmodel = \"list\"\nstart = \"30s\"\n{keys}"
+        )))
+    };
+    assert_eq!(list("segments = [20, 1, 10]"), (all - 3, failed));
+    assert_eq!(
+        list("segments = [20, 1, 10]\nflow = \"download\"\nfrom = \"access-point\""),
+        (all - 3, failed)
+    );
+    // Three attempts are repeated; of seven in a row all are of one packet, which is given up.
+    assert_eq!(list("of = \"attempts\"\nsegments = [20, 1, 10]"), (all, failed + 3));
+    assert_eq!(list("of = \"attempts\"\nsegments = [5, 6, 7, 8, 9, 10, 11]"), (all - 1, failed + 7));
+}
+
+#[test]
+fn losses_change_at_their_times() {
+    let (all, failed) = arrived_and_failed(&standing_with(""));
+    let with = |keys: &str| arrived_and_failed(&standing_with(&format!("[[wifi.loss]]\n{keys}")));
+    let steps = "model = \"series\"\nconstant = 0\nsteps = [{ at = \"20s\", probability = 1 }, { at = \"40s\", probability = 0 }]";
+    // 20 s of 250 packets.
+    assert_eq!(with(steps), (all - 5000, failed));
+    assert_eq!(with("model = \"series\"\ncontent = \"0 0\\n20 1\\n40 0\""), (all - 5000, failed));
+    // Half of the time, in stays of 10 ms: a standard deviation of sqrt(10 ms / 60 s) / 2 = 0.0065, 97 packets.
+    let stays = "model = \"gilbert_elliott\"\nper = \"time\"\nmean_good = \"10ms\"\nmean_bad = \"10ms\"";
+    let (arrived, _) = with(stays);
+    assert!(arrived.abs_diff(all / 2) < 390, "{arrived} of {all}");
+}
+
+#[test]
+fn losses_change_at_link_events_of_others() {
+    let (all, failed) = arrived_and_failed(&standing_with(""));
+    let other = "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0\n[[wifi.loss]]\nmodel = \"series\"\nfrom = \"access-point\"\nconstant = 0
+steps = [{ on = { link = \"other\", event = \"link_down\" }, probability = 1 }, { on = { link = \"other\", event = \"link_up\" }, probability = 0 }]
+[[node]]\nname = \"server\"
+[[link]]\nname = \"other\"\nbetween = [\"access-point\", \"server\"]\nrate = \"12Mb/s\"\ndelay = \"5ms\"
+outages = [{ start = \"10s\", duration = \"30s\" }]";
+    // 30 s of 250 packets.
+    assert_eq!(arrived_and_failed(&standing_with(other)), (all - 7500, failed));
 }
 
 #[test]
@@ -303,6 +366,16 @@ fn losses_may_begin_with_link_going_down() {
     assert!(all > 250 * 52, "{all}");
     // A mean of four beacons and more lags behind the signal by half a second or so.
     assert!((250 * 32..250 * 34).contains(&before), "{before}");
+    // The same said by the event from which on it holds; nothing comes before Link_Up, and all after it.
+    let on = |event: &str, before: u8, then: u8| {
+        let keys = format!(
+            "[[wifi.loss]]\nmodel = \"series\"\nconstant = {before}\n\
+             steps = [{{ on = {{ link = \"air\", event = \"{event}\", node = \"walker\" }}, probability = {then} }}]\n[[flow]]"
+        );
+        delivered(&going.replace("[[flow]]", &keys))
+    };
+    assert_eq!(on("link_going_down", 0, 1), before);
+    assert_eq!((on("link_up", 0, 1), on("link_up", 1, 0)), (0, all));
 }
 
 /// Two stations, each 40 m from the access point and 80 m from each other, that are heard 50 m far.

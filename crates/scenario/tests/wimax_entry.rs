@@ -76,6 +76,7 @@ reports! {
     uplink_without_room_for_a_message: "stations = [\"walker\"]\n\n[wimax.entry]\nradius = \"75m\"\ndcd_interval = \"5s\"\nranging_interval = \"20ms\"" => "stations = [\"walker\"]\nburst_profile = \"BPSK 1/2\"\ndownlink_share = 0.75\nrequests = { opportunities = 5 }\n\n[wimax.entry]\nradius = \"75m\"\nranging_interval = \"5ms\"";
     t3_too_long: "t3 = \"200ms\"" => "t3 = \"201ms\"";
     t9_too_short: "t9 = \"300ms\"" => "t9 = \"299ms\"";
+    t18_beyond_t9: "t9 = \"300ms\"" => "t9 = \"400ms\", t18 = \"401ms\"";
     t20_of_less_than_two_frames: "t20 = \"10ms\"" => "t20 = \"9ms\"";
     lost_maps_too_late: "lost_dl_map = \"600ms\"" => "lost_dl_map = \"700ms\"";
     a_timer_of_no_time: "t3 = \"200ms\"" => "t3 = \"0s\"";

@@ -69,6 +69,13 @@ class Named:
         return self._named("handovers")
 
     @property
+    def handover_flows(self) -> polars.DataFrame:
+        """One row a handover and flow from or to its station, in order of the handovers: what it cost that flow;
+        only where there are cells.
+        """
+        return self._named("handover_flows")
+
+    @property
     def mih_handovers(self) -> polars.DataFrame:
         """One row a handover by MIH users, and what became of it step by step; only where there is a [[handover]]."""
         return self._named("mih_handovers")

@@ -24,6 +24,10 @@ use crate::packet::AppMessage;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
 
+/// After which time a message is late whose application has no playout delay of its own: what does not disturb a conversation (ITU-T
+/// G.114).
+pub const LATE_AFTER: Span = Span::from_ms(150);
+
 /// What an application asks of its transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -95,6 +99,15 @@ impl Source {
     /// When it is active.
     pub fn activity(&self) -> Activity {
         each_source!(self, source => source.activity())
+    }
+
+    /// From which time on its way on a message of it is late; `None` where it sends no messages that anybody waits for one by one.
+    pub fn late_after(&self) -> Option<Span> {
+        match self {
+            Source::Messages(_) | Source::OnOff(_) | Source::Client(_) => Some(LATE_AFTER),
+            Source::Video(video) => Some(video.playout_delay()),
+            Source::Bulk(_) | Source::Transfer(_) | Source::Transfers(_) => None,
+        }
     }
 
     /// What it wants done next.

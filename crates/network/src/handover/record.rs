@@ -2,18 +2,22 @@
 //!
 //! Packets are those of flows and signalling, in both directions; the scheme's own messages and broadcasts do not
 //! count. The losses of a handover are those between the last packet that arrived by the old path and the first that
-//! arrived by the new one, in each direction by itself, each with the place where it was lost.
+//! arrived by the new one, in each direction by itself, each with the place where it was lost. Late in a handover come the messages of
+//! flows that were on their way in it: they arrived after it had begun, and were written before it was over, which it is once it is
+//! complete and a packet has come by the new path in the direction of the message.
 
 use super::Handovers;
 use crate::drops::DropReason;
 use crate::link::stations::account::{Lost, OneWay, Path, Toward};
 use crate::network::Network;
 use crate::network::tunnel::{LostInTunnel, Place};
+use crate::packet::Carried;
 use crate::topology::NodeId;
 use roamsim_engine::Time;
+use std::collections::BTreeMap;
 
-/// Packets that a handover lost, by place, and once more by direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Packets that a handover lost, by place, and once more by direction and by what they carried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// On the radio link, as the receiver was outside of the cell.
     pub out_of_reach: u64,
@@ -35,6 +39,8 @@ pub struct Losses {
     pub data: u64,
     /// Of all these, those that carried none: acknowledgements.
     pub acknowledgements: u64,
+    /// All these, by the socket that they were for.
+    pub by_carried: BTreeMap<Carried, u64>,
 }
 
 impl Losses {
@@ -53,7 +59,7 @@ impl Losses {
                 return;
             }
         }
-        self.add_kind(lost.toward == Toward::Station, lost.data);
+        self.count(lost.toward == Toward::Station, lost.carried, 1);
     }
 
     fn add_in_tunnel(&mut self, lost: &LostInTunnel) {
@@ -61,12 +67,18 @@ impl Losses {
             Place::Agent => self.agent += 1,
             Place::Tunnel => self.tunnel += 1,
         }
-        self.add_kind(lost.to_mobile_node, lost.data);
+        self.count(lost.to_mobile_node, lost.carried, 1);
     }
 
-    fn add_kind(&mut self, to_station: bool, data: bool) {
-        *(if to_station { &mut self.downlink } else { &mut self.uplink }) += 1;
-        *(if data { &mut self.data } else { &mut self.acknowledgements }) += 1;
+    fn add_without_cell(&mut self, carried: Carried, packets: u64) {
+        self.no_cell += packets;
+        self.count(false, carried, packets);
+    }
+
+    fn count(&mut self, to_station: bool, carried: Carried, packets: u64) {
+        *(if to_station { &mut self.downlink } else { &mut self.uplink }) += packets;
+        *(if carried.data { &mut self.data } else { &mut self.acknowledgements }) += packets;
+        *self.by_carried.entry(carried).or_default() += packets;
     }
 }
 
@@ -99,6 +111,8 @@ pub struct Handover {
     pub requests: u64,
     /// What was lost.
     pub losses: Losses,
+    /// Messages that came late, by flow: a number of the world's flows.
+    pub late: BTreeMap<u32, u64>,
 }
 
 impl Handover {
@@ -128,12 +142,13 @@ impl Handovers {
     pub fn begin(&mut self, network: &mut Network, now: Time, station: u32, cell: usize) {
         let place = &self.stations[station as usize];
         let (old, detected) = (place.current, place.left_at.unwrap_or(now));
-        let [data, acknowledgements] = network.take_unroutable(place.node);
-        let no_cell = data + acknowledgements;
+        let without_cell = network.take_unroutable(place.node);
         let counts = place.taken_at < now || place.open.is_some();
         if let Some(old) = old.filter(|&old| old != cell && counts) {
             self.close(network, station);
             let place = &self.stations[station as usize];
+            let mut losses = Losses::default();
+            without_cell.into_iter().for_each(|(carried, packets)| losses.add_without_cell(carried, packets));
             self.records.push(Handover {
                 node: place.node,
                 scheme: place.scheme.name(),
@@ -147,7 +162,8 @@ impl Handovers {
                 first_uplink_new: None,
                 first_downlink_new: None,
                 requests: 0,
-                losses: Losses { no_cell, uplink: no_cell, data, acknowledgements, ..Losses::default() },
+                losses,
+                late: BTreeMap::new(),
             });
             let membership = place.cells[cell];
             let link = self.cells[membership.cell as usize].link;
@@ -176,6 +192,26 @@ impl Handovers {
             && self.records[open].completed.is_none()
         {
             self.records[open].requests += 1;
+        }
+    }
+
+    /// A message of a flow has come late, from or to this node, toward the station or from it, that was written at this instant: it
+    /// counts in the node's last handover, unless that was over by then.
+    pub(crate) fn come_late(
+        &mut self,
+        network: &Network,
+        node: NodeId,
+        toward: Toward,
+        flow: u32,
+        written: Time,
+    ) {
+        let Some(station) = self.station_of(node) else { return };
+        let Some(open) = self.stations[station as usize].open else { return };
+        let record = &self.records[open];
+        let first = self.path(network, station, record.to).and_then(|path| path.toward(toward).first_arrival);
+        let over = record.completed.zip(first).map(|(completed, first)| completed.max(first));
+        if over.is_none_or(|over| written <= over) {
+            *self.records[open].late.entry(flow).or_default() += 1;
         }
     }
 

@@ -1,5 +1,5 @@
 //! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, whose rate or delay
-//! changes, or that delivers packets twice.
+//! changes, that delivers packets twice, or that is switched off and on.
 //!
 //! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits costs an event more.
 //! At a constant rate and delay, under drop-tail, it does what a wire does; a test holds the two together.
@@ -48,7 +48,12 @@ pub enum Change {
     /// The delay.
     Delay(Span),
     /// The probability of a loss.
-    Loss(f64),
+    Loss {
+        /// Which of the link's losses, in the order in which it was given them. A wire has one.
+        number: usize,
+        /// What it is from now on.
+        probability: f64,
+    },
 }
 
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
@@ -107,7 +112,7 @@ impl ManagedWire {
         self.serve(now);
         match change {
             Change::Delay(delay) => self.delay.series.begin(now, delay),
-            Change::Loss(probability) => {
+            Change::Loss { probability, .. } => {
                 if let Some(loss) = &mut self.loss {
                     loss.begin(now, probability);
                 }
@@ -219,6 +224,13 @@ impl Carrier for ManagedWire {
 }
 
 impl Link for ManagedWire {
+    /// What has been begun is sent.
+    fn turn(&mut self, now: Time, on: bool) -> bool {
+        self.serve(now);
+        self.outages.switch(now, on);
+        true
+    }
+
     fn next_indication(&self) -> Option<Time> {
         self.outages.next().map(|(at, _)| at)
     }

@@ -40,6 +40,7 @@ use crate::queue::transmitter::{Ahead, Service};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
+use std::collections::VecDeque;
 
 /// What one attachment sent over a link, up to now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,6 +173,12 @@ pub trait Link: Machine {
         None
     }
 
+    /// A user of links switches the link off as a whole, or on again (Link_Action.request of IEEE Std 802.21-2008); whether it can be. What
+    /// follows it indicates.
+    fn turn(&mut self, _now: Time, _on: bool) -> bool {
+        false
+    }
+
     /// What its stations' radios did on their way into the network so far.
     fn phases(&self) -> &[PhaseRow] {
         &[]
@@ -244,7 +251,7 @@ pub enum AnyLink {
     Cell(Box<cell::Cell>),
     /// An 802.16 cell.
     Wimax(Box<wimax::Cell>),
-    /// One direction of a point-to-point link whose queue is managed, whose rate or delay changes, or that makes copies.
+    /// One direction of a point-to-point link whose queue is managed, whose rate or delay changes, that makes copies, or is switched.
     ManagedWire(Box<managed_wire::ManagedWire>),
 }
 
@@ -281,7 +288,7 @@ fn apart<T>(call: impl FnOnce() -> T) -> T {
 impl AnyLink {
     /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does, and says when the link is due next. What every packet on a wire does
     /// stands in line where packets are sent and forwarded, and not here.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
         flights: &mut Flights,
@@ -351,6 +358,16 @@ impl AnyLink {
         )
     }
 
+    /// What has come over a link that keeps it in order until it is taken; `None`: it has to be asked for it.
+    #[inline(always)]
+    pub(crate) fn arrived(&mut self) -> Option<&mut VecDeque<(Attachment, Packet)>> {
+        match self {
+            AnyLink::Wifi(link) => Some(link.arrived()),
+            AnyLink::Wimax(link) => Some(link.arrived()),
+            _ => None,
+        }
+    }
+
     /// The next packet that the link dropped after it had taken it.
     pub(crate) fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
         each_carrier!(self, _wire => None, link => link.poll_drop())
@@ -358,8 +375,12 @@ impl AnyLink {
 
     /// Has a path change. Validation lets only those change that can.
     pub fn change(&mut self, now: Time, change: managed_wire::Change) {
-        if let AnyLink::ManagedWire(link) = self {
-            link.change(now, change);
+        match (self, change) {
+            (AnyLink::ManagedWire(link), change) => link.change(now, change),
+            (AnyLink::Wifi(link), managed_wire::Change::Loss { number, probability }) => {
+                link.change_loss(now, number, probability);
+            }
+            _ => {}
         }
     }
 }
@@ -383,6 +404,10 @@ impl Link for AnyLink {
 
     fn poll_indication(&mut self, now: Time) -> Option<Indication> {
         each_link!(self, link => link.poll_indication(now))
+    }
+
+    fn turn(&mut self, now: Time, on: bool) -> bool {
+        each_link!(self, link => link.turn(now, on))
     }
 
     fn phases(&self) -> &[PhaseRow] {

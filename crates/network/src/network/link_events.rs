@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::link::Link;
 use crate::link::indication::Indication;
 use crate::link::managed_wire::Change;
-use crate::topology::LinkId;
+use crate::topology::{Attachment, LinkId};
 use roamsim_engine::Time;
 use roamsim_protocols::Machine;
 
@@ -33,6 +33,23 @@ impl Network {
     pub(crate) fn change_path(&mut self, moment: &mut Moment<'_>, LinkId(number): LinkId, change: Change) {
         self.links[number as usize].link.change(moment.now, change);
         self.rearm(number, moment);
+    }
+
+    /// A link is switched off as a whole, both ways, or on again; whether it can be.
+    pub(crate) fn switch(&mut self, moment: &mut Moment<'_>, link: LinkId, on: bool) -> bool {
+        if !self.links[link.0 as usize].link.turn(moment.now, on) {
+            return false;
+        }
+        // A wire is a link each way.
+        let (back, _) = self.topology.attachment(self.address_of(link, Attachment(1)));
+        if back != link {
+            self.links[back.0 as usize].link.turn(moment.now, on);
+            self.rearm(back.0, moment);
+            self.arm_indications(moment, back.0);
+        }
+        self.rearm(link.0, moment);
+        self.arm_indications(moment, link.0);
+        true
     }
 
     /// The next link event of a link.

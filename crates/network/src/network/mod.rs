@@ -10,7 +10,7 @@ mod processing;
 pub mod tunnel;
 mod ways;
 
-pub(crate) use self::arrivals::Woken;
+pub(crate) use self::arrivals::{Coming, Woken};
 pub use self::conservation::ConservationViolation;
 
 use self::dropped_segments::DroppedSegments;
@@ -26,7 +26,7 @@ use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
-use crate::packet::{IpVersion, Packet, PacketId, Pdu};
+use crate::packet::{Carried, IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
 use roamsim_engine::{Stream, Time};
@@ -182,9 +182,9 @@ pub struct Network {
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
     no_route: BTreeMap<NodeId, DropCount>,
-    /// Packets of flows that a node had no route for, by node, with data and without: how stations without a cell
+    /// Packets of flows that a node had no route for, by node and by what they carried: how stations without a cell
     /// lose theirs.
-    unroutable: BTreeMap<NodeId, [u64; 2]>,
+    unroutable: BTreeMap<NodeId, BTreeMap<Carried, u64>>,
     /// The tunnels of Mobile IP.
     pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
@@ -574,8 +574,8 @@ impl Network {
     pub(crate) fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
         self.no_route.entry(node).or_default().add(packet.size_bytes);
         self.end_in_a_drop(Account::of(packet));
-        if packet.is_of_a_flow() {
-            self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
+        if let Some(carried) = packet.carried() {
+            *self.unroutable.entry(node).or_default().entry(carried).or_default() += 1;
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.unroutable(now, node, packet);
@@ -621,8 +621,8 @@ impl Network {
         })
     }
 
-    /// Packets of flows that this node had no route for since this was last asked: with data, and without.
-    pub(crate) fn take_unroutable(&mut self, node: NodeId) -> [u64; 2] {
+    /// Packets of flows that this node had no route for since this was last asked, by what they carried.
+    pub(crate) fn take_unroutable(&mut self, node: NodeId) -> BTreeMap<Carried, u64> {
         self.unroutable.remove(&node).unwrap_or_default()
     }
 

@@ -14,7 +14,7 @@
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;
 use crate::drops::DropReason;
-use crate::packet::{InnerHeader, Packet};
+use crate::packet::{Carried, InnerHeader, Packet};
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
@@ -49,8 +49,8 @@ pub struct LostInTunnel {
     pub place: Place,
     /// Whether it was on its way to the mobile node.
     pub to_mobile_node: bool,
-    /// Whether it carried data of an application.
-    pub data: bool,
+    /// What it carried.
+    pub carried: Carried,
 }
 
 /// The tunnels of a network.
@@ -93,12 +93,11 @@ impl Tunnels {
     }
 
     fn lost(&mut self, at: Time, place: Place, packet: &Packet) {
-        let Some(inner) = packet.tunnel.filter(|_| packet.is_of_a_flow()) else { return };
+        let Some((inner, carried)) = packet.tunnel.zip(packet.carried()) else { return };
         let to_mobile_node = self.visitors.contains_key(&(packet.destination, inner.destination()))
             || self.bindings.contains_key(&inner.destination());
         let home_address = if to_mobile_node { inner.destination() } else { inner.source() };
-        let data = packet.carries_data();
-        let lost = LostInTunnel { at, place, to_mobile_node, data };
+        let lost = LostInTunnel { at, place, to_mobile_node, carried };
         self.lost.entry(home_address).or_default().push(lost);
     }
 

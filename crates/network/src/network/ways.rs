@@ -140,6 +140,7 @@ mod tests {
     use crate::network::Woken;
     use crate::packet::IpVersion;
     use crate::testing::{segment, stream};
+    use crate::topology::Interface;
     use roamsim_engine::{EventQueue, Span, Time};
     use roamsim_protocols::tcp::Flags;
 

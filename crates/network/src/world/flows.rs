@@ -5,11 +5,12 @@ use crate::alarm::Moment;
 use crate::application::{Action, Source};
 use crate::event::Event;
 use crate::flow::Association;
+use crate::link::stations::account::Toward;
 use crate::packet::{AppMessage, Message};
 use crate::recorder::MessageRow;
 use crate::socket::SocketId;
 use crate::subject::Subject;
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
 
 impl World {
@@ -86,6 +87,30 @@ impl World {
             self.close_after_transfer(sink);
         }
         self.sample_delivered(now, number);
+    }
+
+    /// A message, or a response, has come after `delay`: the handovers of stations at the flow's ends count late ones.
+    #[inline]
+    pub(super) fn note_delay(&mut self, now: Time, number: u32, delay: Span) {
+        if !self.handovers.records.is_empty() {
+            self.note_delay_amid_handovers(now, number, delay);
+        }
+    }
+
+    #[inline(never)]
+    fn note_delay_amid_handovers(&mut self, now: Time, number: u32, delay: Span) {
+        let flow = &self.flows[number as usize];
+        if flow.source.late_after().is_none_or(|limit| delay <= limit) {
+            return;
+        }
+        let Association { source, sink } = flow.association;
+        // A response goes the other way.
+        let (from, to) = if flow.server.is_some() { (sink, source) } else { (source, sink) };
+        let written = Time::from_ns(now.as_ns() - delay.as_ns());
+        for (socket, toward) in [(from, Toward::BaseStation), (to, Toward::Station)] {
+            let node = self.node(socket);
+            self.handovers.come_late(&self.network, node, toward, number, written);
+        }
     }
 
     #[cold]

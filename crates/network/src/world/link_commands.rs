@@ -2,7 +2,7 @@
 //! answers, and MIH_Link_Actions, which its links carry out: power up, power down, disconnect, scan.
 //!
 //! A link that is powered down, or disconnected, is not taken up before it is powered up: that is for stations that use all of their
-//! cells. Others choose one by themselves, and are not able to.
+//! cells, and for links that are no cells. Other stations choose their cell by themselves, and are not able to.
 
 use super::World;
 use crate::alarm::Moment;
@@ -130,8 +130,7 @@ impl World {
         interface: Address,
         action: &LinkActionRequest,
     ) -> LinkActionResult {
-        let now = moment.now;
-        let permitted = match action.action {
+        let on = match action.action {
             LinkActionType::NONE => None,
             LinkActionType::POWER_UP => Some(true),
             LinkActionType::POWER_DOWN | LinkActionType::DISCONNECT => Some(false),
@@ -139,30 +138,42 @@ impl World {
         };
         // What is asked for after some time, and other ways to do it, links here have not.
         let scans = action.attributes.contains(LinkActionAttributes::SCAN);
-        if action.execution_delay_ms > 0 {
+        if action.execution_delay_ms > 0 || (on.is_none() && !scans) {
             return LinkActionResult::INCAPABLE;
         }
-        let mut able = permitted.is_some() || scans;
-        if let Some(permitted) = permitted {
-            let World { handovers, network, .. } = self;
-            let Some((station, place)) = handovers.member_of_all(interface) else {
-                return LinkActionResult::INCAPABLE;
-            };
-            if let Some(LinkId(link)) = handovers.permit(network, now, station, place, permitted) {
-                network.rearm(link, moment);
-                network.arm_indications(moment, link);
-            }
-            self.tell_listeners(moment);
+        match on {
+            Some(on) if !self.switch_own_link(moment, interface, on) => LinkActionResult::INCAPABLE,
+            _ if scans => self.scan_by_own_link(moment, interface),
+            _ => LinkActionResult::SUCCESS,
         }
-        if scans {
-            let World { handovers, network, .. } = self;
-            let (link, _) = network.topology.attachment(interface);
-            let station = handovers.number_of(interface);
-            let can = station.zip(network.stations_mut(link)).map(|(own, stations)| stations.scan(now, own));
-            able &= can == Some(true);
-            network.rearm(link.0, moment);
-            network.arm_indications(moment, link.0);
+    }
+
+    /// A link is powered down, or up; whether it can be.
+    fn switch_own_link(&mut self, moment: &mut Moment<'_>, interface: Address, on: bool) -> bool {
+        let World { handovers, network, .. } = self;
+        let (link, _) = network.topology.attachment(interface);
+        if handovers.number_of(interface).is_none() {
+            return network.switch(moment, link, on);
         }
-        if able { LinkActionResult::SUCCESS } else { LinkActionResult::INCAPABLE }
+        let Some((station, place)) = handovers.member_of_all(interface) else { return false };
+        if let Some(LinkId(link)) = handovers.permit(network, moment.now, station, place, on) {
+            network.rearm(link, moment);
+            network.arm_indications(moment, link);
+        }
+        self.tell_listeners(moment);
+        true
+    }
+
+    fn scan_by_own_link(&mut self, moment: &mut Moment<'_>, interface: Address) -> LinkActionResult {
+        let World { handovers, network, .. } = self;
+        let (link, _) = network.topology.attachment(interface);
+        let station = handovers.number_of(interface);
+        let Some((station, stations)) = station.zip(network.stations_mut(link)) else {
+            return LinkActionResult::INCAPABLE;
+        };
+        let result = stations.scan(moment.now, station);
+        network.rearm(link.0, moment);
+        network.arm_indications(moment, link.0);
+        result
     }
 }

@@ -1,11 +1,21 @@
 //! How tables name what their rows are about.
 
 use super::World;
+use crate::packet::Carried;
 use crate::signalling::SessionUser;
 use crate::socket::User;
 use crate::subject::{Named, Subject, TO_ALL};
 
 impl World {
+    /// The flow whose data a packet carries, or acknowledges; `None`: that of a session of MIH.
+    pub fn flow_of(&self, packet: Carried) -> Option<u32> {
+        match self.user(packet.socket) {
+            User::FlowSource(flow) | User::FlowSink(flow) => Some(flow),
+            User::FlowBothWays { sends, receives } => Some(if packet.data { receives } else { sends }),
+            User::Mih { .. } | User::Redirection { .. } => None,
+        }
+    }
+
     /// How tables name what a row is about.
     pub fn named(&self, subject: Subject) -> Named<'_> {
         let node = |socket| self.network.topology.node(self.node(socket)).name.as_str();

@@ -133,8 +133,18 @@ pub(crate) trait Access {
         }
     }
 
+    /// Whether at this node it is a link that can be switched off as a whole, and on again (MIH_Link_Actions).
+    fn is_switched_at(&self, _node: &str) -> bool {
+        false
+    }
+
+    /// Whether its stations scan when they are told to.
+    fn scans_when_told(&self) -> bool {
+        false
+    }
+
     /// How one of its links changes at link events of others.
-    fn changes(&self, _part: usize) -> Vec<(&LinkEvent, Change)> {
+    fn changes<'a>(&'a self, _part: usize, _scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
         Vec::new()
     }
 

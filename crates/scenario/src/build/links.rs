@@ -20,7 +20,7 @@ impl<'a> Builder<'a> {
     pub(super) fn path_changes(&self, links: &[NewLink<'_>]) -> Vec<PathChange> {
         let mut changes = Vec::new();
         for (number, target) in (0..).zip(links) {
-            for (event, change) in target.access.changes(target.part) {
+            for (event, change) in target.access.changes(target.part, self.scenario) {
                 let of = (0..).zip(links).filter(|(_, link)| link.access.name() == event.link);
                 changes.push(PathChange {
                     of: of.map(|(number, _)| LinkId(number)).collect(),

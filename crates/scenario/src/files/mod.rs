@@ -44,6 +44,7 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
             "node" => &["motion"],
             "flow" => &["application"],
             "link" => &["rate", "delay", "loss"],
+            "wifi" => &["loss"],
             _ => &["coverage"],
         };
         let Value::List(elements) = &mut section.node.value else { continue };
@@ -57,7 +58,7 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
                     ("application", Value::Table(table)) => files.trace(table, &path),
                     ("coverage", Value::Table(table)) => files.errors(table, &path),
                     (key, Value::Table(table)) => files.over_time(key, table, &path),
-                    // One table a direction.
+                    // A table a direction, or a loss.
                     ("rate" | "delay" | "loss", Value::List(list)) => {
                         for (direction, node) in list.iter_mut().enumerate() {
                             if let Value::Table(table) = &mut node.value {

@@ -4,9 +4,9 @@
 use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
-use roamsim_network::mih_handover::{Account, MihHandover};
+use roamsim_network::mih_handover::{Account, MihHandover, MihHandoverConfig, Notice};
 use roamsim_network::signalling::SessionUser;
-use roamsim_protocols::mih::handover::{Cause, GivenUp, Initiation};
+use roamsim_protocols::mih::handover::{Cause, GivenUp, Initiation, Trigger};
 use roamsim_protocols::mih::{Rejection, SessionId, Stats};
 
 fn outcome(account: &Account) -> &'static str {
@@ -33,6 +33,25 @@ fn given_up_by(account: &Account) -> &'static str {
     }
 }
 
+/// The event that it began with, in the word of the table of link events.
+fn begun_by(account: &Account) -> &'static str {
+    match account.begun_by {
+        Trigger::GoingDown => "link_going_down",
+        Trigger::Detected(_) => "link_detected",
+        Trigger::Crossed => "link_parameters_report",
+        Trigger::Down => "link_down",
+    }
+}
+
+/// How who prepared it came to know of that event.
+fn notice(entry: &MihHandover, account: &Account) -> &'static str {
+    let MihHandoverConfig { initiation, notice, .. } = entry.config;
+    match (account.begun_by, initiation, notice) {
+        (Trigger::GoingDown, Initiation::Network, Notice::Remote) => "remote",
+        _ => "local",
+    }
+}
+
 pub(crate) fn table(world: &World) -> Table {
     let rows: Vec<(&MihHandover, &Account)> = world
         .mih_handovers
@@ -50,6 +69,12 @@ pub(crate) fn table(world: &World) -> Table {
         let before = || entry.accounts.iter().take_while(|other| !std::ptr::eq(*other, account));
         let last = before().filter_map(|other| other.to.filter(|_| other.redirected.is_some())).last();
         cell(entry, entry.target(last.unwrap_or(home)).0)
+    };
+    // Whoever prepares a handover does so in the first network.
+    let begun_in = |entry: &MihHandover, account: &Account| match account.begun_by {
+        Trigger::Detected(candidate) => cell(entry, entry.target(candidate).0),
+        Trigger::GoingDown | Trigger::Crossed => cell(entry, entry.parties.serving_place),
+        Trigger::Down => left(entry, account),
     };
     let time = |name, of: fn(&Account) -> Option<Time>| {
         float(name, "s", rows().map(|(_, account)| of(account).map_or(f64::NAN, Time::as_secs_f64)))
@@ -84,6 +109,9 @@ pub(crate) fn table(world: &World) -> Table {
                     account.to.map(|to| cell(entry, entry.target(to).0)).unwrap_or_default()
                 }),
             ),
+            text("begun_by", rows().map(|(_, account)| begun_by(account))),
+            text("begun_in", rows().map(|(entry, account)| begun_in(entry, account))),
+            text("notice", rows().map(|(entry, account)| notice(entry, account))),
             text("outcome", rows().map(|(_, account)| outcome(account).to_owned())),
             text("given_up_by", rows().map(|(_, account)| given_up_by(account).to_owned())),
             time("going_down_s", |account| account.going_down),

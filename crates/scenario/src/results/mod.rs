@@ -42,6 +42,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     tables.extend(radio_phases::table(world));
     if !world.handovers.cells.is_empty() {
         tables.push(handover::results::table(world));
+        tables.push(handover::results::flows(world));
     }
     if !world.mih_handovers.is_empty() {
         tables.push(mih_handover::results::table(world));

@@ -122,14 +122,19 @@ impl Builder<'_> {
 }
 
 impl Builder<'_> {
-    /// The interface of a station in a cell.
-    fn interface_in(&self, world: &World, node: &str, cell: &str) -> Address {
-        let station = world.handovers.station(self.node(node));
+    /// The interface of a node on a link, of a station in a cell.
+    fn interface_on(&self, world: &World, node: &str, link: &str) -> Address {
+        let node = self.node(node);
         let named = |&&Membership { cell: number, .. }: &&Membership| {
-            world.handovers.cells[number as usize].name == cell
+            world.handovers.cells[number as usize].name == link
         };
-        let found = station.and_then(|station| station.cells.iter().find(named));
-        found.expect("validation refuses a cell that it is no station of").interface
+        let of_station = world.handovers.station(node).and_then(|station| station.cells.iter().find(named));
+        let topology = &world.network.topology;
+        let mut all = topology.node(node).interfaces.iter().map(|&own| Address(own));
+        let found = of_station
+            .map(|of| of.interface)
+            .or_else(|| all.find(|own| topology.interface(*own).name == link));
+        found.expect("validation refuses a link that it has not")
     }
 
     /// The links of a node tell Link_Going_Down again when they come to this confidence. Returns it in percent.
@@ -145,7 +150,7 @@ impl Builder<'_> {
     fn thresholds(&self, world: &World, node: &str, models: &[SignalThreshold]) -> Vec<ConfiguredThresholds> {
         let mut links: Vec<ConfiguredThresholds> = Vec::new();
         for SignalThreshold { link, dbm, percent, direction, one_shot } in models {
-            let link = self.interface_in(world, node, link);
+            let link = self.interface_on(world, node, link);
             let action = if *one_shot { ThresholdAction::ONE_SHOT } else { ThresholdAction::NORMAL };
             let parameter = parameter(*dbm, *percent, *direction, action);
             match links.iter_mut().find(|of| of.link == link) {
@@ -158,7 +163,7 @@ impl Builder<'_> {
 
     fn actions(&self, world: &World, node: &str, models: &[LinkActionModel]) -> Vec<LinkAction> {
         let action = |LinkActionModel { link, action, upon, of }: &LinkActionModel| LinkAction {
-            link: self.interface_in(world, node, link),
+            link: self.interface_on(world, node, link),
             action: match action {
                 LinkActionKind::PowerUp => LinkActionType::POWER_UP,
                 LinkActionKind::PowerDown => LinkActionType::POWER_DOWN,
@@ -173,7 +178,7 @@ impl Builder<'_> {
                 SubscribedEvent::LinkGoingDown => MessageId::LINK_GOING_DOWN_INDICATION,
                 SubscribedEvent::LinkDown => MessageId::LINK_DOWN_INDICATION,
             },
-            of: of.as_deref().map(|of| self.interface_in(world, node, of)),
+            of: of.as_deref().map(|of| self.interface_on(world, node, of)),
         };
         models.iter().map(action).collect()
     }

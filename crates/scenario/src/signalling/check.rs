@@ -212,6 +212,11 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         };
         check_threshold(&place, access, (threshold.dbm, threshold.percent), report);
     }
+    let is_switched = |name: &str| {
+        scenario
+            .accesses()
+            .any(|entry| entry.access.name() == name && entry.access.is_switched_at(&source.from))
+    };
     let events = source.events.as_deref().unwrap_or(&USABILITY);
     let reports = !source.thresholds.is_empty();
     for (j, action) in source.actions.iter().enumerate() {
@@ -219,8 +224,14 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         for (key, name) in [("link", Some(&action.link)), ("of", action.of.as_ref())] {
             if let Some(name) = name
                 && member(name).is_none()
+                && !is_switched(name)
             {
-                let (message, help) = unknown(name);
+                let message =
+                    format!("\"{name}\" is no link of \"{}\" that does what it is told", source.from);
+                let help = format!(
+                    "name {THAT_COME_AND_GO} that it is a station of, a [[link]] of it, or a [[dect]] without `fixed_bearers` whose \
+                     terminal it is"
+                );
                 report.add(&join(&place, [key]), message, help);
             }
         }
@@ -230,15 +241,13 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             let message = format!("\"{}\" is not told of this event", source.to);
             report.add(&join(&place, ["upon"]), message, "add it to `events`, or name one of them");
         }
-        let scans = scenario.wimax.iter().find(|cell| cell.name == action.link);
-        let can_scan =
-            scans.and_then(|cell| cell.entry.as_ref()).is_some_and(|entry| entry.scanning.is_some());
+        let cell = member(&action.link);
         let keeps_all = scenario.nodes.iter().any(|node| node.name == source.from && node.multihomed);
-        if action.action == LinkActionKind::Scan && !can_scan {
+        if action.action == LinkActionKind::Scan && !cell.is_some_and(|cell| cell.scans_when_told()) {
             let message = format!("the link of \"{}\" is not able to scan when it is told to", action.link);
-            let help = "name a [[wimax]] with `scanning` in its `entry`";
+            let help = "name a [[wifi]] with `beacons`, or a [[wimax]] with `scanning` in its `entry`";
             report.add(&join(&place, ["action"]), message, help);
-        } else if action.action != LinkActionKind::Scan && !keeps_all {
+        } else if action.action != LinkActionKind::Scan && cell.is_some() && !keeps_all {
             let message = format!("\"{}\" is in one cell at a time, and chooses that by itself", source.from);
             let help = format!("write multihomed = true in [[node]] \"{}\"", source.from);
             report.add(&join(&place, ["action"]), message, help);

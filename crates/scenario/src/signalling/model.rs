@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Scenario;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::dscp::Dscp;
 use crate::transport::Transport;
@@ -139,11 +140,16 @@ pub enum Crossing {
     Below,
 }
 
+/// Whether some user has a link of this name do something.
+pub(crate) fn is_commanded(scenario: &Scenario, link: &str) -> bool {
+    scenario.signalling.iter().flat_map(|entry| &entry.actions).any(|action| action.link == link)
+}
+
 /// What a link is told to do.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkAction {
-    /// The link of `from`, by the name of its `[[cell]]`, `[[wifi]]` or the like.
+    /// The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
     pub link: String,
     /// What.
     pub action: LinkActionKind,
@@ -164,7 +170,7 @@ pub enum LinkActionKind {
     PowerDown,
     /// The same.
     Disconnect,
-    /// It scans: an 802.16 link with `scanning`.
+    /// It scans: an 802.11 link with `beacons`, or an 802.16 link with `scanning`.
     Scan,
 }
 

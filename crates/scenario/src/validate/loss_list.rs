@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use roamsim_protocols::Address;
 
 use super::{At, Key, Report, Step, join};
-use crate::access::wire::model::{Link, LossModel};
+use crate::access::wire::model::LossModel;
 use crate::access::{Access, Pair};
 use crate::application::model::Application;
 use crate::{Scenario, build};
@@ -14,35 +14,53 @@ use crate::{Scenario, build};
 /// here, since lists name flows alone.
 type Passing<'a> = BTreeMap<(String, String), Vec<Option<&'a str>>>;
 
+/// A loss: where it stands, in what, who sends there, whose frames it is of, and what decides.
+type Found<'a> = (Vec<Step>, &'a str, Vec<&'a String>, Option<&'a String>, &'a LossModel);
+
+/// The losses of wires and of cells of 802.11.
+fn losses(scenario: &Scenario) -> Vec<Found<'_>> {
+    let at = |section, number, place| vec![Key(section), At(number), Key("loss"), At(place)];
+    let mut found = Vec::new();
+    for (i, link) in scenario.links.iter().enumerate() {
+        found.extend(link.loss.iter().enumerate().map(|(j, loss)| -> Found<'_> {
+            let senders = link.between.iter().collect();
+            (at("link", i, j), &link.name, senders, loss.from.as_ref(), &loss.model)
+        }));
+    }
+    for (i, cell) in scenario.wifi.iter().enumerate() {
+        found.extend(cell.loss.iter().enumerate().map(|(j, loss)| -> Found<'_> {
+            let senders = std::iter::once(&cell.access_point).chain(&cell.stations).collect();
+            (at("wifi", i, j), &cell.name, senders, loss.from.as_ref(), &loss.model)
+        }));
+    }
+    found
+}
+
 /// Refuses lists that lose nothing. Stations and nodes with an address on each link may take other ways later, and are left
 /// out of it. Called for a scenario in which nothing else is wrong, since routes can be made of no other.
 pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
-    let is_list = |link: &Link| link.loss.iter().any(|loss| matches!(loss.model, LossModel::List { .. }));
+    let losses = losses(scenario);
     let moves = |access: &dyn Access| access.pairs().iter().any(Pair::has_station);
     let fixed = !scenario.accesses().any(|entry| moves(entry.access))
         && scenario.nodes.iter().all(|node| !node.multihomed);
-    if !fixed || !scenario.links.iter().any(is_list) {
+    if !fixed || !losses.iter().any(|(.., model)| matches!(model, LossModel::List { .. })) {
         return;
     }
     let passing = passing(scenario);
-    for (i, link) in scenario.links.iter().enumerate() {
-        for (j, loss) in link.loss.iter().enumerate() {
-            let LossModel::List { segments, flow } = &loss.model else { continue };
-            let passes = |from: &str| {
-                let data = passing.get(&(link.name.clone(), from.to_owned()));
-                let named = |name: &Option<&str>| flow.is_none() || *name == flow.as_deref();
-                data.is_some_and(|data| data.iter().any(named))
-            };
-            let covers = |from: &&String| loss.from.as_ref().is_none_or(|only| only == *from);
-            // An empty list loses nothing, and says so.
-            if segments.is_empty() || link.between.iter().filter(covers).any(|from| passes(from)) {
-                continue;
-            }
-            let mut at = join(&[Key("link"), At(i)], ["loss"]);
-            at.push(At(j));
-            let other_way = link.between.iter().find(|from| passes(from));
-            report_unused(&at, loss.from.as_deref(), flow.as_deref(), other_way, report);
+    for (at, name, senders, only, model) in losses {
+        let LossModel::List { segments, flow } = model else { continue };
+        let passes = |from: &str| {
+            let data = passing.get(&(name.to_owned(), from.to_owned()));
+            let named = |name: &Option<&str>| flow.is_none() || *name == flow.as_deref();
+            data.is_some_and(|data| data.iter().any(named))
+        };
+        let covers = |from: &&&String| only.is_none_or(|only| only == **from);
+        // An empty list loses nothing, and says so.
+        if segments.is_empty() || senders.iter().filter(covers).any(|from| passes(from)) {
+            continue;
         }
+        let other_way = senders.into_iter().find(|from| passes(from));
+        report_unused(&at, only.map(String::as_str), flow.as_deref(), other_way, report);
     }
 }
 

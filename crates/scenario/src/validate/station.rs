@@ -157,16 +157,23 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
             trajectory(base_station).map_or(Some(end), |base| last_within(walk, base, reach_m, end))
         };
         if let Some(leaves) = cells.iter().filter_map(last).max() {
-            let hands_over = context.scenario.mih_handovers.iter().any(|entry| entry.mobile_node == station);
-            let missed: BTreeMap<&str, (&str, f64)> = (cells.iter())
-                .filter(|_| hands_over)
-                .map(|(cell, base_station, reach_m)| (cell.access.name(), (*base_station, *reach_m)))
-                .filter(|(name, _)| {
-                    let mut own = cells.iter().filter(|(cell, ..)| cell.access.name() == *name);
-                    own.all(|cell| last(cell).is_none())
-                })
+            let reached: BTreeSet<&str> = cells
+                .iter()
+                .filter(|cell| last(cell).is_some())
+                .map(|(cell, ..)| cell.access.name())
                 .collect();
-            warn_of_missed_networks(context.scenario, station, &missed, report);
+            let missed: BTreeMap<&str, (&str, f64)> = (cells.iter())
+                .map(|(cell, base_station, reach_m)| (cell.access.name(), (*base_station, *reach_m)))
+                .filter(|(name, _)| !reached.contains(name))
+                .collect();
+            if context.scenario.mih_handovers.iter().any(|entry| entry.mobile_node == station) {
+                warn_of_missed_networks(context.scenario, station, &missed, report);
+            } else if reached.len() == 1
+                && context.scenario.nodes[number].motion.is_some()
+                && !anywhere.contains(station)
+            {
+                warn_of_one_cell(station, number, &missed, report);
+            }
             if leaves < end && !anywhere.contains(station) {
                 let message = format!(
                     "\"{station}\" is where none of its cells reaches from {} on, to the end of the run at {}",
@@ -198,6 +205,31 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
         let help = "lead it into a cell, make a cell larger, or leave the node out of its `stations`";
         report.add(&[Key("node"), At(number), Key(key)], message, help);
     }
+}
+
+/// Warns of a walk that comes into one of its cells alone, of which there are others.
+fn warn_of_one_cell(
+    station: &str,
+    number: usize,
+    missed: &BTreeMap<&str, (&str, f64)>,
+    report: &mut Report<'_>,
+) {
+    let mut told: Vec<String> = missed
+        .iter()
+        .take(TOLD)
+        .map(|(cell, (base_station, reach_m))| {
+            format!("\"{cell}\", which reaches {} around \"{base_station}\"", length_text(*reach_m))
+        })
+        .collect();
+    if told.is_empty() {
+        return;
+    }
+    if missed.len() > TOLD {
+        told.push(format!("and {} more cells", missed.len() - TOLD));
+    }
+    let message = format!("\"{station}\" never comes into {}: it never changes its cell", told.join(", "));
+    let help = "lead it there, make that cell larger, or leave the node out of its `stations`";
+    report.warn(&[Key("node"), At(number), Key("motion")], message, help);
 }
 
 /// Warns of a handover from or to a cell that its mobile node never comes into; those cells, each with a base station and how far it

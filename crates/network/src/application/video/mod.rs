@@ -140,6 +140,11 @@ impl Video {
         self.actions.pop_front()
     }
 
+    /// How late a frame may be shown: what comes later is late.
+    pub(super) fn playout_delay(&self) -> Span {
+        self.sending.playout_delay
+    }
+
     /// A message has arrived; they are numbered in the order of [`Action::Send`].
     pub(super) fn arrived(&mut self, now: Time, message: u64) {
         self.account.arrived(now, message);

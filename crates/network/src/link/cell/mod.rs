@@ -310,10 +310,9 @@ impl Cell {
 
     /// Notes a loss for the account of the station's path.
     fn note_lost(&mut self, from: Attachment, packet: &Packet, Dropped { reason, at }: Dropped) {
-        if packet.is_of_a_flow() {
+        if let Some(carried) = packet.carried() {
             let (station, toward) = self.direction(from);
-            let data = packet.carries_data();
-            self.stations[station as usize].path.lost(Lost { at, reason, toward, data });
+            self.stations[station as usize].path.lost(Lost { at, reason, toward, carried });
         }
     }
 
@@ -404,9 +403,11 @@ impl Stations for Cell {
             let from = self.counted_at(to, &packet);
             self.stats[from.0 as usize].dropped_packets += 1;
             let dropped = Dropped { reason: DropReason::NotAssociated, at: now };
-            if packet.is_of_a_flow() && from != BROADCAST {
+            if from != BROADCAST
+                && let Some(carried) = packet.carried()
+            {
                 let (_, toward) = self.direction(from);
-                let lost = Lost { at: now, reason: dropped.reason, toward, data: packet.carries_data() };
+                let lost = Lost { at: now, reason: dropped.reason, toward, carried };
                 self.stations[station as usize].path.lost(lost);
             }
             self.dropped.push_back((from, packet, dropped));
@@ -492,13 +493,13 @@ impl Carrier for Cell {
             return self.enqueue_managed(cx.now, from, packet);
         }
         let (station, toward) = self.direction(from);
-        let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
+        let carried = packet.carried();
         let booked = self.book(cx.now, from, packet.size_bytes);
         let outcome = booked.and_then(|departure| self.depart(from, packet, departure));
         if let Err(Dropped { reason, at }) = outcome
-            && of_a_flow
+            && let Some(carried) = carried
         {
-            self.stations[station as usize].path.lost(Lost { at, reason, toward, data });
+            self.stations[station as usize].path.lost(Lost { at, reason, toward, carried });
         }
         outcome
     }

@@ -7,7 +7,7 @@
 //! can leave in frame F + 1. A frame is therefore worked out at its end, in one wake-up; frames in which
 //! nothing can happen are left out.
 //!
-//! Link events: the terminal's link is up while it has a bearer.
+//! Link events: the terminal's link is up while it has a bearer. Switched off, it has none.
 //!
 //! Not modelled: the delay of slots within a frame (a packet leaves and arrives at the bounds of frames), traffic of
 //! the background terminals (they hold channels, that is all), the C plane.
@@ -108,6 +108,8 @@ pub struct Access {
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// Link events of the terminal.
     indications: VecDeque<LinkEvent>,
+    /// The terminal's radio is switched off.
+    off: bool,
     log: AccessLog,
     stats: Option<AccessStats>,
 }
@@ -141,6 +143,7 @@ impl Access {
             frame: 0,
             dropped: VecDeque::new(),
             indications: VecDeque::new(),
+            off: false,
             log: AccessLog::default(),
             stats: None,
         };
@@ -288,7 +291,10 @@ impl Access {
         // With its first bearer the terminal can send, with its last one it cannot any more.
         match (before, self.bearers.len()) {
             (0, 1..) => self.indications.push_back(LinkEvent::Up),
-            (1.., 0) => self.indications.push_back(LinkEvent::Down(LinkDownReason::NO_RESOURCE)),
+            (1.., 0) => self.indications.push_back(LinkEvent::Down(match self.off {
+                true => LinkDownReason::EXPLICIT_DISCONNECT,
+                false => LinkDownReason::NO_RESOURCE,
+            })),
             _ => {}
         }
         true
@@ -359,6 +365,13 @@ impl Carrier for Access {
 }
 
 impl Link for Access {
+    fn turn(&mut self, now: Time, on: bool) -> bool {
+        let frame = (now.as_ns() / FRAME.as_ns()).max(self.frame);
+        let can = self.mac.switch(frame, on);
+        self.off = can && !on;
+        can
+    }
+
     fn next_indication(&self) -> Option<Time> {
         (!self.indications.is_empty()).then_some(Time::ZERO)
     }

@@ -2,6 +2,7 @@
 //! left, the first after it is taken, and the losses between.
 
 use crate::drops::DropReason;
+use crate::packet::Carried;
 use roamsim_engine::Time;
 
 /// The direction of a packet on a station's path.
@@ -22,8 +23,8 @@ pub struct Lost {
     pub reason: DropReason,
     /// Which way it went.
     pub toward: Toward,
-    /// Whether it carried data of an application; otherwise an acknowledgement or the like.
-    pub data: bool,
+    /// What it carried.
+    pub carried: Carried,
 }
 
 /// One direction of the path between a base station and one of its stations. Only packets of flows count.
@@ -115,9 +116,11 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ends::SocketId;
 
     fn lost(ns: u64) -> Lost {
-        Lost { at: Time::from_ns(ns), reason: DropReason::OutOfReach, toward: Toward::Station, data: true }
+        let carried = Carried { socket: SocketId::Udp(1), data: true };
+        Lost { at: Time::from_ns(ns), reason: DropReason::OutOfReach, toward: Toward::Station, carried }
     }
 
     #[test]

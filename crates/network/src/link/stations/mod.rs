@@ -17,6 +17,7 @@ use super::indication::LinkEvent;
 use crate::drops::Dropped;
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
+use roamsim_protocols::mih::wire::handover::LinkActionResult;
 
 /// A copy of a broadcast: its number, and how it was lost if it was.
 pub type BroadcastCopy = (PacketId, Option<Dropped>);
@@ -49,9 +50,9 @@ pub trait Stations {
     /// A user waits for Link_Going_Down of a station with this confidence, in percent: it is told again when it comes to that.
     fn await_confidence(&mut self, station: u32, percent: u8);
 
-    /// A station that is connected is to scan for others (Link_Action.request with scan); whether its link can.
-    fn scan(&mut self, _now: Time, _station: u32) -> bool {
-        false
+    /// A station is to scan (Link_Action.request with scan): what comes of it.
+    fn scan(&mut self, _now: Time, _station: u32) -> LinkActionResult {
+        LinkActionResult::INCAPABLE
     }
 
     /// For how many stations like this one it has room by its own admission, beside those that are connected and those that are to come.

@@ -2,6 +2,7 @@
 
 use super::management::Management;
 use super::radio::{Head, Job};
+use super::station::State;
 use super::{Cell, Heard};
 use crate::drops::{DropReason, Dropped};
 use crate::link::Attachment;
@@ -10,6 +11,7 @@ use crate::link::stations::account::{Lost, Path};
 use crate::link::stations::{BroadcastCopy, Stations};
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
+use roamsim_protocols::mih::wire::handover::LinkActionResult;
 
 impl Stations for Cell {
     fn sub_interface(&self, station: u32) -> Attachment {
@@ -28,6 +30,18 @@ impl Stations for Cell {
 
     fn leave(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
         self.give_up_cell(now, station)
+    }
+
+    /// It looks at its channels at once, if it does not so already. Who joins an access point goes on with that.
+    fn scan(&mut self, now: Time, station: u32) -> LinkActionResult {
+        let radio = self.members[station as usize].radio;
+        match self.station(radio).map(|station| station.state) {
+            Some(State::Waiting | State::Associated) => self.begin_scan(now, radio),
+            Some(State::Scanning(..)) => {}
+            Some(State::Joining { .. }) => return LinkActionResult::REFUSED,
+            None => return LinkActionResult::INCAPABLE,
+        }
+        LinkActionResult::SUCCESS
     }
 
     fn await_confidence(&mut self, station: u32, percent: u8) {
@@ -85,7 +99,7 @@ impl Cell {
     ) -> Result<(), Dropped> {
         let way = self.ways[from.0 as usize];
         let waits = self.stations[way.from].as_ref().is_some_and(|station| station.associated.is_none());
-        let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
+        let carried = packet.carried();
         let outcome = if waits || self.may_go(from) {
             self.take_packet(now, from, packet)
         } else {
@@ -93,9 +107,9 @@ impl Cell {
             Err(Dropped { reason: DropReason::NotAssociated, at: now })
         };
         if let Err(Dropped { reason, at }) = outcome
-            && of_a_flow
+            && let Some(carried) = carried
         {
-            let lost = Lost { at, reason, toward: way.toward, data };
+            let lost = Lost { at, reason, toward: way.toward, carried };
             self.members[way.member as usize].path.lost(lost);
         }
         outcome
@@ -162,9 +176,11 @@ impl Cell {
 
     /// The path that a packet was on hears of its loss.
     pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
-        if self.has_paths && packet.is_of_a_flow() {
+        if self.has_paths
+            && let Some(carried) = packet.carried()
+        {
             let way = self.ways[from.0 as usize];
-            let lost = Lost { at, reason, toward: way.toward, data: packet.carries_data() };
+            let lost = Lost { at, reason, toward: way.toward, carried };
             self.members[way.member as usize].path.lost(lost);
         }
     }

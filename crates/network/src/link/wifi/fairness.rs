@@ -28,7 +28,7 @@ fn one_slow_station_takes_all_down_to_its_throughput() {
         + ((1.0 - tau) * (1.0 - silent(n - 1)) - (n - 1) as f64 * alone) * fast.collision_s;
     let expected = n as f64 * alone / slot_s;
 
-    let Saturated { exchanges_a_second, collisions, order } = saturated(config, 1500, 200_000);
+    let Saturated { exchanges_a_second, collisions, order, .. } = saturated(config, 1500, 200_000);
     assert!((exchanges_a_second / expected - 1.0).abs() < 0.01, "{exchanges_a_second} for {expected}");
     assert!((collisions - p).abs() < 0.01, "{collisions} for {p}");
     for station in 0..n {

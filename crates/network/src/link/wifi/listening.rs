@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Listener {
     listening: Listening,
+    /// By radio, the name of its network.
+    ssids: Vec<String>,
     /// By radio and access category, the packet that it sent last: of a repetition for want of the acknowledgement nothing else
     /// has it.
     packets: BTreeMap<(usize, usize), Vec<u8>>,
@@ -24,8 +26,9 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    fn new(listening: Listening, radios: usize) -> Listener {
-        Listener { listening, packets: BTreeMap::new(), again: vec![false; radios] }
+    fn new(listening: Listening, cell: &Cell) -> Listener {
+        let (ssids, again) = (ssids(cell, &listening.names), vec![false; cell.radios.len()]);
+        Listener { listening, ssids, packets: BTreeMap::new(), again }
     }
 
     /// A frame of the cell is over; `None`: it was not heard.
@@ -55,13 +58,31 @@ impl Listener {
         let around = Surroundings {
             cell,
             medium: self.listening.medium,
-            names: &self.listening.names,
+            ssids: &self.ssids,
             ip: self.listening.ip,
             packet: self.packets.get(&sender).map_or(&[], Vec::as_slice),
             again: self.again[station],
         };
         Some(CapturedFrame { end: frame.end, sent, octets: encode(frame, &around, reception) })
     }
+}
+
+/// By radio, the SSID of its extended service set (clauses 5.2.3.1, 7.3.2.1): cells between which stations move, which are those with a station
+/// in common, have one, and go by the name of the first.
+fn ssids(cell: &Cell, names: &[String]) -> Vec<String> {
+    let mut first: Vec<usize> = (0..cell.cell_count()).collect();
+    // Of each radio a cell that it is in.
+    let mut of: Vec<Option<usize>> = first.iter().copied().map(Some).collect();
+    of.resize(cell.radios.len(), None);
+    for member in &cell.members {
+        let here = first[member.cell];
+        let there = first[*of[member.radio].get_or_insert(member.cell)];
+        for other in first.iter_mut().filter(|other| **other == here.max(there)) {
+            *other = here.min(there);
+        }
+    }
+    let name = |of: Option<usize>| names.get(first[of.unwrap_or_default()]).cloned().unwrap_or_default();
+    of.into_iter().map(name).collect()
 }
 
 impl Frames for Cell {
@@ -80,7 +101,7 @@ impl Frames for Cell {
 
     fn listen(&mut self, listening: Listening) {
         self.record_frames();
-        self.listener = Some(Box::new(Listener::new(listening, self.radios.len())));
+        self.listener = Some(Box::new(Listener::new(listening, self)));
     }
 
     fn poll_captured(&mut self, octets_of: OctetsOf<'_>) -> Option<CapturedFrame> {
@@ -100,6 +121,9 @@ impl Frames for Cell {
 mod tests {
     use super::*;
     use crate::link::wifi::phy::{Format, Preamble};
+    use crate::link::wifi::places::radio;
+    use crate::link::wifi::roaming::stands;
+    use crate::link::wifi::{Bss, Ess};
     use crate::packet::IpVersion;
     use crate::testing::{datagram, stream};
     use roamsim_engine::{Span, Time};
@@ -109,7 +133,7 @@ mod tests {
         let cell = Cell::new(crate::link::wifi::tests::config(1), stream);
         let names = vec!["air".to_owned()];
         let listening = Listening { medium: 0, names, radio: None, ip: IpVersion::V4 };
-        let mut listener = Listener::new(listening, 2);
+        let mut listener = Listener::new(listening, &cell);
         let frame = |category, sequence, packet: bool| AirFrame {
             begin: Time::ZERO,
             end: Time::ZERO + Span::from_us(399),
@@ -135,5 +159,18 @@ mod tests {
         assert!(holds(&frame(3, 11, true), voice, voice));
         // The receiver has it, and its acknowledgement was lost.
         assert!(holds(&frame(1, 10, false), voice, best_effort));
+    }
+
+    #[test]
+    fn cells_with_a_station_in_common_are_one_network() {
+        let bss = |stations: &[usize]| Bss { channel: 1, stations: stations.to_vec(), beacons: None };
+        // The fourth joins the first to the third; the second and the last are by themselves.
+        let bsses: Vec<Bss> = [&[0, 1][..], &[2], &[3], &[1, 3], &[]].map(bss).to_vec();
+        let (radio, places) = (radio(-61.0, 0.0), (0..9).map(|x_m| stands(f64::from(x_m))).collect());
+        let ess = Ess { bsses, stations: vec![None; 4], radio, places };
+        let stream_of = |radio: usize, purpose: &str| stream(&format!("{radio} {purpose}"));
+        let cell = Cell::with_access_points(crate::link::wifi::tests::config(6), ess, stream_of);
+        let ssids = ssids(&cell, &["a", "b", "c", "d", "e"].map(str::to_owned));
+        assert_eq!(ssids, ["a", "b", "a", "a", "e", "a", "a", "b", "a"]);
     }
 }

@@ -64,6 +64,13 @@ impl Cell {
         self.losses = Some(Box::new(Losses { all: losses, by_sender, going_down }));
     }
 
+    /// From now on one of its losses, whose probability changes, has this one.
+    pub fn change_loss(&mut self, now: Time, number: usize, probability: f64) {
+        if let Some(changes) = self.losses.as_mut().and_then(|losses| losses.all.get_mut(number)) {
+            changes.loss.begin(now, probability);
+        }
+    }
+
     /// Whether a packet from an attachment, or an attempt at it, is lost.
     #[inline(never)]
     pub(super) fn loses(&mut self, now: Time, from: Attachment, packet: &Packet, of: Of) -> bool {
@@ -121,6 +128,7 @@ mod tests {
     use super::{CellLoss, LinkEvent, Of};
     use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
     use crate::link::loss::{Loss, LossModel};
+    use crate::link::series::Series;
     use crate::link::testing::{datagram, stream};
     use roamsim_engine::Span;
 
@@ -178,6 +186,23 @@ mod tests {
         assert_eq!(arrived + dropped.len(), 1000);
         assert!((1..=19).contains(&dropped.len()), "{}", dropped.len());
         assert!((half.radio_time(1).attempts as f64 - 1984.0).abs() < 150.0);
+    }
+
+    #[test]
+    fn one_of_several_losses_changes() {
+        let mut cell = Cell::new(b(1, 2347), stream);
+        let (down, up) = cell.attachments_of(0);
+        let losses = [down, up].map(|from| {
+            let probability = Series::constant(0.0);
+            let loss = Loss::new(LossModel::Series { probability }, Time::ZERO, stream);
+            CellLoss { from, of: Of::Packets, while_going_down: false, loss }
+        });
+        cell.add_losses(losses.to_vec());
+        cell.change_loss(Time::ZERO + Span::from_secs(1), 1, 1.0);
+        assert_eq!((send(&mut cell, down, 3, 2).0, send(&mut cell, up, 3, 3).0), (3, 0));
+        // There is no third.
+        cell.change_loss(Time::ZERO + Span::from_secs(4), 2, 1.0);
+        assert_eq!(send(&mut cell, down, 3, 5).0, 3);
     }
 
     #[test]

@@ -16,9 +16,9 @@ pub(super) const LINKTYPE_RADIOTAP: u16 = 127;
 /// What a frame has beside the frame itself.
 pub(super) struct Surroundings<'a> {
     pub cell: &'a Cell,
-    /// The number of the medium, and by cell the name of the network.
+    /// The number of the medium, and by radio the name of its network.
     pub medium: u8,
-    pub names: &'a [String],
+    pub ssids: &'a [String],
     pub ip: IpVersion,
     /// The packet that a data frame carries.
     pub packet: &'a [u8],
@@ -111,7 +111,7 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
     };
     let from = address(frame.from);
     let to = frame.to.map_or(BROADCAST, address);
-    let access_points = around.names.len();
+    let access_points = around.cell.cell_count();
     let retry = if frame.retry { RETRY } else { 0 };
     // Whole microseconds, rounded up (clause 7.1.3.2).
     let duration = (frame.duration.as_ns().div_ceil(1000) as u16).to_le_bytes();
@@ -192,8 +192,8 @@ fn management_body(
     // Clause 7.3.2.13: stations of 802.11b are there, frames are protected, preambles of DSSS are long.
     let erp = (u8::from(protection.is_some()) * 0b11) | (u8::from(long_preambles) << 2);
     let ssid = |octets: &mut Vec<u8>| {
-        let name = cell.and_then(|cell| around.names.get(cell)).or(around.names.first());
-        let mut name = name.map_or(Vec::new(), |name| name.bytes().collect());
+        let mut name: Vec<u8> =
+            around.ssids.get(frame.from).map_or(Vec::new(), |name| name.bytes().collect());
         name.resize(SSID_BYTES, b' ');
         octets.extend([0, SSID_BYTES as u8]);
         octets.extend(name);
@@ -261,7 +261,7 @@ fn management_body(
         Management::Disassociation => octets.extend([7, 0]),
         Management::AssociationResponse => {
             octets.extend(capabilities.to_le_bytes());
-            let station = frame.to.unwrap_or_default().saturating_sub(around.names.len()) as u16;
+            let station = frame.to.unwrap_or_default().saturating_sub(around.cell.cell_count()) as u16;
             // Successful; the association identifier has its two highest bits set (clause 7.3.1.8).
             octets.extend([0, 0]);
             octets.extend((0xC000 | (station + 1)).to_le_bytes());

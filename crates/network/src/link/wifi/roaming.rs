@@ -11,6 +11,7 @@ use crate::mobility::Point;
 use crate::traffic_class::TrafficClass;
 use proptest::prelude::*;
 use roamsim_engine::Span;
+use roamsim_protocols::mih::wire::handover::LinkActionResult;
 
 pub(super) fn us(us: u64) -> Span {
     Span::from_us(us)
@@ -271,6 +272,43 @@ fn a_silent_channel_takes_the_shorter_time_and_a_passive_scan_the_longer() {
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
     work.until(Time::ZERO + us(30_500));
     assert_eq!(work.named("link_detected"), [(first_scan_ns(1) + 20_480_000, 0)]);
+}
+
+#[test]
+fn a_station_scans_when_it_is_told_to_and_its_packets_wait() {
+    let ess = ess(&[(0.0, 1)], Some(LATE), &[(stands(10.0), Some(station(&[1, 6])))]);
+    let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
+    let told = |work: &mut Work, at: Time| {
+        work.until(at);
+        Stations::scan(&mut work.cell, at, 0)
+    };
+    // Channel 1 takes 100 + 544 + 10,240 us and the silent channel 6 100 + 544 + 1024; then it joins.
+    let scan = us(10_884 + 1668);
+    let joins = Time::from_ns(first_scan_ns(1)) + scan + us(300);
+    assert_eq!(told(&mut work, joins), LinkActionResult::REFUSED);
+    let begin = Time::ZERO + us(100_000);
+    assert_eq!([0, 500].map(|later| told(&mut work, begin + us(later))), [LinkActionResult::SUCCESS; 2]);
+    let up = work.cell.members[0].up;
+    work.send(begin + us(500), up, 248);
+    work.until(begin + us(20_000));
+    let frames: Vec<_> = work
+        .frames
+        .iter()
+        .filter(|frame| frame.0 >= begin.as_ns())
+        .map(|&(at_ns, kind, from, _)| ((at_ns - begin.as_ns()) / 1000, kind, from))
+        .collect();
+    // As of its first scan; DIFS after its end goes the packet.
+    let expected = [
+        (100, Kind::Management, 1),
+        (694, Kind::Management, 0),
+        (1368, Kind::Ack, 1),
+        (10_884 + 100, Kind::Management, 1),
+        (10_884 + 1668 + 50, Kind::Data, 1),
+        (12_602 + 399 + 10, Kind::Ack, 0),
+    ];
+    assert_eq!(frames, expected);
+    assert_eq!(work.named("link_parameters_report"), [((begin + scan).as_ns(), 0)]);
+    assert_eq!((work.delivered, work.named("link_up").len()), (1, 1));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::link::stations::account::{Lost, Path, Toward};
 use crate::link::stations::{BroadcastCopy, Stations};
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
+use roamsim_protocols::mih::wire::handover::LinkActionResult;
 
 impl Stations for Cell {
     fn sub_interface(&self, station: u32) -> Attachment {
@@ -38,12 +39,13 @@ impl Stations for Cell {
         }
     }
 
-    fn scan(&mut self, now: Time, station: u32) -> bool {
-        let can = self.config.entry.as_ref().is_some_and(|entry| entry.scanning.is_some());
-        if can {
-            Cell::scan(self, now, station);
+    /// One that is connected asks for scan intervals; others search by themselves.
+    fn scan(&mut self, now: Time, station: u32) -> LinkActionResult {
+        if self.config.entry.as_ref().is_none_or(|entry| entry.scanning.is_none()) {
+            return LinkActionResult::INCAPABLE;
         }
-        can
+        Cell::scan(self, now, station);
+        LinkActionResult::SUCCESS
     }
 
     fn places_for(&self, now: Time, station: u32, to_come: &[u32]) -> Option<u32> {
@@ -107,9 +109,11 @@ impl Cell {
 
     /// The path that a packet from an attachment was on hears of its loss.
     pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
-        if packet.is_of_a_flow() && !self.is_for_all(from) {
+        if !self.is_for_all(from)
+            && let Some(carried) = packet.carried()
+        {
             let toward = self.toward(from);
-            let lost = Lost { at, reason, toward, data: packet.carries_data() };
+            let lost = Lost { at, reason, toward, carried };
             if let Some(path) = self.path_of(from) {
                 path.lost(lost);
             }

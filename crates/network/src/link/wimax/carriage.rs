@@ -12,6 +12,15 @@ use crate::queue::Queue;
 use roamsim_engine::Time;
 use roamsim_protocols::Context;
 use roamsim_protocols::mih::wire::link::LinkType;
+use std::collections::VecDeque;
+
+impl Cell {
+    /// What has arrived, in order.
+    #[inline(always)]
+    pub(in crate::link) fn arrived(&mut self) -> &mut VecDeque<(Attachment, Packet)> {
+        &mut self.arrived
+    }
+}
 
 impl Carrier for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
@@ -19,7 +28,7 @@ impl Carrier for Cell {
         let (station, of_station) = self.station_at(from);
         let served = self.is_served(station as u32);
         let toward = if of_station { Toward::BaseStation } else { Toward::Station };
-        let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
+        let carried = packet.carried();
         let flow = self.flow_for(station as u32, packet.traffic_class);
         let own = &mut self.flows[flow as usize];
         let connection = if of_station { &mut own.uplink } else { &mut own.downlink };
@@ -30,8 +39,10 @@ impl Carrier for Cell {
         };
         if let Err(reason) = taken {
             self.stats[from.0 as usize].dropped_packets += 1;
-            if of_a_flow && let Some(path) = self.path_of(from) {
-                path.lost(Lost { at: now, reason, toward, data });
+            if let Some(carried) = carried
+                && let Some(path) = self.path_of(from)
+            {
+                path.lost(Lost { at: now, reason, toward, carried });
             }
             return Err(Dropped { reason, at: now });
         }

@@ -5,7 +5,9 @@ use super::messages::{
     succeeded,
 };
 use super::policy::{ActOn, Choice, Entry, OldLink, Policy, Repeated, Then};
-use super::{Candidate, CandidateCue, Cause, Command, GivenUp, Initiation, LinkCue, Milestone, Processing};
+use super::{
+    Candidate, CandidateCue, Cause, Command, GivenUp, Initiation, LinkCue, Milestone, Processing, Trigger,
+};
 use crate::Context;
 use crate::mih::event::Event;
 use crate::mih::mihf::{Mihf, SessionId};
@@ -194,18 +196,21 @@ impl MobileNode {
     }
 
     /// It decides to prepare a handover.
-    fn act(&mut self) {
+    fn act(&mut self, upon: Trigger) {
         self.acts_at = None;
         if self.state == State::Connected {
-            self.reach(Milestone::Started);
+            self.reach(Milestone::Started(upon));
             self.scan(None);
         }
     }
 
     fn act_on_candidates(&mut self) {
         let detects = self.config.policy.act_on == ActOn::Detected && self.config.initiation.by_mobile_node();
-        if detects && self.up.contains(&self.home()) && !self.detected.is_empty() {
-            self.act();
+        if let Some(&first) = self.detected.first()
+            && detects
+            && self.up.contains(&self.home())
+        {
+            self.act(Trigger::Detected(first));
         }
     }
 
@@ -285,7 +290,7 @@ impl MobileNode {
                 if self.config.initiation.by_mobile_node() && self.state == State::Connected {
                     self.acts_at = self.config.policy.act_on.due(now, within);
                     if self.acts_at == Some(now) {
-                        self.act();
+                        self.act(Trigger::GoingDown);
                     }
                 }
             }
@@ -310,7 +315,7 @@ impl MobileNode {
                     self.state = State::Connected;
                 }
                 if acts {
-                    self.act();
+                    self.act(Trigger::Crossed);
                 }
             }
             LinkCue::Down => {
@@ -659,7 +664,7 @@ impl MobileNode {
     /// Does what is due.
     pub fn handle_timeout(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf) {
         if self.acts_at.is_some_and(|at| at <= cx.now) {
-            self.act();
+            self.act(Trigger::GoingDown);
         }
         while let Some(work) = self.processing.done(cx.now) {
             match work {

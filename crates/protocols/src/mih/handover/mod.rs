@@ -138,11 +138,25 @@ pub enum GivenUp {
     Rollback,
 }
 
+/// The link event that a handover begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trigger {
+    /// Link_Going_Down of the network that the mobile node uses.
+    #[default]
+    GoingDown,
+    /// Link_Detected of this candidate.
+    Detected(usize),
+    /// Link_Parameters_Report of the network that it uses: the signal has crossed a threshold.
+    Crossed,
+    /// Link_Down of the network that it uses: nothing was prepared.
+    Down,
+}
+
 /// What a handover came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Milestone {
-    /// The user acts upon Link_Going_Down.
-    Started,
+    /// The user begins to prepare it, upon this event.
+    Started(Trigger),
     /// The mobile node scans.
     ScanBegun,
     /// It has scanned.

@@ -5,7 +5,7 @@ use super::messages::{
     n2n_complete_response, named, net_candidate_query, net_commit, query_resources, succeeded, time_interval,
 };
 use super::policy::{Choice, Policy, Repeated, Then};
-use super::{Candidate, GivenUp, Initiation, Milestone, Processing};
+use super::{Candidate, GivenUp, Initiation, Milestone, Processing, Trigger};
 use crate::Context;
 use crate::mih::event::Event;
 use crate::mih::mihf::{Mihf, SessionId};
@@ -240,7 +240,7 @@ impl ServingPos {
     fn act(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf) {
         self.acts_at = None;
         self.decided = true;
-        self.milestones.push_back(Milestone::Started);
+        self.milestones.push_back(Milestone::Started(Trigger::GoingDown));
         self.milestones.push_back(Milestone::ResourcesAsked);
         let all = (0..self.config.candidates.len()).collect();
         self.ask_for_resources(cx, mihf, all, None);

@@ -48,6 +48,11 @@ impl Access for Dect {
         if node == self.terminal { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
+    /// Bearers that no procedure touches are there for ever.
+    fn is_switched_at(&self, node: &str) -> bool {
+        node == self.terminal && self.fixed_bearers.is_none()
+    }
+
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
         check::check(self, at, context, report);
     }

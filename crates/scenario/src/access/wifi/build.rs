@@ -5,8 +5,8 @@ use super::model::{
     Mechanism as MechanismModel, Preamble as PreambleModel, Protection as ProtectionModel, SlotTime, Wifi,
     WifiStandard,
 };
+use crate::access::Making;
 use crate::access::queue::queue_limit;
-use crate::build::Builder;
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::wifi::phy::{Format, Preamble, Timing};
@@ -84,7 +84,8 @@ pub(super) fn cell_config(model: &Wifi) -> CellConfig {
 }
 
 /// The machine of a cell that stands alone.
-pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
+pub(super) fn machine(model: &Wifi, making: &Making<'_>) -> AnyLink {
+    let builder = making.builder;
     let config = cell_config(model);
     let Wifi { name, access_point, stations, radio, .. } = model;
     let stream = |purpose: &str| builder.stream("wifi", name, &[purpose]);
@@ -96,6 +97,6 @@ pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
             Cell::with_places(config, radio.config(model), places, stream)
         }
     };
-    loss::add(&[model], builder, &mut cell);
+    loss::add(&[model], making, &mut cell);
     AnyLink::Wifi(Box::new(cell))
 }

@@ -1,86 +1,185 @@
-//! Losses that a Wi-Fi cell has beside its radio: keys, checks, and the machine's settings.
+//! Losses that a Wi-Fi cell has beside its radio: keys, checks, and the machine's settings. What decides about them is as on wired links.
 
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 use roamsim_network::link::Attachment;
-use roamsim_network::link::loss::{Loss as NetworkLoss, LossModel, Transitions};
+use roamsim_network::link::loss::Loss as NetworkLoss;
+use roamsim_network::link::managed_wire::Change;
 use roamsim_network::link::wifi::Cell;
 use roamsim_network::link::wifi::loss::{CellLoss, Of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::model::Wifi;
-use crate::access::Context;
-use crate::build::{Builder, escaped};
+use crate::access::wire::model::{LossModel, Transitions};
+use crate::access::wire::path::{LinkEvent, LossSeries, LossStep, Varying};
+use crate::access::wire::{check_loss_model, loss_model};
+use crate::access::{Context, Making};
+use crate::build::escaped;
+use crate::files::Lines;
+use crate::schema::first_variant_is_default;
 use crate::units;
 use crate::validate::{At, Report, Step, check_start, join};
 
+/// A loss beside the radio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// Whose frames are lost; `None`: those of all, both ways, each with draws of its own.
+    pub from: Option<String>,
+    /// What comes before is not lost, draws nothing, and is not counted.
+    pub start: Time,
+    /// When it holds from then on.
+    pub during: During,
+    /// What is lost.
+    pub of: LossOf,
+    /// What decides.
+    pub model: LossModel,
+}
+
 /// Losses of data beside the radio, of each station in each direction with draws of its own.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+// As written; it becomes a `Loss`, which has what the models share in one place.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename = "tag:model", rename_all = "snake_case")]
 #[schemars(rename = "WifiLoss", tag = "model")]
-pub enum Loss {
+pub(crate) enum LossTable {
     /// Each on its own, with one probability.
-    Bernoulli(Bernoulli),
-    /// In bursts: a good and a bad state, with one step before each (Gilbert 1960, Elliott 1963).
-    GilbertElliott(GilbertElliott),
+    Bernoulli(BernoulliTable),
+    /// In bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
+    GilbertElliott(GilbertElliottTable),
+    /// Each on its own, with a probability that changes: by `steps`, from an instant or a link event on, or a `file` of them.
+    Series(SeriesTable),
+    /// Those that are lost are named: the same for every transport, and nothing is random.
+    List(ListTable),
 }
 
-/// Each on its own.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Bernoulli {
-    /// Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// When loss begins.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// When it holds from then on. Default chosen: always, as on other links.
-    #[serde(default)]
-    pub during: During,
-    /// What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read off.
-    #[serde(default)]
-    pub of: LossOf,
-    /// Probability of a loss.
-    #[serde(deserialize_with = "units::probability")]
-    #[schemars(with = "units::Probability")]
-    pub probability: f64,
+/// How the state advances.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "tag:per=packet", rename_all = "snake_case")]
+#[schemars(rename = "WifiGilbertElliott", tag = "per", transform = first_variant_is_default)]
+pub(crate) enum GilbertElliottTable {
+    /// The state takes one step before each packet, or attempt (the default).
+    Packet(PerPacketTable),
+    /// The state changes in continuous time, with exponential stays.
+    Time(PerTimeTable),
 }
 
-/// In bursts.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// The keys of a model, with those that others have as well.
+macro_rules! tables {
+    ($(
+        $(#[$about_start:meta])*
+        $table:ident { $($(#[$about_key:meta])* $key:ident: $of_key:ty,)* }
+    )*) => {$(
+        #[derive(Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct $table {
+            /// Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+            #[serde(default)]
+            from: Option<String>,
+            $(#[$about_start])*
+            #[serde(default, with = "units::instant")]
+            #[schemars(with = "units::Instant")]
+            start: Time,
+            /// When it holds from then on. Default chosen: always, as on other links.
+            #[serde(default)]
+            during: During,
+            /// What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read off.
+            #[serde(default)]
+            of: LossOf,
+            $($(#[$about_key])* $key: $of_key,)*
+        }
+    )*};
+}
+
+tables! {
+    /// When loss begins.
+    BernoulliTable {
+        /// Probability of a loss.
+        #[serde(deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        probability: f64,
+    }
+    /// When loss begins.
+    PerPacketTable {
+        /// Probability of a step from the good to the bad state.
+        #[serde(deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        good_to_bad: f64,
+        /// Probability of a step from the bad to the good state.
+        #[serde(deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        bad_to_good: f64,
+        /// Probability of a loss in the good state. Default: Gilbert's model, none.
+        #[serde(default, deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        loss_good: f64,
+        /// Probability of a loss in the bad state. Default chosen: 1, as on wired links.
+        #[serde(default = "loss_bad", deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        loss_bad: f64,
+    }
+    /// When loss begins.
+    PerTimeTable {
+        /// Mean stay in the good state.
+        #[serde(with = "units::duration")]
+        #[schemars(with = "units::Duration")]
+        mean_good: Span,
+        /// Mean stay in the bad state.
+        #[serde(with = "units::duration")]
+        #[schemars(with = "units::Duration")]
+        mean_bad: Span,
+        /// Probability of a loss in the good state. Default: Gilbert's model, none.
+        #[serde(default, deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        loss_good: f64,
+        /// Probability of a loss in the bad state. Default chosen: 1, as on wired links.
+        #[serde(default = "loss_bad", deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        loss_bad: f64,
+    }
+    /// When counting begins.
+    ListTable {
+        /// The numbers of those that are lost, in any order: of packets with data that the MAC has brought over, or of attempts at
+        /// such packets, from 1, of each station in each direction by itself. A retransmission of TCP is a packet of its own; its segments
+        /// without data (handshake, pure ACK, a FIN alone) do not count.
+        #[schemars(inner(range(min = 1)))]
+        segments: Vec<u64>,
+        /// Only packets of this flow count, and are lost. Left out: all packets with data.
+        #[serde(default)]
+        flow: Option<String>,
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GilbertElliott {
+pub(crate) struct SeriesTable {
     /// Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
     #[serde(default)]
-    pub from: Option<String>,
-    /// When loss begins.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// When it holds from then on. Default chosen: always, as on other links.
+    from: Option<String>,
+    /// When it holds. Default chosen: always, as on other links.
     #[serde(default)]
-    pub during: During,
+    during: During,
     /// What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read off.
     #[serde(default)]
-    pub of: LossOf,
-    /// Probability of a step from the good to the bad state.
-    #[serde(deserialize_with = "units::probability")]
-    #[schemars(with = "units::Probability")]
-    pub good_to_bad: f64,
-    /// Probability of a step from the bad to the good state.
-    #[serde(deserialize_with = "units::probability")]
-    #[schemars(with = "units::Probability")]
-    pub bad_to_good: f64,
-    /// Probability of a loss in the good state. Default: Gilbert's model, none.
-    #[serde(default, deserialize_with = "units::probability")]
-    #[schemars(with = "units::Probability")]
-    pub loss_good: f64,
-    /// Probability of a loss in the bad state. Default chosen: 1, as on wired links.
-    #[serde(default = "loss_bad", deserialize_with = "units::probability")]
-    #[schemars(with = "units::Probability")]
-    pub loss_bad: f64,
+    of: LossOf,
+    /// The probability before the first step. Left out: the first step is at "0s".
+    #[serde(default, deserialize_with = "units::some_probability")]
+    #[schemars(with = "Option<units::Probability>")]
+    constant: Option<f64>,
+    /// From when on each probability holds, in order of time: of what ends then.
+    #[serde(default)]
+    steps: Vec<LossStep>,
+    /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of
+    /// the scenario. The first line holds from the beginning on.
+    #[serde(default)]
+    file: Option<String>,
+    /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed under what
+    /// was in the file.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    content: Option<Lines<Vec<(Time, f64)>>>,
+    /// After this time the steps begin again. Left out: the last holds to the end.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    period: Option<Span>,
 }
 
 fn loss_bad() -> f64 {
@@ -105,75 +204,108 @@ pub enum During {
     /// All the time.
     #[default]
     Always,
-    /// From a station's Link_Going_Down until it is rolled back, or until the station is associated again.
+    /// From a station's Link_Going_Down until it is rolled back, or until the station is associated again. What comes meanwhile alone is
+    /// counted, and draws.
     LinkGoingDown,
 }
 
-/// What the models share.
-struct Shared<'a> {
-    from: Option<&'a String>,
-    start: Time,
-    during: During,
-    of: LossOf,
-}
-
-impl Loss {
-    fn shared(&self) -> Shared<'_> {
-        match *self {
-            Loss::Bernoulli(Bernoulli { ref from, start, during, of, probability: _ }) => {
-                Shared { from: from.as_ref(), start, during, of }
+impl From<LossTable> for Loss {
+    fn from(table: LossTable) -> Loss {
+        match table {
+            LossTable::Bernoulli(BernoulliTable { from, start, during, of, probability }) => {
+                Loss { from, start, during, of, model: LossModel::Bernoulli { probability } }
             }
-            Loss::GilbertElliott(GilbertElliott { ref from, start, during, of, .. }) => {
-                Shared { from: from.as_ref(), start, during, of }
+            LossTable::GilbertElliott(GilbertElliottTable::Packet(table)) => {
+                let PerPacketTable { from, start, during, of, good_to_bad, bad_to_good, loss_good, loss_bad } =
+                    table;
+                let transitions = Transitions::PerPacket { good_to_bad, bad_to_good };
+                let model = LossModel::GilbertElliott { transitions, loss_good, loss_bad };
+                Loss { from, start, during, of, model }
+            }
+            LossTable::GilbertElliott(GilbertElliottTable::Time(table)) => {
+                let PerTimeTable { from, start, during, of, mean_good, mean_bad, loss_good, loss_bad } =
+                    table;
+                let transitions = Transitions::PerTime { mean_good, mean_bad };
+                let model = LossModel::GilbertElliott { transitions, loss_good, loss_bad };
+                Loss { from, start, during, of, model }
+            }
+            LossTable::Series(table) => {
+                let SeriesTable { from, during, of, constant, steps, file, content, period } = table;
+                let series = LossSeries { constant, from: None, steps, file, content, period };
+                Loss { from, start: Time::ZERO, during, of, model: LossModel::Series(series) }
+            }
+            LossTable::List(ListTable { from, start, during, of, segments, flow }) => {
+                Loss { from, start, during, of, model: LossModel::List { segments, flow } }
             }
         }
     }
-
-    fn model(&self) -> LossModel {
-        match *self {
-            Loss::Bernoulli(Bernoulli { probability, .. }) => LossModel::Bernoulli { probability },
-            Loss::GilbertElliott(GilbertElliott {
-                good_to_bad, bad_to_good, loss_good, loss_bad, ..
-            }) => LossModel::GilbertElliott {
-                transitions: Transitions::PerPacket { good_to_bad, bad_to_good },
-                loss_good,
-                loss_bad,
-            },
-        }
-    }
 }
 
-/// Gives the machine of a medium the losses of its cells, in their order.
-pub(super) fn add(cells: &[&Wifi], builder: &Builder<'_>, machine: &mut Cell) {
-    let mut losses = Vec::new();
-    for (number, cell) in cells.iter().enumerate() {
-        let ends: Vec<(Attachment, Attachment)> =
-            machine.members_of(number).map(|(_, down, up)| (down, up)).collect();
+/// A loss in one direction of a station.
+struct Directed<'a> {
+    /// The cell's number in its medium, and the loss's in its cell.
+    cell: usize,
+    place: usize,
+    loss: &'a Loss,
+    /// The station's number in its cell.
+    station: usize,
+    up: bool,
+}
+
+/// What the machine of a medium loses, in its order.
+fn directed<'a>(cells: &[&'a Wifi]) -> Vec<Directed<'a>> {
+    let mut all = Vec::new();
+    for (number, cell) in cells.iter().copied().enumerate() {
         for (place, loss) in cell.loss.iter().enumerate() {
-            let Shared { from, start, during, of } = loss.shared();
-            for (station, &(down, up)) in cell.stations.iter().zip(&ends) {
-                for (sender, way, attachment) in [(&cell.access_point, "down", down), (station, "up", up)] {
-                    if from.is_some_and(|from| from != sender) {
-                        continue;
+            for (station, name) in cell.stations.iter().enumerate() {
+                for (up, sender) in [(false, &cell.access_point), (true, name)] {
+                    if loss.from.as_ref().is_none_or(|from| from == sender) {
+                        all.push(Directed { cell: number, place, loss, station, up });
                     }
-                    let stream = |purpose: &str| {
-                        let path = ["loss", &place.to_string(), &escaped(station), way, purpose];
-                        builder.stream("wifi", &cell.name, &path)
-                    };
-                    losses.push(CellLoss {
-                        from: attachment,
-                        of: match of {
-                            LossOf::Packets => Of::Packets,
-                            LossOf::Attempts => Of::Attempts,
-                        },
-                        while_going_down: during == During::LinkGoingDown,
-                        loss: NetworkLoss::new(loss.model(), start, stream),
-                    });
                 }
             }
         }
     }
+    all
+}
+
+/// Gives the machine of a medium the losses of its cells, in their order.
+pub(super) fn add(cells: &[&Wifi], making: &Making<'_>, machine: &mut Cell) {
+    let ends = |number| machine.members_of(number).map(|(_, down, up)| (down, up)).collect();
+    let ends: Vec<Vec<(Attachment, Attachment)>> = (0..cells.len()).map(ends).collect();
+    let losses = directed(cells).into_iter().map(|Directed { cell, place, loss, station, up }| {
+        let Loss { from: _, start, during, of, model } = loss;
+        let ((down_end, up_end), name) = (ends[cell][station], &cells[cell].stations[station]);
+        let way = if up { "up" } else { "down" };
+        let stream = |purpose: &str| {
+            let path = ["loss", &place.to_string(), &escaped(name), way, purpose];
+            making.builder.stream("wifi", &cells[cell].name, &path)
+        };
+        CellLoss {
+            from: if up { up_end } else { down_end },
+            of: match of {
+                LossOf::Packets => Of::Packets,
+                LossOf::Attempts => Of::Attempts,
+            },
+            while_going_down: *during == During::LinkGoingDown,
+            loss: NetworkLoss::new(loss_model(model, making.flows), *start, stream),
+        }
+    });
+    let losses = losses.collect();
     machine.add_losses(losses);
+}
+
+/// How the losses of a medium change at link events.
+pub(super) fn changes<'a>(cells: &[&'a Wifi]) -> Vec<(&'a LinkEvent, Change)> {
+    let mut changes = Vec::new();
+    for (number, Directed { loss, .. }) in directed(cells).into_iter().enumerate() {
+        let LossModel::Series(series) = &loss.model else { continue };
+        changes.extend(series.changes().into_iter().map(|(event, change)| match change {
+            Change::Loss { probability, .. } => (event, Change::Loss { number, probability }),
+            other => (event, other),
+        }));
+    }
+    changes
 }
 
 /// Checks the losses of a cell whose keys are under `at`.
@@ -181,7 +313,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     for (place, loss) in cell.loss.iter().enumerate() {
         let mut steps = join(at, ["loss"]);
         steps.push(At(place));
-        let Shared { from, start, during, of: _ } = loss.shared();
+        let Loss { from, start, during, of: _, model } = loss;
         if let Some(from) = from
             && *from != cell.access_point
             && !cell.stations.contains(from)
@@ -190,8 +322,9 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
             let help = "name its access point or one of its stations, or leave `from` out for all of them";
             report.add(&join(&steps, ["from"]), message, help);
         }
-        check_start(&join(&steps, ["start"]), start, context.scenario, report);
-        if during == During::LinkGoingDown && cell.beacons.is_none() {
+        check_start(&join(&steps, ["start"]), *start, context.scenario, report);
+        check_loss_model(&steps, model, context, report);
+        if *during == During::LinkGoingDown && cell.beacons.is_none() {
             let message = "no link goes down in a cell without `beacons`: nothing would be lost";
             let help = "write beacons = {}, or during = \"always\" with a `start`";
             report.add(&join(&steps, ["during"]), message, help);

@@ -11,7 +11,7 @@ use super::build::cell_config;
 use super::loss;
 use super::model::{Beacons, Wifi};
 use crate::Scenario;
-use crate::access::{places, stations};
+use crate::access::{Making, places, stations};
 use crate::build::{Builder, escaped};
 
 /// Cells of one medium, in the order of the scenario.
@@ -76,7 +76,8 @@ impl<'a> Medium<'a> {
     }
 
     /// The machine of several cells, or of one with beacons; they agree about all that concerns the medium.
-    pub fn machine(&self, builder: &Builder<'_>) -> Option<AnyLink> {
+    pub fn machine(&self, making: &Making<'_>) -> Option<AnyLink> {
+        let builder = making.builder;
         let &first = self.cells.first()?;
         let radio = first.radio.as_ref()?.config(first);
         let stations = self.stations();
@@ -140,7 +141,7 @@ impl<'a> Medium<'a> {
             }
         };
         let mut cell = Cell::with_access_points(config, ess, stream);
-        loss::add(&self.cells, builder, &mut cell);
+        loss::add(&self.cells, making, &mut cell);
         Some(AnyLink::Wifi(Box::new(cell)))
     }
 }

@@ -13,7 +13,9 @@ pub mod station;
 
 use self::medium::Medium;
 use self::model::Wifi;
+use super::wire::path::LinkEvent;
 use super::{Access, Compares, Context, Logged, Making, Pair};
+use crate::Scenario;
 use crate::build::Builder;
 use crate::model::node::Node;
 use crate::results::samples::Sample;
@@ -23,6 +25,7 @@ use crate::validate::{Report, Step};
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
+use roamsim_network::link::managed_wire::Change;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 use std::ops::Range;
@@ -58,6 +61,10 @@ impl Access for Wifi {
         if self.beacons.is_some() { Compares::Signals("wifi") } else { Compares::Distances }
     }
 
+    fn scans_when_told(&self) -> bool {
+        self.beacons.is_some()
+    }
+
     fn shows_itself(&self) -> bool {
         self.beacons.is_some()
     }
@@ -89,12 +96,16 @@ impl Access for Wifi {
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
         let medium = Medium::of(making.builder.scenario, self);
-        let several = if medium.is_alone() { None } else { medium.machine(making.builder) };
-        let mut machine = several.unwrap_or_else(|| build::machine(self, making.builder));
+        let several = if medium.is_alone() { None } else { medium.machine(making) };
+        let mut machine = several.unwrap_or_else(|| build::machine(self, making));
         if let (AnyLink::Wifi(machine), true) = (&mut machine, making.trace.rates) {
             machine.record_rates();
         }
         machine
+    }
+
+    fn changes<'a>(&'a self, _part: usize, scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
+        loss::changes(&Medium::of(scenario, self).cells)
     }
 
     fn tables(&self, world: &World) -> Vec<Table> {

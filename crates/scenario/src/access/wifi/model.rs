@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::edca::Edca;
-use super::loss::Loss;
+use super::loss::{Loss, LossTable};
 use super::radio::Radio;
 use super::rates::RateControl;
 use crate::access::mtu::default_mtu_bytes;
@@ -104,7 +104,7 @@ pub struct Wifi {
     pub radio: Option<Radio>,
     /// Losses beside the radio; a single table stands for one. Default: none.
     #[serde(default, deserialize_with = "losses")]
-    #[schemars(with = "OneOrMany<Loss>")]
+    #[schemars(with = "OneOrMany<LossTable>")]
     pub loss: Vec<Loss>,
     /// The queue of the access point and of each station; with `edca` each of its categories has one. Default chosen: as for a wired link.
     #[serde(default)]
@@ -132,7 +132,7 @@ pub struct Beacons {
 }
 
 fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
-    Ok(OneOrMany::<Loss>::deserialize(deserializer)?.0)
+    Ok(OneOrMany::<LossTable>::deserialize(deserializer)?.0.into_iter().map(Loss::from).collect())
 }
 
 fn default_channel() -> u8 {

@@ -35,7 +35,7 @@ pub struct Entry {
     #[serde(default = "default_descriptor_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ucd_interval: Span,
-    /// The first UCD. The first DCD comes at time zero. Default: 0s, so that they come together.
+    /// The first UCD. The first DCD comes at time zero. Default chosen: 0s, so that they come together.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ucd_start: Span,
@@ -107,11 +107,11 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timers {
-    /// T1: waits for a DCD. Left out: five times `dcd_interval`.
+    /// T1: waits for a DCD. Left out: five times `dcd_interval` (IEEE Std 802.16-2004 table 342).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t1: Option<Span>,
-    /// T2: waits for a ranging opportunity. Left out: five times `ranging_interval`.
+    /// T2: waits for a ranging opportunity. Left out: five times `ranging_interval` (IEEE Std 802.16-2004 table 342).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t2: Option<Span>,
@@ -140,11 +140,11 @@ pub struct Timers {
     #[serde(default = "default_t8", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t9: Span,
-    /// T12: waits for a UCD. Left out: five times `ucd_interval`.
+    /// T12: waits for a UCD. Left out: five times `ucd_interval` (IEEE Std 802.16-2004 table 342).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t12: Option<Span>,
-    /// T18: waits for SBC-RSP. Default: 50ms (IEEE Std 802.16-2004 table 342).
+    /// T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: 50ms (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_t18", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t18: Span,
@@ -203,6 +203,8 @@ pub enum Limit {
     T9,
     /// At most 50 s.
     T12,
+    /// At most T9.
+    T18,
     /// At least two frames.
     T20,
     /// At most 10 s.

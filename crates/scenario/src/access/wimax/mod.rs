@@ -65,6 +65,10 @@ impl Access for Wimax {
         entry.scanning.as_ref().map(|scanning| scanning.hysteresis_db)
     }
 
+    fn scans_when_told(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.scanning.is_some())
+    }
+
     fn shows_itself(&self) -> bool {
         self.entry.is_some()
     }

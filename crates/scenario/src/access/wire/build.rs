@@ -6,6 +6,7 @@ use crate::access::Making;
 use crate::access::queue::{Queue, queue_limit};
 use crate::build::distribution::time_distribution;
 use crate::build::escaped;
+use crate::signalling::model::is_commanded;
 use roamsim_engine::{Span, Stream};
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
@@ -45,7 +46,9 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
     let delay = model.delay_from(from).unwrap_or(&no_delay);
     let queue = model.queue_from(from);
     let duplicate = model.duplicate_from(from).map(|probability| (probability, stream("duplicate")));
-    let managed = duplicate.is_some() || !changes(model, from).is_empty();
+    let managed = duplicate.is_some()
+        || !changes(model, from).is_empty()
+        || is_commanded(making.builder.scenario, name);
     if let (Some(rate_bps), Some(delay), Some(queue @ Queue::DropTail(_)), false) =
         (constant_rate_bps(rate), constant_delay(delay), queue, managed)
     {
@@ -122,7 +125,8 @@ fn delay_machine(model: &DelayModel, random: impl FnOnce() -> Stream) -> Delay {
     Delay { series: series(model, Span::ZERO), jitter, reordering: model.reordering }
 }
 
-fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {
+/// What decides about losses, of a wire or of another access.
+pub(in crate::access) fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {
     match *model {
         Losses::Bernoulli { probability } => LossModel::Bernoulli { probability },
         Losses::Series(ref model) => LossModel::Series { probability: series(model, 0.0) },

@@ -111,41 +111,49 @@ fn check_losses(at: &[Step], link: &Link, context: &Context<'_>, report: &mut Re
         let mut steps = join(at, ["loss"]);
         steps.push(At(j));
         check_start(&join(&steps, ["start"]), loss.start, scenario, report);
-        match &loss.model {
-            LossModel::GilbertElliott {
-                transitions: Transitions::PerTime { mean_good, mean_bad }, ..
-            } => {
-                for (key, mean) in [("mean_good", mean_good), ("mean_bad", mean_bad)] {
-                    if *mean < SHORTEST_STAY {
-                        let message = "the mean stay in a state must be 1us or more";
-                        report.add(&join(&steps, [key]), message, "write a longer time, such as \"100ms\"");
-                    }
+        check_loss_model(&steps, &loss.model, context, report);
+    }
+}
+
+/// Checks what decides about losses, of a wire or of another access.
+pub(in crate::access) fn check_loss_model(
+    at: &[Step],
+    model: &LossModel,
+    context: &Context<'_>,
+    report: &mut Report<'_>,
+) {
+    let scenario = context.scenario;
+    match model {
+        LossModel::GilbertElliott { transitions: Transitions::PerTime { mean_good, mean_bad }, .. } => {
+            for (key, mean) in [("mean_good", mean_good), ("mean_bad", mean_bad)] {
+                if *mean < SHORTEST_STAY {
+                    let message = "the mean stay in a state must be 1us or more";
+                    report.add(&join(at, [key]), message, "write a longer time, such as \"100ms\"");
                 }
             }
-            LossModel::List { segments, flow } => {
-                check_list(&steps, segments, report);
-                let flows = names::each_once(scenario.flows.iter().map(|flow| flow.name.as_str()));
-                let of_transfers = |other: &&Flow| {
-                    Some(&other.name) == flow.as_ref()
-                        && matches!(other.application, Application::Transfers(_))
-                };
-                if scenario.flows.iter().any(|flow| of_transfers(&flow)) {
-                    let message = "these transfers have connections of their own, whose packets are not counted together";
-                    let help = "leave `flow` out, to count the packets of all flows, or name another flow";
-                    report.add(&join(&steps, ["flow"]), message, help);
-                }
-                if let Some(flow) = flow
-                    && !flows.contains(&flow.as_str())
-                {
-                    let steps = join(&steps, ["flow"]);
-                    names::report_unknown("flow", flow, flows.into_iter(), &steps, report);
-                }
-            }
-            LossModel::Series(series) => {
-                path::check_steps(&steps, series, context, report);
-            }
-            LossModel::Bernoulli { .. } | LossModel::GilbertElliott { .. } => {}
         }
+        LossModel::List { segments, flow } => {
+            check_list(at, segments, report);
+            let flows = names::each_once(scenario.flows.iter().map(|flow| flow.name.as_str()));
+            let of_transfers = |other: &&Flow| {
+                Some(&other.name) == flow.as_ref() && matches!(other.application, Application::Transfers(_))
+            };
+            if scenario.flows.iter().any(|flow| of_transfers(&flow)) {
+                let message =
+                    "these transfers have connections of their own, whose packets are not counted together";
+                let help = "leave `flow` out, to count the packets of all flows, or name another flow";
+                report.add(&join(at, ["flow"]), message, help);
+            }
+            if let Some(flow) = flow
+                && !flows.contains(&flow.as_str())
+            {
+                names::report_unknown("flow", flow, flows.into_iter(), &join(at, ["flow"]), report);
+            }
+        }
+        LossModel::Series(series) => {
+            path::check_steps(at, series, context, report);
+        }
+        LossModel::Bernoulli { .. } | LossModel::GilbertElliott { .. } => {}
     }
 }
 

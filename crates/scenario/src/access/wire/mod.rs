@@ -5,10 +5,14 @@ mod check;
 pub mod model;
 pub mod path;
 
+pub(super) use self::build::loss_model;
+pub(super) use self::check::check_loss_model;
+
 use self::model::{Link, Loss, LossModel};
 use self::path::{LinkEvent, LinkEventName};
 use super::queue::Queue;
 use super::{Access, Capacity, Context, Making, Pair, places};
+use crate::Scenario;
 use crate::build::Builder;
 use crate::validate::{Report, Step};
 use roamsim_network::link::AnyLink;
@@ -68,7 +72,11 @@ impl Access for Link {
         if has_some { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
-    fn changes(&self, part: usize) -> Vec<(&LinkEvent, Change)> {
+    fn is_switched_at(&self, node: &str) -> bool {
+        self.end(node).is_some()
+    }
+
+    fn changes<'a>(&'a self, part: usize, _scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
         build::changes(self, part)
     }
 }

@@ -22,13 +22,13 @@ impl Rate {
 
 /// When a step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Begins<'a> {
+pub(crate) struct Begins<'a> {
     pub at: Option<Time>,
     pub on: Option<&'a LinkEvent>,
 }
 
 /// What changes by steps.
-pub(super) trait Varying {
+pub(crate) trait Varying {
     /// What a step says.
     type Value: Copy + PartialEq;
 
@@ -93,7 +93,7 @@ macro_rules! over_time {
             $(#[$about_value:meta])*
             $of_step:ident,
         }
-        $quantity:ident as $of_number:expr, $change:path
+        $quantity:ident as $of_number:expr, $change:expr
     ) => {
         #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
         $(#[$about])*
@@ -146,7 +146,7 @@ macro_rules! over_time {
             }
 
             fn change(value: $value) -> Change {
-                $change(value)
+                ($change)(value)
             }
 
             fn constant(&self) -> Option<$value> {
@@ -268,7 +268,7 @@ over_time! {
         #[schemars(with = "units::Probability")]
         probability,
     }
-    Probability as |number| number, Change::Loss
+    Probability as |number| number, |probability| Change::Loss { number: 0, probability }
 }
 
 /// A link event of a link or cell of the scenario, each time that it happens.

@@ -1,6 +1,7 @@
 //! Video as a scenario says it.
 
 use roamsim_engine::{Span, Time};
+use roamsim_network::application::LATE_AFTER;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -69,7 +70,7 @@ impl Video {
 }
 
 fn default_playout_delay() -> Span {
-    Span::from_ms(150)
+    LATE_AFTER
 }
 
 /// A film whose statistics were published (F. Fitzek and M. Reisslein, "MPEG-4 and H.263 Video Traces for Network

@@ -178,6 +178,17 @@ impl Mac {
         self.due = due;
     }
 
+    /// From this frame on the user's radio is off, or on again. Off, his connection is released as at the end of a call, when no procedure
+    /// runs any more, and none is set up. Whether it can be: without procedures bearers are there for ever.
+    pub fn switch(&mut self, frame: u64, on: bool) -> bool {
+        let can = matches!(self.config.user, UserAllocation::Procedures { .. });
+        if can {
+            self.terminals[USER].ends_at = if on { u64::MAX } else { frame };
+            self.user_next_at = self.user_next_at.min(frame);
+        }
+        can
+    }
+
     /// The user's bearers that carry data in the present frame.
     #[inline]
     pub fn user_bearers(&self) -> &[UserBearer] {

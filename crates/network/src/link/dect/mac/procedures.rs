@@ -54,13 +54,15 @@ impl Mac {
         match terminal.state {
             MacState::IdleLocked => {
                 debug_assert_eq!(place, USER);
-                self.enter(place, MacState::CallSetup);
+                if terminal.ends_at > frame {
+                    self.enter(place, MacState::CallSetup);
+                }
             }
             MacState::Blocked | MacState::Dropped => {
                 if frame > terminal.entered {
                     self.release_where(place, |_| true);
-                    let user = place == USER;
-                    self.enter(place, if user { MacState::CallSetup } else { MacState::IdleLocked });
+                    let goes_on = place == USER && self.terminals[USER].ends_at > frame;
+                    self.enter(place, if goes_on { MacState::CallSetup } else { MacState::IdleLocked });
                 }
             }
             MacState::ActiveLocked => self.leave_active(place),

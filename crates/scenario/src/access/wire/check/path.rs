@@ -9,8 +9,9 @@ use super::check_directions;
 use crate::access::Context;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::wire::model::Link;
-use crate::access::wire::path::{Begins, LinkEvent, Rate, Varying};
+use crate::access::wire::path::{Begins, LinkEvent, LinkEventName, Rate, Varying};
 use crate::files::Fault;
+use crate::signalling::model::is_commanded;
 use crate::units::time_text;
 use crate::validate::names::report_unknown;
 use crate::validate::{At, Report, Step, check_distribution, join};
@@ -199,14 +200,19 @@ fn check_event(at: &[Step], event: &LinkEvent, context: &Context<'_>, report: &m
     {
         return;
     }
+    let is_commanded = is_commanded(context.scenario, &event.link);
+    let events_of = |node: &str| match entry.access.link_events(node) {
+        [] if is_commanded && entry.access.is_switched_at(node) => LinkEventName::UP_AND_DOWN,
+        events => events,
+    };
     let pairs = entry.access.pairs();
     let nodes: BTreeSet<&str> = pairs.iter().flat_map(|pair| pair.nodes).collect();
-    let with_events: Vec<&str> =
-        nodes.into_iter().filter(|node| !entry.access.link_events(node).is_empty()).collect();
+    let with_events: Vec<&str> = nodes.into_iter().filter(|node| !events_of(node).is_empty()).collect();
     let Some(&one) = with_events.first() else {
         let message = format!("\"{}\" has no link events", event.link);
         let help = format!(
-            "a [[link]] has some with `outages`, the terminal of a [[dect]], and the stations of {THAT_COME_AND_GO}"
+            "a [[link]] has some with `outages`, or where `actions` of a [[signalling]] switch it, the terminal of a \
+             [[dect]], and the stations of {THAT_COME_AND_GO}"
         );
         return report.add(&join(at, ["link"]), message, help);
     };
@@ -217,7 +223,7 @@ fn check_event(at: &[Step], event: &LinkEvent, context: &Context<'_>, report: &m
         let help = format!("write \"{}\", or leave `node` out", with_events.join("\" or \""));
         return report.add(&join(at, ["node"]), message, help);
     }
-    let happen = entry.access.link_events(one);
+    let happen = events_of(one);
     if !happen.contains(&event.event) {
         let message = format!("\"{}\" never has a {}", event.link, event.event.name());
         let names: Vec<_> = happen.iter().map(|event| format!("\"{}\"", event.name())).collect();

@@ -1,0 +1,232 @@
+//! What a handover costs each flow of its station: packets lost, messages late, the direction that is interrupted.
+
+mod outcome;
+
+use outcome::{floats, integers, table, texts};
+use roamsim_scenario::run::{Options, Outcome, Trace};
+
+/// Two base stations at 0 and 100 m, whose beacons come at 0 and 50 ms of each tenth of a second; a walker from 0 to 100 m at 10 m/s.
+/// Packets of 100 octets to it every 10 ms, from it every 20 ms.
+const WALK: &str = r#"
+[scenario]
+name = "walk"
+duration = "10s"
+ip = "ipv4"
+[[node]]
+name = "server"
+[[node]]
+name = "west"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "east"
+position = { x = "100m", y = "0m" }
+[[node]]
+name = "walker"
+position = { x = "0m", y = "0m" }
+motion = { kind = "linear", to = { x = "100m", y = "0m" }, speed = "10m/s" }
+hysteresis = "20m"
+[[link]]
+name = "a"
+between = ["server", "west"]
+rate = "100Mb/s"
+delay = "1ms"
+[[link]]
+name = "b"
+between = ["server", "east"]
+rate = "100Mb/s"
+delay = "1ms"
+[[cell]]
+name = "west cell"
+base_station = "west"
+stations = ["walker"]
+rate = "1Mb/s"
+coverage = { model = "disc", radius = "80m" }
+advertisement = { period = "100ms" }
+[[cell]]
+name = "east cell"
+base_station = "east"
+stations = ["walker"]
+rate = "1Mb/s"
+coverage = { model = "disc", radius = "80m" }
+advertisement = { period = "100ms", start = "50ms" }
+[[flow]]
+name = "down"
+from = "server"
+to = "walker"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "100B", interval = "10ms" }
+[[flow]]
+name = "up"
+from = "walker"
+to = "server"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "100B", interval = "20ms" }
+"#;
+
+/// Cells of 40 m, which leave a gap of 2 s between them.
+const GAP: [(&str, &str); 2] = [("cell.0.coverage.radius", "40m"), ("cell.1.coverage.radius", "40m")];
+
+/// One that sends upward in the last second.
+const LATER: &str = r#"
+[[flow]]
+name = "later"
+from = "walker"
+to = "server"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "100B", interval = "20ms", start = "9s" }
+"#;
+
+fn walk(overrides: &[(&str, &str)]) -> Outcome {
+    outcome::of(WALK, overrides, Options::default())
+}
+
+fn late(outcome: &Outcome) -> &[f64] {
+    floats(outcome, "handover_flows", "late_messages")
+}
+
+#[test]
+fn a_gap_costs_each_flow_what_it_sends_meanwhile() {
+    let outcome = walk(&GAP);
+    // The walker is out of reach from 4 s on, and in the cell in the east with its beacon of 6.05 s. To it go 4.00, 4.01, ..., 6.04 s,
+    // 205 packets, from it 4.00, 4.02, ..., 6.04 s, 103.
+    assert_eq!(texts(&outcome, "handover_flows", "flow"), ["down", "up"]);
+    assert_eq!(integers(&outcome, "handover_flows", "lost_data"), [205, 103]);
+    assert_eq!(integers(&outcome, "handover_flows", "lost_acknowledgements"), [0, 0]);
+    assert_eq!(late(&outcome), [0.0, 0.0]);
+    assert_eq!(floats(&outcome, "handover_flows", "begun_s"), [6.05, 6.05]);
+    assert_eq!(integers(&outcome, "handovers", "lost_downlink"), [205]);
+    assert_eq!(integers(&outcome, "handovers", "lost_uplink"), [103]);
+}
+
+#[test]
+fn what_the_new_path_brings_late_counts_until_the_first_of_it_has_come() {
+    // The station changes at 6.05 s, in the reach of both. From then on packets take 200 ms over the wire, 10 us to leave, and 1.024 ms in
+    // the cell: the one of 6.05 s comes at 6.251 s. Until then those of 6.05, 6.06, ..., 6.25 s are written: 21. From the
+    // walker to the server they take as long: the one of 6.06 s leaves the air at 6.061 s, until when that one alone was written.
+    let outcome = walk(&[("link.b.delay", "200ms")]);
+    assert_eq!(late(&outcome), [21.0, 1.0]);
+    assert_eq!(integers(&outcome, "handover_flows", "lost_data"), [0, 0]);
+    assert_eq!(floats(&outcome, "handover_flows", "late_after_s"), [0.15, 0.15]);
+    // Below the limit nothing is late: 140 + 1.034 ms.
+    assert_eq!(late(&walk(&[("link.b.delay", "140ms")])), [0.0, 0.0]);
+}
+
+#[test]
+fn a_film_is_late_by_its_own_playout_delay() {
+    let film = |playout_delay: &str| {
+        let film = format!(
+            "{{ kind = \"video\", content = \"100\\n100\", repeat = true, frame_interval = \"10ms\", packet_size = \"100B\", playout_delay = \"{playout_delay}\" }}"
+        );
+        walk(&[("link.b.delay", "200ms"), ("flow.down.application", &film)])
+    };
+    // A frame of a packet every 10 ms, as above.
+    let outcome = film("201ms");
+    assert_eq!((late(&outcome)[0], floats(&outcome, "handover_flows", "late_after_s")[0]), (21.0, 0.201));
+    assert_eq!(late(&film("202ms"))[0], 0.0);
+}
+
+#[test]
+fn streams_of_bytes_and_transfers_have_no_late_messages() {
+    let bulk =
+        [("flow.down.transport", "{ protocol = \"tcp\" }"), ("flow.down.application", "{ kind = \"bulk\" }")];
+    let outcome = walk(&[&GAP[..], &bulk].concat());
+    assert!(late(&outcome)[0].is_nan() && floats(&outcome, "handover_flows", "late_after_s")[0].is_nan());
+    assert_eq!(late(&outcome)[1], 0.0);
+}
+
+#[test]
+fn late_messages_of_a_connection_are_those_of_its_trace() {
+    let over_tcp = ("flow.down.transport", "{ protocol = \"tcp\" }");
+    let trace = Trace { messages: true, ..Trace::default() };
+    let outcome =
+        outcome::of(WALK, &[&GAP[..], &[over_tcp]].concat(), Options { trace, ..Options::default() });
+    let of = |table, column| floats(&outcome, table, column);
+    let begun_s = of("handovers", "begun_s")[0];
+    let over_s = of("handovers", "completed_s")[0].max(of("handovers", "first_downlink_new_s")[0]);
+    let names = texts(&outcome, "messages", "name").iter();
+    let expected = names
+        .zip(of("messages", "generated_s").iter().zip(of("messages", "delivered_s")))
+        .filter(|(name, (written_s, delivered_s))| {
+            *name == "down"
+                && **delivered_s >= begun_s
+                && **written_s <= over_s
+                && **delivered_s - **written_s > 0.15
+        })
+        .count();
+    assert!(expected > 100, "{expected}");
+    assert_eq!(late(&outcome), [expected as f64, 0.0]);
+}
+
+#[test]
+fn what_flows_lost_adds_up_to_what_the_handover_lost() {
+    let mut all = 0;
+    for (example, overrides) in [
+        (include_str!("../../../examples/cell-walk.toml"), &[][..]),
+        (include_str!("../../../examples/mobile-ip.toml"), &[]),
+        (include_str!("../../../examples/mobile-sctp.toml"), &[]),
+        (include_str!("../../../examples/wifi-roaming.toml"), &[]),
+        (WALK, &[("flow.up.transport", "{ protocol = \"tcp\" }"), GAP[0], GAP[1]]),
+    ] {
+        let outcome = outcome::of(example, overrides, Options::default());
+        let begun_s = floats(&outcome, "handovers", "begun_s");
+        assert!(!begun_s.is_empty());
+        for column in ["lost_data", "lost_acknowledgements"] {
+            let whole = integers(&outcome, "handovers", column);
+            all += whole.iter().sum::<u64>();
+            let flows = floats(&outcome, "handover_flows", "begun_s").iter();
+            let flows = flows.zip(integers(&outcome, "handover_flows", column));
+            for (begun_s, whole) in begun_s.iter().zip(whole) {
+                let sum: u64 =
+                    flows.clone().filter(|(other, _)| *other == begun_s).map(|(_, lost)| lost).sum();
+                assert_eq!(sum, *whole, "{column} at {begun_s} s");
+            }
+        }
+    }
+    assert!(all > 0, "nothing is shown");
+}
+
+#[test]
+fn both_ways_of_a_connection_are_flows_of_their_own() {
+    let both_ways = ("flow.down.bidirectional", "true");
+    let over_tcp = ("flow.down.transport", "{ protocol = \"tcp\" }");
+    let outcome = walk(&[GAP[0], GAP[1], over_tcp, both_ways]);
+    assert_eq!(texts(&outcome, "handover_flows", "flow"), ["down", "down", "up"]);
+    assert_eq!(texts(&outcome, "handover_flows", "direction"), ["forward", "reverse", "forward"]);
+    let lost = integers(&outcome, "handover_flows", "lost_data");
+    let ways = ["lost_downlink", "lost_uplink"].map(|way| integers(&outcome, "handovers", way)[0]);
+    let acknowledgements = integers(&outcome, "handovers", "lost_acknowledgements")[0];
+    assert!(lost[0] > 0 && lost[1] > 0);
+    assert_eq!(lost.iter().sum::<u64>() + acknowledgements, ways[0] + ways[1]);
+    // Data toward the walker is of the flow forward: no more of it is lost than goes down.
+    assert!(lost[0] <= ways[0] && lost[1] + 103 <= ways[1], "{lost:?} {ways:?}");
+}
+
+#[test]
+fn a_direction_without_traffic_is_not_interrupted() {
+    let of = |overrides: &[(&str, &str)]| {
+        let outcome = outcome::of(&format!("{WALK}{LATER}"), overrides, Options::default());
+        (
+            floats(&outcome, "handovers", "interruption_s")[0],
+            texts(&outcome, "handovers", "interrupted")[0].clone(),
+        )
+    };
+    // Down: the packet of 3.99 s comes at 3.992 s, the one of 6.05 s at 6.052 s: 2.06 s. Up: that of 3.98 s and that of 6.06 s, 2.08 s.
+    let near = |(interruption_s, way): (f64, String), expected_s: f64, expected: &str| {
+        assert!((interruption_s - expected_s).abs() < 1e-6, "{interruption_s} {expected_s}");
+        assert_eq!(way, expected);
+    };
+    near(of(&GAP), 2.08, "uplink");
+    // Nothing is sent upward between 0.98 s and 9 s: that is no interruption.
+    let early = ("flow.up.application.stop", "1s");
+    near(of(&[GAP[0], GAP[1], early]), 2.06, "downlink");
+    // Nor is anything where nobody sends.
+    let (interruption_s, way) = of(&[GAP[0], GAP[1], early, ("flow.down.application.start", "7s")]);
+    assert!(interruption_s.is_nan(), "{interruption_s}");
+    assert_eq!(way, "");
+}
+
+#[test]
+fn a_run_in_cells_without_a_handover_has_an_empty_table() {
+    let outcome = walk(&[("scenario.duration", "3s")]);
+    assert_eq!(table(&outcome, "handover_flows").height(), 0);
+}
