@@ -6,6 +6,7 @@
 #![allow(missing_docs)] // criterion's macros generate public items
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use roamsim_engine::queue::Order;
 use roamsim_engine::{Event, EventQueue, Span, Stream, Time};
 
 /// Drawn before the measurement, and used again from the start when all are used.
@@ -24,8 +25,8 @@ impl Event for Number {
     }
 
     /// The spans are random.
-    fn comes_in_order(self) -> bool {
-        false
+    fn order(self) -> Order {
+        Order::Any
     }
 }
 

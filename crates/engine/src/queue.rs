@@ -16,7 +16,7 @@
 //! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one length, so that their events are
 //! pushed in a few sequences each of which is in order by itself. Before the heap stand some runs: an entry goes behind the last one of
 //! the first run in which none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap, and what
-//! is due at any time ([`Event::comes_in_order`]). (These are the piles of patience sorting: the last entries of the runs are in
+//! is due at any time ([`Event::order`]). (These are the piles of patience sorting: the last entries of the runs are in
 //! order, the latest first, so that the first that fits is the closest.)
 
 use crate::time::{Span, Time};
@@ -36,12 +36,22 @@ pub trait Event: Copy {
     /// What a number of [`Event::to_code`] stands for.
     fn from_code(code: u32) -> Self;
 
-    /// Whether those of its kind are pushed in the order in which they are due, or nearly: where it waits in the queue is decided by
-    /// that, not when it comes out.
+    /// In which order those of its kind are pushed: where it waits in the queue is decided by that, not when it comes out.
     #[inline(always)]
-    fn comes_in_order(self) -> bool {
-        true
+    fn order(self) -> Order {
+        Order::Kept
     }
+}
+
+/// The order in which events of a kind are pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// That in which they are due, or nearly: they wait in runs.
+    Kept,
+    /// That in which they are due where all are of one period: they share one run.
+    OfPeriods,
+    /// Any.
+    Any,
 }
 
 /// Time and insertion, the former in the higher bits.
@@ -307,18 +317,32 @@ impl Near {
     fn push(&mut self, key: u64, code: u32) {
         for run in 0..RUNS {
             if self.lasts[run] <= key {
-                let key = key | run as u64;
-                self.lasts[run] = key;
-                if self.firsts[run] == u64::NOTHING {
-                    self.firsts[run] = key;
-                    self.codes[run] = code;
-                } else {
-                    self.behind[run].push(key, code);
-                }
-                return;
+                return self.push_behind(run, key, code);
             }
         }
         self.push_apart(key, code);
+    }
+
+    /// Adds an entry to the last run, if it fits.
+    #[inline(never)]
+    fn push_last(&mut self, key: u64, code: u32) {
+        if self.lasts[RUNS - 1] <= key {
+            return self.push_behind(RUNS - 1, key, code);
+        }
+        self.push_apart(key, code);
+    }
+
+    /// Adds an entry to a run, none of whose entries is later.
+    #[inline(always)]
+    fn push_behind(&mut self, run: usize, key: u64, code: u32) {
+        let key = key | run as u64;
+        self.lasts[run] = key;
+        if self.firsts[run] == u64::NOTHING {
+            self.firsts[run] = key;
+            self.codes[run] = code;
+        } else {
+            self.behind[run].push(key, code);
+        }
     }
 
     /// Into the heap; apart, so that it is out of the way of the runs.
@@ -427,27 +451,27 @@ impl<E: Event> EventQueue<E> {
     /// Adds an event. Time may stand still but not run backwards.
     #[inline(always)]
     pub fn push(&mut self, time: Time, event: E) {
-        self.push_code(time, event.to_code(), event.comes_in_order());
+        self.push_code(time, event.to_code(), event.order());
     }
 
     #[inline(never)]
-    fn push_code(&mut self, time: Time, code: u32, in_order: bool) {
+    fn push_code(&mut self, time: Time, code: u32, order: Order) {
         debug_assert!(time >= self.last_popped, "an event at {time} in the past of {}", self.last_popped);
         let insertion = self.insertions;
         if insertion == LAST_INSERTION {
-            return self.push_after(Self::count_anew, time, (code, in_order));
+            return self.push_after(Self::count_anew, time, (code, order));
         }
         if time.since(self.last_popped) < SOON {
             let since = time.since(self.epoch).as_ns();
             if since >> (u64::BITS - INSERTION_BITS) > 0 {
-                return self.push_after(Self::begin_epoch, time, (code, in_order));
+                return self.push_after(Self::begin_epoch, time, (code, order));
             }
             self.insertions = insertion + INSERTION;
             let key = since << INSERTION_BITS | u64::from(insertion);
-            if in_order {
-                self.near.push(key, code);
-            } else {
-                self.near.push_apart(key, code);
+            match order {
+                Order::Kept => self.near.push(key, code),
+                Order::OfPeriods => self.near.push_last(key, code),
+                Order::Any => self.near.push_apart(key, code),
             }
         } else {
             self.insertions = insertion + INSERTION;
@@ -458,9 +482,9 @@ impl<E: Event> EventQueue<E> {
     /// Adds an event after something else that is rare; apart, as the last thing, so that adding saves no registers for it.
     #[cold]
     #[inline(never)]
-    fn push_after(&mut self, first: fn(&mut Self), time: Time, (code, in_order): (u32, bool)) {
+    fn push_after(&mut self, first: fn(&mut Self), time: Time, (code, order): (u32, Order)) {
         first(self);
-        self.push_code(time, code, in_order);
+        self.push_code(time, code, order);
     }
 
     #[inline(never)]
@@ -602,8 +626,12 @@ mod tests {
             code
         }
 
-        fn comes_in_order(self) -> bool {
-            !self.is_multiple_of(5)
+        fn order(self) -> Order {
+            match self % 5 {
+                0 => Order::Any,
+                1 => Order::OfPeriods,
+                _ => Order::Kept,
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the loop of a run wakes.
 
 use crate::ends::SocketId;
+use roamsim_engine::queue::Order;
 
 /// What the loop wakes: a machine, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +88,14 @@ impl roamsim_engine::Event for Wake {
         Wake(code)
     }
 
-    /// Of links: all packets take as long on wires of a kind.
+    /// Of links: all packets take as long on wires of a kind. Of sources that send at one interval, whoever's.
     #[inline(always)]
-    fn comes_in_order(self) -> bool {
-        self.link().is_some()
+    fn order(self) -> Order {
+        match self.0 >> NUMBER_BITS {
+            0 => Order::Kept,
+            2 => Order::OfPeriods,
+            _ => Order::Any,
+        }
     }
 }
 

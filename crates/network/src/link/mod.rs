@@ -40,6 +40,7 @@ use crate::queue::transmitter::{Ahead, Service};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
+use std::collections::VecDeque;
 
 /// What one attachment sent over a link, up to now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -287,7 +288,7 @@ fn apart<T>(call: impl FnOnce() -> T) -> T {
 impl AnyLink {
     /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does, and says when the link is due next. What every packet on a wire does
     /// stands in line where packets are sent and forwarded, and not here.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
         flights: &mut Flights,
@@ -355,6 +356,16 @@ impl AnyLink {
             },
             link => take(&mut **link, now)
         )
+    }
+
+    /// What has come over a link that keeps it in order until it is taken; `None`: it has to be asked for it.
+    #[inline(always)]
+    pub(crate) fn arrived(&mut self) -> Option<&mut VecDeque<(Attachment, Packet)>> {
+        match self {
+            AnyLink::Wifi(link) => Some(link.arrived()),
+            AnyLink::Wimax(link) => Some(link.arrived()),
+            _ => None,
+        }
     }
 
     /// The next packet that the link dropped after it had taken it.

@@ -7,9 +7,10 @@ use crate::event::Event;
 use crate::link::flight::Place;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link, Work};
-use crate::packet::{Packet, Pdu};
+use crate::packet::{AppMessage, Message, Packet, Pdu};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
+use roamsim_protocols::Machine;
 
 /// What the wake-up of a link is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,24 @@ pub(crate) enum Woken {
     Landed,
     /// A link that is no wire has something to do, which it does with [`Network::work`].
     Carrier,
+}
+
+/// What has come over a link that is no wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coming {
+    /// Nothing more: its next deadline.
+    Nothing(Option<Time>),
+    /// A message for the user of a socket of UDP, in a packet of so many octets.
+    Message {
+        /// The socket.
+        socket: u32,
+        /// Octets, network headers included.
+        size_bytes: u32,
+        /// The message.
+        message: AppMessage,
+    },
+    /// What is taken with [`Network::poll_arrival`].
+    Packet,
 }
 
 impl Network {
@@ -129,6 +148,27 @@ impl Network {
     #[inline(always)]
     pub(crate) fn clear(&mut self, place: Place) {
         self.flights.clear(place);
+    }
+
+    /// What has come next over a link that is no wire, where it is an application's datagram for the node behind it that nobody else
+    /// wants to see: it is read where it lies.
+    #[inline(always)]
+    pub(crate) fn poll_coming(&mut self, number: u32) -> Coming {
+        let slot = &mut self.links[number as usize];
+        let Some(arrived) = slot.link.arrived() else { return Coming::Packet };
+        let Some((Attachment(at), packet)) = arrived.front() else {
+            return Coming::Nothing(slot.link.poll_timeout());
+        };
+        let Pdu::Udp(_, Message::Application(message)) = packet.pdu else { return Coming::Packet };
+        let node = self.topology.owner(self.attachments[(slot.first_attachment + at) as usize]);
+        let is_plain = self.recorder.is_none() && !packet.is_broadcast() && packet.tunnel.is_none();
+        if !is_plain || self.topology.owner(packet.destination) != node {
+            return Coming::Packet;
+        }
+        let coming = Coming::Message { socket: packet.socket, size_bytes: packet.size_bytes, message };
+        arrived.pop_front();
+        self.delivered += 1;
+        coming
     }
 
     /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is for other nodes is

@@ -10,7 +10,7 @@ mod processing;
 pub mod tunnel;
 mod ways;
 
-pub(crate) use self::arrivals::Woken;
+pub(crate) use self::arrivals::{Coming, Woken};
 pub use self::conservation::ConservationViolation;
 
 use self::dropped_segments::DroppedSegments;

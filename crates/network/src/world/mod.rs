@@ -30,7 +30,7 @@ use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
-use crate::network::{Network, Woken};
+use crate::network::{Coming, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
@@ -274,13 +274,16 @@ impl World {
     #[inline(never)]
     fn receive_arrived(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Time> {
         loop {
-            match self.network.poll_arrival(moment, number) {
-                Ok(packet) if packet.is_datagram_of_a_flow() && !packet.is_broadcast() => {
-                    self.receive_datagram(moment.now, packet);
+            match self.network.poll_coming(number) {
+                Coming::Nothing(deadline) => return deadline,
+                Coming::Message { socket, size_bytes, message } => {
+                    self.receive_message(moment.now, (socket, size_bytes), Message::Application(message));
                     self.serve_work(moment);
                 }
-                Ok(packet) => self.receive(moment, packet),
-                Err(deadline) => return deadline,
+                Coming::Packet => match self.network.poll_arrival(moment, number) {
+                    Ok(packet) => self.receive(moment, packet),
+                    Err(deadline) => return deadline,
+                },
             }
         }
     }

@@ -480,13 +480,18 @@ impl World {
     }
 
     /// Hands a datagram to its socket, and what it carries to the socket's user.
-    #[inline(always)]
     pub(super) fn receive_datagram(&mut self, now: Time, packet: Packet) {
-        let socket = &mut self.udp[packet.socket as usize];
-        socket.traffic.received(packet.size_bytes);
-        let user = socket.user;
         if let Pdu::Udp(_, message) = packet.pdu {
-            self.deliver(now, user, message);
+            self.receive_message(now, (packet.socket, packet.size_bytes), message);
         }
+    }
+
+    /// Hands a message to the user of a socket, which has come to it in a packet of so many octets.
+    #[inline(always)]
+    pub(super) fn receive_message(&mut self, now: Time, (socket, bytes): (u32, u32), message: Message) {
+        let socket = &mut self.udp[socket as usize];
+        socket.traffic.received(bytes);
+        let user = socket.user;
+        self.deliver(now, user, message);
     }
 }

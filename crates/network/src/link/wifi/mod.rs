@@ -307,6 +307,12 @@ impl Cell {
         cell
     }
 
+    /// What has arrived, in order.
+    #[inline(always)]
+    pub(super) fn arrived(&mut self) -> &mut VecDeque<(Attachment, Packet)> {
+        &mut self.arrived
+    }
+
     /// How many cells it has.
     pub fn cell_count(&self) -> usize {
         self.cells.len()

@@ -12,6 +12,15 @@ use crate::queue::Queue;
 use roamsim_engine::Time;
 use roamsim_protocols::Context;
 use roamsim_protocols::mih::wire::link::LinkType;
+use std::collections::VecDeque;
+
+impl Cell {
+    /// What has arrived, in order.
+    #[inline(always)]
+    pub(in crate::link) fn arrived(&mut self) -> &mut VecDeque<(Attachment, Packet)> {
+        &mut self.arrived
+    }
+}
 
 impl Carrier for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
