@@ -21,6 +21,8 @@ from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.store import PointRows
 from roamsim.tables.metrics import Target
 
+from benches.pages import browser
+
 VARIANTS = "flow.download.transport.variant=tahoe,newreno,sack"
 OVER = "flow.f.transport.variant"
 
@@ -94,7 +96,9 @@ def test_a_ranking_says_who_is_best_and_by_how_much() -> None:
         "reno is 89 % to 115 % faster than tahoe"
     )
     assert tied.best is None
-    equal = ranked("flows.goodput_bps", {"reno": [104, 100, 99], "sack": [100, 100, 100]})
+    two = {"reno": [104, 100, 99], "sack": [100, 100, 100]}
+    assert ranked("flows.goodput_bps", two).told() == "no difference shown between reno and sack: -6 % to 8 %"
+    equal = ranked("flows.goodput_bps", two | {"tahoe": [99, 103, 98]})
     assert equal.told().startswith("no difference is shown between any two of them; no difference shown between reno")
     # Of delays the smallest is best.
     assert ranked("flows.mean_delay_s", {"a": [2, 2, 2], "b": [1, 1, 1.01]}).best == "b"
@@ -126,6 +130,44 @@ def test_the_report_of_a_comparison_is_titled_and_answers(roamsim: Command, scen
     ]
     assert order == sorted(order)
     assert re.search(r'class="answer"><p>Goodput: \w+ (is best|has the highest mean)', page)
+
+
+#: The first sentence of a page, and which pairs the figure of pairs draws as different.
+DRAWN = """
+(async () => {
+  while (document.documentElement.dataset.drawn !== "yes") await new Promise(requestAnimationFrame);
+  const figure = document.getElementById("flows-goodput_bps-pairs"), texts = (role) => [...figure.querySelectorAll(`${role} text`)].map((one) => one.textContent);
+  const points = [...figure.querySelectorAll(".mark-symbol.role-mark path")].map((one) => one.getAttribute("fill"));
+  return JSON.stringify({told: document.querySelector(".answer p").textContent, pairs: texts(".role-axis-label"), legend: texts(".role-legend-label"), points});
+})()
+"""
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize(
+    ("variants", "told", "shown"),
+    [
+        ("reno,newreno", "Goodput: no difference shown between newreno and reno: ", {"newreno against reno": False}),
+        (
+            "tahoe,reno,vegas",
+            "Goodput: vegas is best: vegas is ",
+            {"vegas against reno": True, "vegas against tahoe": True, "reno against tahoe": False},
+        ),
+    ],
+)
+def test_a_page_shows_which_pairs_differ_and_which_do_not(
+    scenario: Path, tmp_path: Path, variants: str, told: str, shown: dict[str, bool]
+) -> None:
+    compared = package.compare(scenario, {"flow.download.transport.variant": variants}, replications=3)
+    with browser() as opened:
+        opened.open(compared.results.report(tmp_path / "page.html"), (1280, 900))
+        drawn = json.loads(opened.said(DRAWN))
+    assert drawn["told"].startswith(told)
+    assert [pair for pair in drawn["pairs"] if " against " in pair] == list(shown)
+    words = ["difference shown", "no difference shown"]
+    assert drawn["legend"] == [word for word in words if (word == words[0]) in shown.values()]
+    colours = [charts.SHOWN[words[0] if different else words[1]] for different in shown.values()]
+    assert drawn["points"] == colours
 
 
 def test_types_of_dect_terminals_are_compared_each_with_itself() -> None:

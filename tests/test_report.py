@@ -230,6 +230,14 @@ def test_the_report_of_several_runs_shows_means_of_handovers_and_of_mobile_ip(
         assert isinstance(mean, float)
         assert float(row[head.index("lost data, packets")].split()[0]) == pytest.approx(mean, abs=0.051)
     assert len(rows) == frame.select("from_cell", "to_cell").n_unique()
+    head, *rows = cells(page, "handover_flows: what they cost each flow")
+    of_flows = polars.read_parquet(tmp_path / "out" / "handover_flows*.parquet")
+    means = of_flows.group_by("from_cell", "to_cell", "replication", maintain_order=True).agg(
+        polars.col("lost_data").mean()
+    )
+    shown = [float(row[head.index("lost data, packets")].split()[0]) for row in rows]
+    kinds = means.group_by("from_cell", "to_cell", maintain_order=True).agg(polars.col("lost_data").mean())
+    assert shown == pytest.approx(kinds["lost_data"].to_list(), abs=0.051)
     head, *rows = cells(page, "mobile_ip: means")
     machines = polars.read_parquet(tmp_path / "out" / "mobile_ip*.parquet").select("node", "role", "cell").unique()
     assert len(rows) == machines.height

@@ -64,6 +64,9 @@ def test_means_that_hardly_vary_have_no_column_of_zeros() -> None:
     _, cells = estimated(queue, [10.0, 0.5], [7.0, 0.498], [13.0, 0.502])
     assert [str(cell) for cell in cells] == ["10.0 ± 3.0", "0.5000 ± 0.0020"]
     # Counts are whole, of a run as of several that counted the same.
+    # Beside a queue one that hardly is: no powers of ten. Two digits of half of 1.7; five behind the point at most.
+    _, cells = estimated(queue, [1.3, 7e-5, 6e-5], [0.45, 0.0, 0.0], [2.15, 1.4e-4, 1.2e-4])
+    assert [str(cell) for cell in cells] == ["1.30 ± 0.85", "0.00007 ± 0.00007", "0.00006 ± 0.00006"]
     _, cells = estimated(queue, [62.0, 136.0], [62.0, None], [62.0, None])
     assert [str(cell) for cell in cells] == ["62", "136"]
 

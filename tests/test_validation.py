@@ -284,6 +284,13 @@ def test_every_word_of_an_802_16_cell_is_one_that_its_program_knows() -> None:
     source = wimax.PROGRAM.read_text()
     for word in wimax.Run("up").words():
         assert f'AddValue("{word[2:].split("=")[0]}"' in source
+    assert all(kind == "up" or f'kind == "{kind}"' in source for kind in wimax.KINDS)
+
+
+def test_our_polled_stations_wait_half_a_frame_for_the_poll_and_one_for_the_grant() -> None:
+    """Behind those a preamble and ten symbols of 27.78 us, as of unsolicited grants."""
+    told = wimax.ours(wimax.Run("polled"))
+    assert math.isclose(told.delay_s, 0.015 + 11 * 27.78e-6, rel_tol=0.02)
 
 
 def test_our_side_of_every_discipline_and_load_runs() -> None:

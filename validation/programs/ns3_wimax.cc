@@ -2,10 +2,10 @@
 // Ends its output with one JSON object: octets of UDP payload delivered while it was measured, that time, their mean delay, and
 // when the first and the last station had registered and got its service flows.
 //
-//   ns3_wimax --stations=N --kind=up|down --payload=BYTES --interval=SECONDS --frame=SECONDS --warmup=SECONDS
+//   ns3_wimax --stations=N --kind=up|polled|down --payload=BYTES --interval=SECONDS --frame=SECONDS --warmup=SECONDS
 //             --duration=SECONDS --seed=N
 //
-// Up is a service flow of UGS for each station, down one of best effort.
+// Up is a service flow of UGS for each station, polled one of rtPS, down one of best effort.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -25,7 +25,7 @@ int main(int argc, char* argv[]) {
     double interval = 0.02, warmup = 5, duration = 10, frame = 0.01;
     CommandLine cmd;
     cmd.AddValue("stations", "how many", stations);
-    cmd.AddValue("kind", "up or down", kind);
+    cmd.AddValue("kind", "up, polled or down", kind);
     cmd.AddValue("payload", "octets of UDP payload", payload);
     cmd.AddValue("interval", "seconds from one datagram to the next", interval);
     cmd.AddValue("frame", "seconds of a frame", frame);
@@ -54,7 +54,10 @@ int main(int argc, char* argv[]) {
     Ipv4InterfaceContainer bsInterface = addresses.Assign(bsDevice), ssInterfaces = addresses.Assign(ssDevices);
 
     const bool down = kind == "down";
-    const ServiceFlow::SchedulingType type = down ? ServiceFlow::SF_TYPE_BE : ServiceFlow::SF_TYPE_UGS;
+    const bool polled = kind == "polled";
+    const ServiceFlow::SchedulingType type = down     ? ServiceFlow::SF_TYPE_BE
+                                             : polled ? ServiceFlow::SF_TYPE_RTPS
+                                                      : ServiceFlow::SF_TYPE_UGS;
     uint64_t bytes = 0, datagrams = 0;
     double delays = 0;
     std::map<uint32_t, double> entered;
@@ -83,6 +86,10 @@ int main(int argc, char* argv[]) {
                                         65000, port, port, 17, 1);
         ServiceFlow flow = wimax.CreateServiceFlow(down ? ServiceFlow::SF_DIRECTION_DOWN : ServiceFlow::SF_DIRECTION_UP, type,
                                                    classifier);
+        if (polled) {
+            // Else each grant is of the size of an SDU, 49 octets, whatever was asked for.
+            flow.SetSduSize(0);
+        }
         DynamicCast<SubscriberStationNetDevice>(ssDevices.Get(i))->AddServiceFlow(flow);
     }
     std::function<void()> look = [&] {

@@ -156,7 +156,7 @@ def curves(results: Results, target: Target) -> Curves:
     if target.row is not None and "name" not in results.schema(table):
         raise UsageError(f"the rows of {table} have no names; give {metric.name}")
     found = estimates_of(results, target)
-    if not found.height:
+    if not found.height and target.row is not None:
         names = ", ".join(map(repr, results.columns(table, ["name"])["name"].unique(maintain_order=True)))
         raise UsageError(f"{table} has no row {target.row!r}; there are {names}")
     shares = [0.0] * found.height

@@ -52,6 +52,8 @@ class Ranking:
         against = {pair.against.value: pair for pair in self.pairs if pair.value is self.samples[0]}
         second, last = against[self.samples[1].value], against[self.samples[-1].value]
         best = self.samples[0].label
+        if len(self.pairs) == 1 and not _shown(second):
+            return second.sentence()
         if all(not _shown(pair) for pair in self.pairs):
             return f"no difference is shown between any two of them; {second.sentence()}"
         like = [pair.against.label for pair in against.values() if not _shown(pair)]

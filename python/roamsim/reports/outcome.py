@@ -233,9 +233,13 @@ def _handovers(results: Results) -> Iterator[str]:
         many, them = ("handover", "it") if count == 1 else ("handovers", "them")
         of = f" of {_and(nodes)}" if len(nodes) <= EACH else ""
         lost = sum(float(handovers[column].sum()) for column in LOST) / runs
-        broke = _between(handovers["interruption_s"].drop_nulls())
-        gone = f"{plain(lost)} packets were" if lost else "nothing was"
-        yield f"{plain(count)} {many}{of}{broke}; {gone} lost in {them}."
+        gone = _some(lost, "packet was", "packets were") if lost else "nothing was"
+        flows = results["handover_flows"]
+        whose = _by_flow(flows, polars.col("lost_data") + polars.col("lost_acknowledgements"), runs)
+        late = float(flows["late_messages"].sum()) / runs
+        whose_late = _by_flow(flows, polars.col("late_messages"), runs)
+        came = f", {_some(late, 'message', 'messages')} came late{whose_late}" if late else ""
+        yield f"{plain(count)} {many}{of}{_interrupted(handovers)}; {gone} lost in {them}{whose}{came}."
     if "mih_handovers" in results:
         for (outcome,), mine in results["mih_handovers"].group_by(["outcome"], maintain_order=True):
             names = _and(mine["name"].unique(maintain_order=True).to_list()[:EACH])
@@ -246,12 +250,27 @@ def _handovers(results: Results) -> Iterator[str]:
             yield f"{names}: {str(outcome).replace('_', ' ')}{after}."
 
 
-def _between(breaks: polars.Series) -> str:
-    """The shortest and the longest interruption; one that is below zero is none."""
-    if not breaks.len():
+def _interrupted(handovers: polars.DataFrame) -> str:
+    """The shortest and the longest interruption of each direction; one that is below zero is none."""
+    parts = []
+    for (way,), mine in handovers.drop_nulls("interruption_s").group_by("interrupted", maintain_order=True):
+        breaks = mine["interruption_s"]
+        low, high = (duration(max(0.0, _number(end))) for end in (breaks.min(), breaks.max()))
+        parts.append(f"{low if low == high else f'{low} to {high}'} {way}")
+    return f", interrupted for {_and(parts)}" if parts else ""
+
+
+def _some(count: float, one: str, several: str) -> str:
+    return f"{plain(count)} {one if count == 1 else several}"
+
+
+def _by_flow(flows: polars.DataFrame, counted: polars.Expr, runs: int) -> str:
+    """How much of it each flow had, where there are several and few that had any."""
+    counts = flows.group_by("flow", maintain_order=True).agg(counted.sum().alias("count"))
+    some = counts.filter(polars.col("count") > 0)
+    if counts.height < 2 or not 0 < some.height <= EACH:
         return ""
-    low, high = (duration(max(0.0, _number(end))) for end in (breaks.min(), breaks.max()))
-    return f", interrupted for {low if low == high else f'{low} to {high}'}"
+    return f" ({', '.join(f'{flow} {plain(count / runs)}' for flow, count in some.iter_rows())})"
 
 
 def _number(value: Any) -> float:

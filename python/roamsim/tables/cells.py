@@ -16,6 +16,9 @@ NEGLIGIBLE = 1e-5
 #: Digits behind the point from which on all numbers of a column have powers of ten (chosen).
 MOST_DECIMALS = 6
 
+#: The power of ten of a column's largest mean from which on its cells have none, however small others are (chosen).
+READ_PLAINLY = -3
+
 #: Digits of the largest mean of a column at most (chosen: of runs that hardly differ, intervals ask for more).
 MOST_DIGITS = 6
 
@@ -139,7 +142,11 @@ def estimated(
         if below is not None and above is not None and above > below
     ]
     plain = suited(value for value in shown if value is not None)
-    most = MOST_DIGITS - 1 - max((_order(abs(value)) for value in shown if value), default=0)
+    largest = max((_order(abs(value)) for value in shown if value), default=0)
+    if plain.powers and largest >= READ_PLAINLY:
+        # A queue of 1.3 packets beside one of 0.00005 on the way back: each cell by its own interval.
+        plain = Format(max(0, 2 - largest))
+    most = MOST_DIGITS - 1 - largest
     alike = widths and max(widths) <= 10**ORDERS_OF_WIDTHS * min(widths)
 
     def of(*halves: float) -> Format:

@@ -35,6 +35,9 @@ HANDOVERS = (
     "lost_acknowledgements",
 )
 
+#: The same of what they cost each flow.
+OF_FLOWS = ("lost_data", "lost_acknowledgements", "late_messages")
+
 #: How many there were, which is no column of the table.
 COUNT = Metric("handovers", "handovers", "", "Handovers of a run.", "", "")
 
@@ -57,13 +60,19 @@ def report(page: Report, results: Results) -> None:
     if not handovers and not counters:
         return
     page.heading("Handovers")
+    alone = sum(point.replications for point in results.manifest.points) == 1
     if handovers:
-        if sum(point.replications for point in results.manifest.points) == 1:
+        if alone:
             page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: each of the run")
         else:
             page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {MEANS}")
+        page.table(
+            summary(results, "handover_flows", OF_FLOWS),
+            f"handover_flows: what they cost each flow; {'means of those alike' if alone else MEANS}",
+        )
     if counters:
-        page.table(summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {_counted(results)}")
+        counted = "counted in the run" if alone else MEANS
+        page.table(summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {counted}")
 
 
 def _each(frame: polars.DataFrame) -> list[dict[str, Any]]:
@@ -108,7 +117,3 @@ def _handovers(results: Results) -> list[dict[str, Any]]:
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _counted(results: Results) -> str:
-    return "counted in the run" if sum(point.replications for point in results.manifest.points) == 1 else MEANS

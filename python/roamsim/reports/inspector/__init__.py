@@ -18,7 +18,7 @@ from roamsim.reports.inspector import radio, traffic
 from roamsim.reports.inspector.packets import DATA, packets
 from roamsim.reports.inspector.point import scenario_of
 from roamsim.reports.inspector.rows import BINS, chosen, columns, counts, encoded
-from roamsim.reports.inspector.traffic import LATE_S
+from roamsim.reports.inspector.traffic import late_after_s
 from roamsim.scenarios.vary import quantity
 from roamsim.storing.store import Results, point_label
 from roamsim.tables import heard, lots
@@ -27,7 +27,7 @@ from roamsim.tables.values import shown_value
 #: Said where the scenario of a point cannot be read again.
 UNREAD = (
     "The scenario of this point cannot be read again with what was varied: the time line may end with what was "
-    f"recorded, levels may be missing, and messages count as late after {LATE_S} s."
+    "recorded, levels may be missing, and messages count as late after"
 )
 
 #: Packets that a page holds one by one, with their way (chosen: some 200 octets each).
@@ -51,7 +51,7 @@ def report(page: Report, results: Results) -> None:
         return
     several = len(results.manifest.points) > 1 or any(point.replications > 1 for point in results.manifest.points)
     which = f", first replication{_of_point(results, number)}" if several else ""
-    unread = "" if whole else UNREAD
+    unread = "" if whole else f"{UNREAD} {late_after_s({}):g} s."
     page.time_line("time-line", model, f"What happened when{which}", f"{_note(model)} {unread}".strip())
 
 

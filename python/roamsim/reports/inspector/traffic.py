@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, Literal
 
 import polars
@@ -11,13 +13,10 @@ import polars
 from roamsim.pictures.timeseries import SUBJECT, UNSET
 from roamsim.reports.inspector.packets import DATA
 from roamsim.reports.inspector.rows import Lane, Row
+from roamsim.scenarios.defaults import default_at
 from roamsim.scenarios.vary import quantity
 from roamsim.tables.labels import in_words
 from roamsim.tables.result import RUN_COLUMNS
-
-#: A message that takes longer is late, unless its flow has a playout delay of its own: what does not disturb a
-#: conversation (ITU-T G.114).
-LATE_S = 0.15
 
 #: Rows of one lane (chosen: more fill several screens).
 ROWS = 12
@@ -72,11 +71,18 @@ def _lane(title: str, rows: list[Row], shape: Literal["lines", "marks"] = "marks
     return Lane(title, rows[:ROWS], shape, left_out=max(0, len(rows) - ROWS))
 
 
+@cache
+def usual_playout_delay() -> str:
+    """That of an application that says nothing of it, or has none of its own: what the schema leaves it at."""
+    tree = {"flow": [{"name": "any", "application": {"kind": "video"}}]}
+    return str(default_at(tree, "flow.any.application.playout_delay"))
+
+
 def late_after_s(flow: Mapping[str, Any]) -> float:
     """From which delay on a message of a flow is late."""
-    told = flow.get("application", {}).get("playout_delay")
+    told = flow.get("application", {}).get("playout_delay", usual_playout_delay())
     read = quantity(told) if isinstance(told, str) else None
-    return read[0] if read else LATE_S
+    return read[0] if read else math.inf
 
 
 def applications(tables: Tables, packets: polars.DataFrame | None, canonical: Mapping[str, Any]) -> list[Lane]:
@@ -91,7 +97,7 @@ def applications(tables: Tables, packets: polars.DataFrame | None, canonical: Ma
     limits = {flow["name"]: late_after_s(flow) for flow in canonical.get("flow", [])}
     rows = []
     for name, source, sink, protocol in flows.select("name", "from", "to", "protocol").iter_rows():
-        limit_s = limits.get(name, LATE_S)
+        limit_s = limits.get(name, late_after_s({}))
         row = _recorded(tables, name, source, limit_s)
         way = (polars.col("flow") == name) & (polars.col("from") == source) & (polars.col("to") == sink)
         sent = packets.filter(way & (polars.col("about") == DATA)) if packets is not None else polars.DataFrame()
