@@ -16,8 +16,8 @@
 //! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one length, so that their events are
 //! pushed in a few sequences each of which is in order by itself. Before the heap stand some runs: an entry goes behind the last one of
 //! the first run in which none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap, and what
-//! is due at any time ([`Event::order`]). (These are the piles of patience sorting: the last entries of the runs are in
-//! order, the latest first, so that the first that fits is the closest.)
+//! is due at any time ([`Event::order`]). (These are the piles of patience sorting: but for the last run, which events of periods share, the last entries of
+//! the runs are in order, the latest first, so that the first that fits is the closest.)
 
 use crate::time::{Span, Time};
 use std::marker::PhantomData;

@@ -470,6 +470,14 @@ fn a_remote_user_has_a_station_of_802_11_scan() {
     let answered: Vec<_> = results.iter().filter(|row| !row[2].is_empty()).collect();
     assert!(answered.len() > 100 && answered.len() + 5 > results.len());
     assert!(answered.iter().all(|row| **row == ["west cell", "scan", "success"].map(str::to_owned)));
+    // It stands beside its access point, and looks for one once by itself.
+    let (nodes, phases) = (texts(&outcome, "radio_phases", "node"), texts(&outcome, "radio_phases", "phase"));
+    let scans = nodes
+        .iter()
+        .zip(phases.iter())
+        .filter(|(node, phase)| *node == "neighbour" && *phase == "scanning")
+        .count();
+    assert!(scans > answered.len() / 2, "{scans} scans for {} commands", answered.len());
 }
 
 reports! { on WALK;

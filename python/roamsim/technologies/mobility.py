@@ -66,10 +66,11 @@ def report(page: Report, results: Results) -> None:
             page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: each of the run")
         else:
             page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {MEANS}")
-        page.table(
-            summary(results, "handover_flows", OF_FLOWS),
-            f"handover_flows: what they cost each flow; {'means of those alike' if alone else MEANS}",
-        )
+        if results.height("handover_flows"):
+            page.table(
+                summary(results, "handover_flows", OF_FLOWS),
+                f"handover_flows: what they cost each flow; {'means of those alike' if alone else MEANS}",
+            )
     if counters:
         counted = "counted in the run" if alone else MEANS
         page.table(summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {counted}")

@@ -44,6 +44,10 @@ impl Stations for Cell {
         if self.config.entry.as_ref().is_none_or(|entry| entry.scanning.is_none()) {
             return LinkActionResult::INCAPABLE;
         }
+        let joining = self.stations[station as usize].joining.as_ref();
+        if !joining.is_some_and(|joining| joining.entry.is_connected()) {
+            return LinkActionResult::REFUSED;
+        }
         Cell::scan(self, now, station);
         LinkActionResult::SUCCESS
     }

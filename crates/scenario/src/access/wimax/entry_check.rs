@@ -213,7 +213,7 @@ fn check_limits(cell: &Wimax, entry: &Entry, at: &[Step], report: &mut Report<'_
         (&["timers", "t8"], Limit::T8, t8, most(ms(300))),
         (&["timers", "t9"], Limit::T9, t9, (ms(300), Span::MAX)),
         (&["timers", "t12"], Limit::T12, t12, most(s(50))),
-        // From 0 to 300 ms, T9's least, as Beceem's driver has the range of this object of the MIB.
+        // From 0 to 300 ms, T9's least: the range of this object of the MIB.
         (&["timers", "t18"], Limit::T18, t18, most(t9)),
         (&["timers", "t20"], Limit::T20, t20, (frames, Span::MAX)),
         (&["timers", "t21"], Limit::T21, t21, most(s(10))),
