@@ -55,6 +55,8 @@ CASES = [
     Case("cell-1", "10s", cell.cell(1, 10)),
     Case("cell-10", "10s", cell.cell(10, 10)),
     Case("wimax-1", "60s", wimax_cell.cell(1, 60, saturated=True)),
+    Case("wimax-10", "10s", wimax_cell.cell(10, 10, saturated=True)),
+    Case("wimax-100", "10s", wimax_cell.cell(100, 10, saturated=True)),
 ]
 
 

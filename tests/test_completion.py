@@ -33,7 +33,7 @@ def offered(*words: str) -> list[str]:
         (("run", EXAMPLE, "--trace", "cw"), ["cwnd"]),
         (("run", EXAMPLE, "--trace", "cwnd,cw"), []),
         (("run", EXAMPLE, "--trace", "rtt,cw"), ["rtt,cwnd"]),
-        (("run", EXAMPLE, "--csv", "--table", "handov"), ["handovers"]),
+        (("run", EXAMPLE, "--csv", "--table", "handov"), ["handovers", "handover_flows"]),
         (("compare", EXAMPLE, "--metric", "flows.goodput_"), ["flows.goodput_bps"]),
         (("plot", "DIR", "--what", "dlc_q"), ["dlc_queue"]),
         (("explain", "flows.goodput_"), ["flows.goodput_bps"]),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +238,28 @@ def test_figures_are_drawn_when_they_come_near_and_the_page_does_not_move(tmp_pa
     assert told["folded"]
     assert told["printed"] == 42
     assert abs(told["after"] - told["before"]) < 42 * 3
+
+
+def test_a_page_that_is_read_in_the_dark_is_printed_in_dark_ink(tmp_path: Path) -> None:
+    page = Report("t")
+    bar = bars.Bars("% of the run", ["medium"], {"data": [40.0], "idle": [60.0]}, ["#4c78a8", "#d6d9dc"])
+    for number in range(12):
+        page.figure(f"bars-{number}", bars.specification([bar]), "Shares")
+    page.write(tmp_path / "page.html")
+    subprocess.run(
+        [
+            "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+            "--disable-background-networking", f"--user-data-dir={tmp_path / 'profile'}",
+            "--blink-settings=preferredColorScheme=0", f"--print-to-pdf={tmp_path / 'page.pdf'}",
+            (tmp_path / "page.html").as_uri(),
+        ],
+        capture_output=True, timeout=120, check=True,
+    )  # fmt: skip
+    streams = re.findall(rb"stream\r?\n(.*?)endstream", (tmp_path / "page.pdf").read_bytes(), re.DOTALL)
+    drawn = b"".join(zlib.decompress(stream) for stream in streams if stream.startswith(b"x"))
+    # Colours of the dark page's text, #e4e8ed, and of a part of each figure, #4c78a8.
+    assert b".8941 .9098 .9294 rg" not in drawn
+    assert drawn.count(b".298 .4706 .6588 rg") >= 12
 
 
 def test_a_picture_can_be_saved(tmp_path: Path) -> None:

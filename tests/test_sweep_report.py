@@ -45,6 +45,7 @@ def test_metrics_and_paths_are_called_by_words() -> None:
         "flows.goodput_bps": "goodput",
         "flows.mean_delay_s": "mean delay",
         "flows.p95_delay_s": "95th percentile of delay",
+        "links.mean_queue_packets": "mean queue",
         "signalling.tcp_segments_per_message": "TCP segments per message",
         "transfers.median_completion_time_s": "median completion time",
     }

@@ -25,6 +25,8 @@ TITLES = {
     "rtt": "round-trip time, timeout",
     "queue": "waiting",
     "throughput": "goodput",
+    "backlog": "written and not acknowledged",
+    "dlc_queue": "waiting in the DLC",
     "rates": "rate of data frames",
 }
 

@@ -113,6 +113,8 @@ def metric_words(metric: Metric) -> str:
     column = metric.column
     ending = _UNIT_ENDINGS.get(metric.unit or "", "")
     words = (column.removesuffix(ending) if ending and column != ending else column).split("_")
+    # How long a queue is: packets are its unit.
+    words = words[:-1] if words[-2:] == ["queue", "packets"] else words
     percentile = _PERCENTILE.fullmatch(words[0])
     if percentile:
         return f"{percentile[1]}th percentile of {_joined(words[1:])}"

@@ -8,11 +8,16 @@ use roamsim_engine::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// When, and the number among all that was put there.
-type Key = (Time, u64);
+/// When, in its upper half, and the number among all that was put there.
+type Key = u128;
 
 /// Behind everything.
-const NEVER: Key = (Time::MAX, u64::MAX);
+const NEVER: Key = Key::MAX;
+
+#[inline]
+fn time_of(key: Key) -> Time {
+    Time::from_ns((key >> 64) as u64)
+}
 
 /// What mostly comes in order.
 #[derive(Debug)]
@@ -66,7 +71,12 @@ impl Agenda {
     fn key(&mut self, at: Time) -> Key {
         let number = self.count;
         self.count += 1;
-        (at, number)
+        Key::from(at.as_ns()) << 64 | Key::from(number)
+    }
+
+    #[inline]
+    fn first(&self) -> Key {
+        self.bursts.first().min(self.timers.first()).min(self.first_step())
     }
 
     pub fn put_step(&mut self, at: Time, step: Step) {
@@ -92,20 +102,19 @@ impl Agenda {
     /// When the first of it is due.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let (at, _) = self.bursts.first().min(self.timers.first()).min(self.first_step());
+        let at = time_of(self.first());
         (at < Time::MAX).then_some(at)
     }
 
     /// Takes the first that is due by `now`.
     #[inline]
     pub fn take_due(&mut self, now: Time) -> Option<Due> {
-        let (burst, timer, step) = (self.bursts.first(), self.timers.first(), self.first_step());
-        let first = burst.min(timer).min(step);
-        if first.0 > now || first == NEVER {
+        let first = self.first();
+        if time_of(first) > now || first == NEVER {
             None
-        } else if first == burst {
+        } else if first == self.bursts.first() {
             self.bursts.take().map(Due::Burst)
-        } else if first == timer {
+        } else if first == self.timers.first() {
             self.timers.take().map(Due::Timer)
         } else {
             self.steps.pop().map(|Reverse((_, step))| Due::Step(step))

@@ -152,6 +152,7 @@ impl Connection {
     }
 
     /// The octets of the PDUs that it would send: what is asked for. Where it packs, as if all packets had the mean length.
+    #[inline]
     pub fn backlog_bytes(&self) -> u64 {
         if let Some(arq) = &self.arq {
             let waiting = self.queue.length();

@@ -103,13 +103,13 @@ impl Contention {
         self.asked_bytes
     }
 
-    /// The grant is used: it has asked for so much more with it, and has this backlog.
-    pub fn used(&mut self, now: Time, piggybacked_bytes: u64, backlog_bytes: u64) {
+    /// The grant is used: it has asked for so much more with it, and has more to send or not.
+    pub fn used(&mut self, now: Time, piggybacked_bytes: u64, has_more: bool) {
         self.asked_bytes += piggybacked_bytes;
-        if backlog_bytes == 0 {
-            self.reset();
-        } else {
+        if has_more {
             self.state = State::Waiting { until: now + self.config.timeout };
+        } else {
+            self.reset();
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
         one.begin(0, &mut draws);
         one.asked(at(0), 1000);
         one.granted(300);
-        one.used(at(5), 50, 800);
+        one.used(at(5), 50, true);
         assert_eq!(one.deadline(), Some(at(15)));
         // 1000 - 300 + 50 are due to it.
         assert_eq!(one.granted(0), 750);
@@ -191,7 +191,7 @@ mod tests {
             "the first window again"
         );
         one.granted(750);
-        one.used(at(20), 0, 0);
+        one.used(at(20), 0, false);
         assert_eq!((one.is_idle(), one.deadline()), (true, None));
     }
 }

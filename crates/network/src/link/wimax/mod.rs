@@ -16,7 +16,7 @@
 //! thresholds or a table of block errors (`block_errors`).
 //!
 //! A file a subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes, `connection` packets and their PDUs, `arq` their blocks,
-//! `agenda` what is due when, `contention` requests, `codes` those of OFDMA, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
+//! `agenda` what is due when, `contention` requests, `opportunities` who makes one when, `codes` those of OFDMA, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
 //! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
 //! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
 //!
@@ -43,6 +43,7 @@ mod entry;
 mod frame;
 mod joining;
 mod management;
+mod opportunities;
 pub mod pdu;
 pub mod phy;
 pub mod pusc;
@@ -75,6 +76,7 @@ use self::block_errors::{Fates, Reception};
 use self::connection::Connection;
 use self::frame::Bursts;
 use self::joining::Joining;
+use self::opportunities::Opportunities;
 use self::phy::{BurstProfile, UnitTimes};
 use self::radio::Reaches;
 use self::schedule::Deal;
@@ -211,10 +213,8 @@ pub struct Cell {
     agenda: Agenda,
     /// The first attachment of a station.
     first: u32,
-    /// Which service flow uses which opportunity for a request, by opportunity.
-    requests: VecDeque<(u64, u32)>,
-    /// Who speaks in an opportunity; empty between.
-    speakers: Vec<u32>,
+    /// Which service flow uses which opportunity for a request.
+    requests: Opportunities,
     /// Codes that were heard: service flows that get a burst for their request, and stations for their RNG-REQ.
     codes: codes::Heard,
     /// The downlink bursts of the frame that is worked out, and the uplink bursts that it grants; empty between.
@@ -294,8 +294,7 @@ impl Cell {
             turns: [[0; RANKS]; 2],
             agenda: Agenda::new(),
             first,
-            requests: VecDeque::new(),
-            speakers: Vec::new(),
+            requests: Opportunities::default(),
             codes: codes::Heard::default(),
             bursts: Bursts::default(),
             deal: Deal::default(),

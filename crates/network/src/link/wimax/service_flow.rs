@@ -298,15 +298,24 @@ impl Cell {
         if !self.is_first(flow) {
             return 0;
         }
-        let joining = &self.stations[flow as usize].joining;
-        let messages = joining.iter().flat_map(|joining| &joining.from_station);
-        messages.map(|message| u64::from(message.bytes())).sum()
+        let Some(joining) = &self.stations[flow as usize].joining else { return 0 };
+        joining.from_station.iter().map(|message| u64::from(message.bytes())).sum()
+    }
+
+    /// Whether it has any PDUs to send.
+    pub(super) fn has_backlog(&self, flow: u32) -> bool {
+        let own = &self.flows[flow as usize];
+        (own.uplink.arq.is_none() && !own.uplink.is_empty()) || self.backlog_bytes(flow) > 0
     }
 
     /// The octets of the PDUs that it would send.
     pub(super) fn backlog_bytes(&self, flow: u32) -> u64 {
         let own = &self.flows[flow as usize];
-        own.uplink.backlog_bytes() + own.downlink.answer_bytes() + self.messages_bytes(flow)
+        let data_bytes = own.uplink.backlog_bytes();
+        if own.downlink.arq.is_none() && self.config.entry.is_none() {
+            return data_bytes;
+        }
+        data_bytes + own.downlink.answer_bytes() + self.messages_bytes(flow)
     }
 
     /// Those that it asks for by contention, in which data of UGS and rtPS have no part.
@@ -315,11 +324,25 @@ impl Cell {
         if contends { self.backlog_bytes(flow) } else { self.messages_bytes(flow) }
     }
 
+    /// Whether there are any of them.
+    pub(super) fn has_something_to_contend_for(&self, flow: u32) -> bool {
+        let contends = self.flows[flow as usize].service.contends();
+        if contends { self.has_backlog(flow) } else { self.messages_bytes(flow) > 0 }
+    }
+
     /// Those that it asks for with a burst that it was granted: data of UGS are never asked for.
     pub(super) fn piggybacked_bytes(&self, flow: u32) -> u64 {
         match self.flows[flow as usize].service {
             Service::UnsolicitedGrant { .. } => self.messages_bytes(flow),
             _ => self.backlog_bytes(flow),
+        }
+    }
+
+    /// Whether there are any of them.
+    pub(super) fn has_something_to_piggyback(&self, flow: u32) -> bool {
+        match self.flows[flow as usize].service {
+            Service::UnsolicitedGrant { .. } => self.messages_bytes(flow) > 0,
+            _ => self.has_backlog(flow),
         }
     }
 

@@ -41,7 +41,9 @@ impl Cell {
         let of_frame = self.config.request_opportunities;
         let request_symbols = self.config.layout.request_symbols();
         let time = |number: u32| begin + self.times.symbols(ranging_symbols + number * request_symbols);
-        let number = (0..of_frame).find(|&number| time(number) >= now).unwrap_or(of_frame);
+        let all_have_begun = time(of_frame.saturating_sub(1)) < now;
+        let number = if all_have_begun { None } else { (0..of_frame).find(|&number| time(number) >= now) };
+        let number = number.unwrap_or(of_frame);
         frame * u64::from(of_frame) + u64::from(number)
     }
 
@@ -91,7 +93,7 @@ impl Cell {
     pub(super) fn unsolicited_burst(&mut self, now: Time, flow: u32) {
         let own = &mut self.flows[flow as usize];
         let service = own.service;
-        if own.unsolicited.take_if(|next| *next == now).is_none() || self.backlog_bytes(flow) == 0 {
+        if own.unsolicited.take_if(|next| *next == now).is_none() || !self.has_backlog(flow) {
             return;
         }
         match self.unsolicited_of(flow, self.frame_of(now)) {
@@ -150,48 +152,31 @@ impl Cell {
     fn will_use(&mut self, flow: u32, opportunity: u64) {
         let mut opportunity = opportunity;
         let station = self.flows[flow as usize].station;
-        let has_others = !self.stations[station as usize].classes.is_empty();
-        loop {
-            let from = self.requests.partition_point(|&(of, _)| of < opportunity);
-            let (mut behind, mut is_there, mut is_used) = (from, false, false);
-            for &(of, other) in self.requests.range(from..) {
-                if of != opportunity {
-                    break;
-                }
-                behind += 1;
-                // One that was reset may have chosen the same before.
-                is_there |= other == flow;
-                is_used |= has_others && other != flow && {
-                    let own = &self.flows[other as usize];
-                    own.station == station && own.contention.uses(opportunity)
-                };
-            }
-            if is_used && let Some(next) = self.flows[flow as usize].contention.postpone(1) {
+        if !self.stations[station as usize].classes.is_empty() {
+            let uses = |cell: &Cell, other: u32, opportunity: u64| {
+                let own = &cell.flows[other as usize];
+                other != flow && own.station == station && own.contention.uses(opportunity)
+            };
+            while self.requests.users(opportunity).iter().any(|&other| uses(self, other, opportunity))
+                && let Some(next) = self.flows[flow as usize].contention.postpone(1)
+            {
                 opportunity = next;
-                continue;
             }
-            if is_there {
-                return;
-            }
-            self.requests.insert(behind, (opportunity, flow));
-            if behind == from {
-                self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
-            }
-            return;
+        }
+        // One that was reset may have chosen the same before.
+        let is_there = self.requests.users(opportunity).contains(&flow);
+        if !is_there && self.requests.add(opportunity, flow) {
+            self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
         }
     }
 
     /// A request opportunity: who is alone in it is heard.
     pub(super) fn request(&mut self, now: Time, opportunity: u64) {
-        let mut users = std::mem::take(&mut self.speakers);
-        // Opportunities come in order: those of this one are the first.
-        while let Some((_, flow)) = self.requests.pop_front_if(|&mut (of, _)| of == opportunity) {
-            users.push(flow);
-        }
+        let mut users = self.requests.take(opportunity);
         users.retain(|&flow| {
             let uses = self.flows[flow as usize].contention.uses(opportunity);
             // Its message has gone in an unsolicited burst.
-            let in_vain = uses && self.contended_bytes(flow) == 0;
+            let in_vain = uses && !self.has_something_to_contend_for(flow);
             if in_vain {
                 self.flows[flow as usize].contention.reset();
             }
@@ -208,9 +193,7 @@ impl Cell {
         });
         if self.config.layout.pusc.is_some() {
             self.request_by_codes(now, &users);
-            users.clear();
-            self.speakers = users;
-            return;
+            return self.requests.give_back(users);
         }
         let collides = users.len() > 1;
         for &flow in &users {
@@ -232,8 +215,7 @@ impl Cell {
         if users.len() == 1 {
             self.want_frame(now);
         }
-        users.clear();
-        self.speakers = users;
+        self.requests.give_back(users);
     }
 
     /// A step looks at T16 when it expires, or before.
@@ -278,7 +260,7 @@ impl Cell {
                     if message.is_none() { own.uplink.give_up(now) } else { (false, None) };
                 own.stats.given_up += u64::from(is_given_up);
                 self.end_packets(now, flow);
-                let goes_on = self.backlog_bytes(flow) > 0;
+                let goes_on = self.has_backlog(flow);
                 if let Some(packet) = packet {
                     let (_, from) = self.attachments_of(self.flows[flow as usize].station);
                     self.drop_packet(now, from, packet, DropReason::RetryLimit);
@@ -386,14 +368,16 @@ impl Cell {
             }
             return;
         }
-        let backlog_bytes = self.piggybacked_bytes(flow);
-        let more_bytes = match piggybacks {
-            true => backlog_bytes.saturating_sub(due_bytes).min(MOST_PIGGYBACKED_BYTES),
-            false => 0,
+        let (more_bytes, has_more) = match piggybacks {
+            true => {
+                let backlog_bytes = self.piggybacked_bytes(flow);
+                (backlog_bytes.saturating_sub(due_bytes).min(MOST_PIGGYBACKED_BYTES), backlog_bytes > 0)
+            }
+            false => (0, self.has_something_to_piggyback(flow)),
         };
         let own = &mut self.flows[flow as usize];
         own.stats.piggybacked_requests += u64::from(piggybacks);
-        own.contention.used(now, more_bytes, backlog_bytes);
+        own.contention.used(now, more_bytes, has_more);
         if more_bytes > 0 && heard {
             own.requested_bytes += more_bytes;
             self.note(flow);
