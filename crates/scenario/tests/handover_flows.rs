@@ -186,6 +186,25 @@ fn what_flows_lost_adds_up_to_what_the_handover_lost() {
 }
 
 #[test]
+fn what_a_path_lost_that_brought_nothing_counts_in_one_handover() {
+    let motion = "{ kind = \"back_and_forth\", to = { x = \"100m\", y = \"0m\" }, speed = \"10m/s\" }";
+    let outcome = walk(&[
+        ("scenario.duration", "20s"),
+        ("node.3.motion", motion),
+        ("cell.1.rate", "1b/s"),
+        ("cell.1.queue", "{ packets = 5 }"),
+    ]);
+    // From 6.05 s until 16.05 s 1000 packets go to the walker and 500 from it: one of each is on its way all the time, five wait, the
+    // others find no room. The cell in the east is the new path of the first handover and the old one of the second.
+    assert_eq!(floats(&outcome, "handovers", "begun_s"), [6.05, 16.05]);
+    assert_eq!(integers(&outcome, "handovers", "lost_queue"), [994 + 494, 0]);
+    assert_eq!(integers(&outcome, "handovers", "lost_out_of_reach"), [2, 0]);
+    let of = |column| integers(&outcome, "handovers", column).iter().sum::<u64>();
+    let dropped: u64 = integers(&outcome, "drops", "packets").iter().sum();
+    assert_eq!(of("lost_uplink") + of("lost_downlink"), dropped);
+}
+
+#[test]
 fn both_ways_of_a_connection_are_flows_of_their_own() {
     let both_ways = ("flow.down.bidirectional", "true");
     let over_tcp = ("flow.down.transport", "{ protocol = \"tcp\" }");

@@ -192,6 +192,30 @@ application = { kind = "cbr", packet_size = "1460B", interval = "10ms", stop = "
 }
 
 #[test]
+fn each_cell_of_a_medium_has_link_events_of_its_own() {
+    // The walker leaves the cell in the west for that in the east, and comes back, while the telephone has a message every 20 ms: all are
+    // lost between the two handovers, or, by the events of the cell in the east, after the second.
+    let lost = |cell: &str| {
+        let on = |event, probability| {
+            let on = format!("{{ link = \"{cell}\", event = \"{event}\", node = \"walker\" }}");
+            format!("{{ on = {on}, probability = {probability} }}")
+        };
+        let start = "{ at = \"0s\", probability = 0.0 }";
+        let steps = format!("{start}, {}, {}", on("link_down", "1.0"), on("link_up", "0.0"));
+        let loss = format!("{{ model = \"series\", steps = [{steps}] }}");
+        let example = include_str!("../../../examples/wifi-roaming.toml");
+        let outcome = outcome::of(example, &[("link.core.loss", &loss)], Options::default());
+        let completed_s = floats(&outcome, "handovers", "completed_s").to_vec();
+        (floats(&outcome, "flows", "lost_packets")[1] * 0.02, completed_s)
+    };
+    let (lost_s, completed_s) = lost("west cell");
+    assert_eq!(completed_s.len(), 2);
+    assert!((lost_s - (completed_s[1] - completed_s[0])).abs() < 2.0, "{lost_s} {completed_s:?}");
+    let (lost_s, completed_s) = lost("east cell");
+    assert!((lost_s - (60.0 - completed_s[1])).abs() < 2.0, "{lost_s} {completed_s:?}");
+}
+
+#[test]
 fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
     for (bad, message) in [
         ("rate = { }", "this direction has no rate"),

@@ -165,10 +165,8 @@ impl Handovers {
                 losses,
                 late: BTreeMap::new(),
             });
-            let membership = place.cells[cell];
-            let link = self.cells[membership.cell as usize].link;
-            if let Some(stations) = network.stations_mut(link) {
-                stations.path_mut(membership.number).take();
+            if let Some(path) = self.path_mut(network, station, place.cells[cell].cell) {
+                path.take();
             }
             self.stations[station as usize].open = Some(self.records.len() - 1);
             self.stations[station as usize].old_taken = false;
@@ -225,11 +223,21 @@ impl Handovers {
         }
     }
 
+    /// A station's number among those of a cell.
+    fn number_in(&self, station: u32, cell: u32) -> Option<u32> {
+        let cells = &self.stations[station as usize].cells;
+        cells.iter().find(|membership| membership.cell == cell).map(|membership| membership.number)
+    }
+
     /// The path between a cell's base station and a station.
     fn path<'a>(&self, network: &'a Network, station: u32, cell: u32) -> Option<&'a Path> {
-        let cells = &self.stations[station as usize].cells;
-        let membership = cells.iter().find(|membership| membership.cell == cell)?;
-        Some(network.stations(self.cells[cell as usize].link)?.path(membership.number))
+        let number = self.number_in(station, cell)?;
+        Some(network.stations(self.cells[cell as usize].link)?.path(number))
+    }
+
+    fn path_mut<'a>(&self, network: &'a mut Network, station: u32, cell: u32) -> Option<&'a mut Path> {
+        let number = self.number_in(station, cell)?;
+        Some(network.stations_mut(self.cells[cell as usize].link)?.path_mut(number))
     }
 
     /// Takes what the old path has seen into the open record of a station, once.
@@ -247,35 +255,34 @@ impl Handovers {
         }
     }
 
-    /// Takes what the two paths have seen into the open record of a station: at its next handover or at the end.
-    fn close(&mut self, network: &Network, station: u32) {
+    /// Takes what the two paths have seen into the open record of a station: at its next handover or at the end. What is taken
+    /// here is gone, so that the next handover, whose old path is this new one, does not count it again.
+    fn close(&mut self, network: &mut Network, station: u32) {
         self.take_old(network, station);
         let Some(open) = self.stations[station as usize].open.take() else { return };
-        let new = self.path(network, station, self.records[open].to);
-        let place = &self.stations[station as usize];
-        let record = &mut self.records[open];
-        let in_tunnels =
-            || place.cells.iter().flat_map(|membership| network.tunnels.lost_of(membership.interface));
+        let to = self.records[open].to;
         for toward in [Toward::BaseStation, Toward::Station] {
-            let new = new.map(|path| path.toward(toward));
-            let first_new = new.and_then(|new| new.first_arrival);
+            let new = self.path_mut(network, station, to).map(|path| path.toward_mut(toward));
+            let first_new = new.as_ref().and_then(|new| new.first_arrival);
+            let lost = new.map(OneWay::take_lost_before_first).unwrap_or_default();
+            let record = &mut self.records[open];
+            lost.iter().for_each(|lost| record.losses.add(lost));
             let (last_old, first) = match toward {
                 Toward::BaseStation => (record.last_uplink_old, &mut record.first_uplink_new),
                 Toward::Station => (record.last_downlink_old, &mut record.first_downlink_new),
             };
             *first = first_new;
-            new.into_iter().flat_map(OneWay::lost_before_first).for_each(|lost| record.losses.add(lost));
-            let between = |lost: &&LostInTunnel| {
-                last_old.is_none_or(|last| lost.at > last) && first_new.is_none_or(|first| lost.at < first)
-            };
             let to_station = toward == Toward::Station;
-            let in_tunnel = in_tunnels().filter(|lost| lost.to_mobile_node == to_station);
-            in_tunnel.filter(between).for_each(|lost| record.losses.add_in_tunnel(lost));
+            for membership in &self.stations[station as usize].cells {
+                let lost = network.tunnels.take_lost(membership.interface, to_station, first_new);
+                let lost = lost.iter().filter(|lost| last_old.is_none_or(|last| lost.at > last));
+                lost.for_each(|lost| record.losses.add_in_tunnel(lost));
+            }
         }
     }
 
     /// Takes what the paths have seen into all open records.
-    pub(crate) fn finish(&mut self, network: &Network) {
+    pub(crate) fn finish(&mut self, network: &mut Network) {
         (0..self.stations.len() as u32).for_each(|station| self.close(network, station));
     }
 }

@@ -101,9 +101,18 @@ impl Tunnels {
         self.lost.entry(home_address).or_default().push(lost);
     }
 
-    /// What was lost of a mobile node's packets, in the order of losing.
-    pub(crate) fn lost_of(&self, home_address: Address) -> &[LostInTunnel] {
-        self.lost.get(&home_address).map_or(&[], Vec::as_slice)
+    /// Takes what was lost of a mobile node's packets in one direction, in the order of losing: before an instant, or all.
+    pub(crate) fn take_lost(
+        &mut self,
+        home_address: Address,
+        to_mobile_node: bool,
+        before: Option<Time>,
+    ) -> Vec<LostInTunnel> {
+        let Some(lost) = self.lost.get_mut(&home_address) else { return Vec::new() };
+        let taken = |lost: &mut LostInTunnel| {
+            lost.to_mobile_node == to_mobile_node && before.is_none_or(|before| lost.at < before)
+        };
+        lost.extract_if(.., taken).collect()
     }
 
     /// The tunnel of a home agent to a mobile node of its own.

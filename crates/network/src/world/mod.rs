@@ -198,7 +198,7 @@ impl World {
             }
         }
         self.series = series;
-        self.handovers.finish(&self.network);
+        self.handovers.finish(&mut self.network);
         Ok(events)
     }
 

@@ -5,12 +5,13 @@ use crate::alarm::Moment;
 use crate::link::indication::{Indication, LinkEvent};
 use crate::link::managed_wire::Change;
 use crate::topology::{LinkId, NodeId};
+use roamsim_protocols::Address;
 
 /// What changes where, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathChange {
-    /// The links whose events these are: a link is one for each direction.
-    pub of: Vec<LinkId>,
+    /// The interfaces whose events these are: those of a link, or of one cell of a medium that is one link for several.
+    pub of: Vec<Address>,
     /// The node for which it happens; `None`: any.
     pub node: Option<NodeId>,
     /// The name of the event.
@@ -27,9 +28,10 @@ impl World {
         if self.path_changes.is_empty() || matches!(indication.event, LinkEvent::GoingDownAgain { .. }) {
             return;
         }
-        let node = self.network.topology.owner(self.network.address_of(link, indication.at));
+        let address = self.network.address_of(link, indication.at);
+        let node = self.network.topology.owner(address);
         for path in &self.path_changes {
-            let heard = path.of.contains(&link) && path.event == indication.event.name();
+            let heard = path.of.contains(&address) && path.event == indication.event.name();
             if heard && path.node.is_none_or(|of| of == node) {
                 self.network.change_path(moment, path.target, path.change);
             }

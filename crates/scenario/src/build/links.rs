@@ -3,6 +3,7 @@
 use super::{Builder, NewLink};
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_network::world::PathChange;
+use roamsim_protocols::Address;
 
 impl<'a> Builder<'a> {
     /// Gives every link its place in the topology; their order is that of their numbers.
@@ -17,13 +18,14 @@ impl<'a> Builder<'a> {
     }
 
     /// How links change at link events of others.
-    pub(super) fn path_changes(&self, links: &[NewLink<'_>]) -> Vec<PathChange> {
+    pub(super) fn path_changes(&self, topology: &Topology, links: &[NewLink<'_>]) -> Vec<PathChange> {
         let mut changes = Vec::new();
         for (number, target) in (0..).zip(links) {
             for (event, change) in target.access.changes(target.part, self.scenario) {
-                let of = (0..).zip(links).filter(|(_, link)| link.access.name() == event.link);
+                let of =
+                    (0..).zip(topology.interfaces()).filter(|(_, interface)| interface.name == event.link);
                 changes.push(PathChange {
-                    of: of.map(|(number, _)| LinkId(number)).collect(),
+                    of: of.map(|(number, _)| Address(number)).collect(),
                     node: event.node.as_ref().map(|node| self.node(node)),
                     event: event.event.name(),
                     target: LinkId(number),

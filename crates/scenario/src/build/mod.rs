@@ -102,7 +102,7 @@ pub(crate) fn world(
         let random = builder.stream("link", access.name(), &[]);
         world.network.add_link(access.machine(*part, &making), access.name(), addresses, random);
     }
-    world.path_changes = builder.path_changes(&links);
+    world.path_changes = builder.path_changes(&world.network.topology, &links);
     for signalling in &scenario.signalling {
         keep_on(watch)?;
         builder.signalling(&mut world, signalling);

@@ -66,9 +66,13 @@ impl OneWay {
         &self.since_last
     }
 
-    /// What was lost between taking the path and its first arrival.
-    pub fn lost_before_first(&self) -> &[Lost] {
-        &self.before_first
+    /// Takes what was lost between taking the path and its first arrival. Before that all of it is lost since the last one as
+    /// well, and no longer is.
+    pub fn take_lost_before_first(&mut self) -> Vec<Lost> {
+        if self.first_arrival.is_none() {
+            self.since_last.clear();
+        }
+        std::mem::take(&mut self.before_first)
     }
 }
 
@@ -97,7 +101,8 @@ impl Path {
         }
     }
 
-    fn toward_mut(&mut self, toward: Toward) -> &mut OneWay {
+    /// The same, to take from.
+    pub fn toward_mut(&mut self, toward: Toward) -> &mut OneWay {
         match toward {
             Toward::Station => &mut self.downlink,
             Toward::BaseStation => &mut self.uplink,
@@ -133,19 +138,29 @@ mod tests {
         path.lost(lost(30));
         path.arrived(Time::from_ns(20));
         assert_eq!(path.lost_since_last(), [lost(30)]);
-        assert_eq!(path.lost_before_first(), []);
+        assert_eq!(path.take_lost_before_first(), []);
 
         path.take();
         assert_eq!((path.last_arrival, path.lost_since_last()), (None, &[][..]), "that was another time");
         path.lost(lost(40));
         path.lost(lost(60));
         path.arrived(Time::from_ns(50));
-        assert_eq!(path.lost_before_first(), [lost(40)]);
+        assert_eq!(path.take_lost_before_first(), [lost(40)]);
         assert_eq!(
             (path.first_arrival, path.last_arrival),
             (Some(Time::from_ns(50)), Some(Time::from_ns(50)))
         );
         path.arrived(Time::from_ns(70));
         assert_eq!(path.first_arrival, Some(Time::from_ns(50)));
+    }
+
+    #[test]
+    fn what_a_path_lost_that_brought_nothing_counts_once() {
+        let mut path = OneWay::default();
+        path.lost(lost(10));
+        assert_eq!(path.take_lost_before_first(), [lost(10)]);
+        assert_eq!(path.lost_since_last(), []);
+        path.lost(lost(20));
+        assert_eq!(path.lost_since_last(), [lost(20)], "lost after it was left");
     }
 }
