@@ -27,7 +27,7 @@ use self::beacons::{BeaconConfig, Beacons, Hearing};
 use self::coverage::Coverage;
 use self::sending::{Managed, Sending};
 use super::indication::{Indication, LinkEvent};
-use super::stations::account::{Lost, Path, Toward};
+use super::stations::account::{Path, Toward};
 use super::stations::confidence::Confidence;
 use super::stations::{BroadcastCopy, Stations};
 use super::{Attachment, Carrier, Link, LinkStats, Sender};
@@ -309,10 +309,10 @@ impl Cell {
     }
 
     /// Notes a loss for the account of the station's path.
-    fn note_lost(&mut self, from: Attachment, packet: &Packet, Dropped { reason, at }: Dropped) {
-        if let Some(carried) = packet.carried() {
+    fn note_lost(&mut self, from: Attachment, packet: &Packet, dropped: Dropped) {
+        if packet.is_of_a_flow() {
             let (station, toward) = self.direction(from);
-            self.stations[station as usize].path.lost(Lost { at, reason, toward, carried });
+            self.stations[station as usize].path.lost(dropped, toward, packet.carried());
         }
     }
 
@@ -403,12 +403,9 @@ impl Stations for Cell {
             let from = self.counted_at(to, &packet);
             self.stats[from.0 as usize].dropped_packets += 1;
             let dropped = Dropped { reason: DropReason::NotAssociated, at: now };
-            if from != BROADCAST
-                && let Some(carried) = packet.carried()
-            {
+            if from != BROADCAST {
                 let (_, toward) = self.direction(from);
-                let lost = Lost { at: now, reason: dropped.reason, toward, carried };
-                self.stations[station as usize].path.lost(lost);
+                self.stations[station as usize].path.lost(dropped, toward, packet.carried());
             }
             self.dropped.push_back((from, packet, dropped));
         }
@@ -496,10 +493,8 @@ impl Carrier for Cell {
         let carried = packet.carried();
         let booked = self.book(cx.now, from, packet.size_bytes);
         let outcome = booked.and_then(|departure| self.depart(from, packet, departure));
-        if let Err(Dropped { reason, at }) = outcome
-            && let Some(carried) = carried
-        {
-            self.stations[station as usize].path.lost(Lost { at, reason, toward, carried });
+        if let Err(dropped) = outcome {
+            self.stations[station as usize].path.lost(dropped, toward, carried);
         }
         outcome
     }

@@ -1,7 +1,7 @@
 //! What a station's path through a cell has carried and lost, as far as a handover asks: the last packet before it is
 //! left, the first after it is taken, and the losses between.
 
-use crate::drops::DropReason;
+use crate::drops::{DropReason, Dropped};
 use crate::packet::Carried;
 use roamsim_engine::Time;
 
@@ -113,8 +113,12 @@ impl Path {
         self.toward_mut(toward).arrived(now);
     }
 
-    pub(in crate::link) fn lost(&mut self, lost: Lost) {
-        self.toward_mut(lost.toward).lost(lost);
+    /// A packet is dropped; `carried`: `None` for one that does not count.
+    pub(in crate::link) fn lost(&mut self, dropped: Dropped, toward: Toward, carried: Option<Carried>) {
+        let Dropped { reason, at } = dropped;
+        if let Some(carried) = carried {
+            self.toward_mut(toward).lost(Lost { at, reason, toward, carried });
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Cell, Heard};
 use crate::drops::{DropReason, Dropped};
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
-use crate::link::stations::account::{Lost, Path};
+use crate::link::stations::account::Path;
 use crate::link::stations::{BroadcastCopy, Stations};
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
@@ -106,11 +106,8 @@ impl Cell {
             self.stats[from.0 as usize].dropped_packets += 1;
             Err(Dropped { reason: DropReason::NotAssociated, at: now })
         };
-        if let Err(Dropped { reason, at }) = outcome
-            && let Some(carried) = carried
-        {
-            let lost = Lost { at, reason, toward: way.toward, carried };
-            self.members[way.member as usize].path.lost(lost);
+        if let Err(dropped) = outcome {
+            self.members[way.member as usize].path.lost(dropped, way.toward, carried);
         }
         outcome
     }
@@ -176,12 +173,9 @@ impl Cell {
 
     /// The path that a packet was on hears of its loss.
     pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
-        if self.has_paths
-            && let Some(carried) = packet.carried()
-        {
-            let way = self.ways[from.0 as usize];
-            let lost = Lost { at, reason, toward: way.toward, carried };
-            self.members[way.member as usize].path.lost(lost);
+        if self.has_paths && packet.is_of_a_flow() {
+            let (way, dropped) = (self.ways[from.0 as usize], Dropped { reason, at });
+            self.members[way.member as usize].path.lost(dropped, way.toward, packet.carried());
         }
     }
 }

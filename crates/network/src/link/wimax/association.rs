@@ -6,7 +6,7 @@ use super::{BROADCAST, Cell, MESSAGES};
 use crate::drops::{DropReason, Dropped};
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
-use crate::link::stations::account::{Lost, Path, Toward};
+use crate::link::stations::account::{Path, Toward};
 use crate::link::stations::{BroadcastCopy, Stations};
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
@@ -113,13 +113,10 @@ impl Cell {
 
     /// The path that a packet from an attachment was on hears of its loss.
     pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
-        if !self.is_for_all(from)
-            && let Some(carried) = packet.carried()
-        {
+        if !self.is_for_all(from) {
             let toward = self.toward(from);
-            let lost = Lost { at, reason, toward, carried };
             if let Some(path) = self.path_of(from) {
-                path.lost(lost);
+                path.lost(Dropped { reason, at }, toward, packet.carried());
             }
         }
     }

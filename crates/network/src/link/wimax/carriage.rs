@@ -5,7 +5,7 @@ use super::{BROADCAST, Cell};
 use crate::link::indication::Indication;
 use crate::link::phase::PhaseRow;
 use crate::link::stations::Stations;
-use crate::link::stations::account::{Lost, Toward};
+use crate::link::stations::account::Toward;
 use crate::link::{Attachment, Carrier, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use crate::queue::Queue;
@@ -39,12 +39,11 @@ impl Carrier for Cell {
         };
         if let Err(reason) = taken {
             self.stats[from.0 as usize].dropped_packets += 1;
-            if let Some(carried) = carried
-                && let Some(path) = self.path_of(from)
-            {
-                path.lost(Lost { at: now, reason, toward, carried });
+            let dropped = Dropped { reason, at: now };
+            if let Some(path) = self.path_of(from) {
+                path.lost(dropped, toward, carried);
             }
-            return Err(Dropped { reason, at: now });
+            return Err(dropped);
         }
         self.drop_by_queues(now, flow);
         if of_station {

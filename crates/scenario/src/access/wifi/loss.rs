@@ -112,7 +112,7 @@ tables! {
         #[schemars(with = "units::Probability")]
         loss_good: f64,
         /// Probability of a loss in the bad state. Default chosen: 1, as on wired links.
-        #[serde(default = "loss_bad", deserialize_with = "units::probability")]
+        #[serde(default = "crate::access::wire::model::loss_bad", deserialize_with = "units::probability")]
         #[schemars(with = "units::Probability")]
         loss_bad: f64,
     }
@@ -131,7 +131,7 @@ tables! {
         #[schemars(with = "units::Probability")]
         loss_good: f64,
         /// Probability of a loss in the bad state. Default chosen: 1, as on wired links.
-        #[serde(default = "loss_bad", deserialize_with = "units::probability")]
+        #[serde(default = "crate::access::wire::model::loss_bad", deserialize_with = "units::probability")]
         #[schemars(with = "units::Probability")]
         loss_bad: f64,
     }
@@ -180,10 +180,6 @@ pub(crate) struct SeriesTable {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     period: Option<Span>,
-}
-
-fn loss_bad() -> f64 {
-    1.0
 }
 
 /// What is lost.

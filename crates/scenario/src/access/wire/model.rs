@@ -323,7 +323,7 @@ fn loss_good() -> f64 {
     0.0
 }
 
-fn loss_bad() -> f64 {
+pub(crate) fn loss_bad() -> f64 {
     1.0
 }
 
