@@ -85,7 +85,7 @@ class Browser:
             program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
             "--hide-scrollbars", "--disable-background-networking", "--disable-component-update",
             "--remote-debugging-pipe",
-            f"--user-data-dir={profile}",
+            f"--user-data-dir={profile}", "about:blank",
         ]  # fmt: skip
         self._process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{to_write}', "bash", *command],

@@ -336,6 +336,40 @@ def test_a_link_to_a_statement_unfolds_it_where_it_stands(tmp_path: Path, follow
     assert -5 < top < 5
 
 
+#: Goes down a page step by step: how high tables are before and after, and which of their hints are seen.
+DOWN = (
+    f"""
+(async () => {{{QUIET}"""
+    + """
+  root.style.scrollBehavior = "auto";
+  const tables = [...document.querySelectorAll(".table .scroll")], high = () => [root.scrollHeight, ...tables.map((table) => table.offsetHeight)];
+  const skipped = tables.map((table) => !table.querySelector("td").checkVisibility({contentVisibilityAuto: true}));
+  const before = high();
+  while (scrollY + innerHeight < root.scrollHeight - 1) { scrollBy(0, 400); await frame(); await frame(); }
+  const hints = [...document.querySelectorAll(".table .hint")].map((hint) => !hint.hidden && getComputedStyle(hint).visibility === "visible");
+  return JSON.stringify({skipped, before, after: high(), hints});
+})()
+"""
+)
+
+
+def test_long_tables_are_laid_out_when_they_come_near_and_nothing_moves(tmp_path: Path) -> None:
+    page = Report("t")
+    page.text("\n\n".join("word " * 400 for _ in range(12)))
+    wide = {f"a column with a long name {n}": n for n in range(12)}
+    for rows in ([{"n": 1}] * 14, [{"n": 1}] * 15, [wide] * 15, [wide] * 300):
+        page.table(rows)
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (1280, 900))
+        told = json.loads(opened.said(DOWN))
+    # The last three have the height that no table exceeds, 32 rem of 16 points.
+    assert told["skipped"] == [False, True, True, True]
+    assert told["before"][1] < 512
+    assert told["before"][2:] == [512] * 3
+    assert told["after"] == told["before"]
+    assert told["hints"] == [False, False, True, True]
+
+
 def test_a_page_that_is_read_in_the_dark_is_printed_in_dark_ink(tmp_path: Path) -> None:
     page = Report("t")
     bar = bars.Bars("% of the run", ["medium"], {"data": [40.0], "idle": [60.0]}, ["#4c78a8", "#d6d9dc"])

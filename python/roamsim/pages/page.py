@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 #: Rows of a table that are written into the page (chosen, because a page of more is slow on a phone).
 TABLE_ROWS = 300
 
+#: Rows from which on a table is as high as any may be, 32 rem in `report.html`: with its head, 16 lines of 2.1 rem.
+LONG = 15
+
 #: Characters of a cell from which on its column is prose, whose lines are broken (chosen: names are shorter).
 PROSE = 40
 
@@ -113,7 +116,8 @@ class Report:
         prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
         kinds = {c: "number" if c in numeric else "prose" if c in prose else "" for c in columns}
         cells = [_cells([row.get(c) for row in shown], kinds[c]) for c in columns]
-        body = _part("table", list(kinds.items()), list(zip(*cells, strict=True)), total - len(shown), note)
+        lines = list(zip(*cells, strict=True))
+        body = _part("table", list(kinds.items()), lines, LONG, total - len(shown), note)
         self._captioned('class="table"', caption, body, folded)
 
     def figure(
