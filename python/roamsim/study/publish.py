@@ -194,9 +194,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
                     statements=figure.clauses,
                 )
         for table in tables:
-            report.table(outcome.tables[table.id], table.title, folded=table.folded)
-            if table.note:
-                report.text(table.note)
+            report.table(outcome.tables[table.id], table.title, table.note or None, folded=table.folded)
         for drawing in drawings:
             made = outcome.pictures[drawing.id]
             add: Any = report.picture if isinstance(made, str) else report.figure
