@@ -9,6 +9,7 @@ import subprocess
 import sys
 from array import array
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars
 import pytest
@@ -114,6 +115,25 @@ def test_a_table_goes_to_another_process_and_comes_back_the_same(scenario: Path)
     for table in (some(), *run_once(roamsim.load(scenario), trace=["packets"]).tables.values()):
         sent = pickle.loads(pickle.dumps(table))
         assert polars.DataFrame(sent).equals(polars.DataFrame(table))
+
+
+def test_a_frame_is_made_when_it_is_asked_for_and_stays(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Table] = []
+
+    def make(table: Table) -> polars.DataFrame:
+        made.append(table)
+        return polars.DataFrame(table)
+
+    monkeypatch.setattr("roamsim.tables.result.polars", SimpleNamespace(DataFrame=make))
+    tables = roamsim.run(scenario, replications=2).tables
+    assert list(tables) == ["flows", "signalling", "links", "drops", "series"]
+    assert "flows" in tables and "video" not in tables
+    assert made == []
+    assert tables["flows"] is tables["flows"]
+    assert [table.height for table in made] == [2]
+    sent = pickle.loads(pickle.dumps(tables))
+    assert all(sent[name].equals(frame) for name, frame in tables.items())
+    assert repr(sent) == repr(dict(tables))
 
 
 def test_a_run_gives_its_units_beside_its_columns(scenario: Path) -> None:

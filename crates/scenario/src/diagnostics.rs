@@ -176,8 +176,11 @@ impl Problems {
 
 /// The same text with control characters replaced byte by byte, so that it neither moves places nor terminals.
 fn printable(text: &str) -> String {
-    // A large scenario is seldom anything else; 0xC2 begins the control characters beyond ASCII, and others.
-    if text.bytes().all(|octet| matches!(octet, b'\n' | b'\t' | b' '..=0x7e | 0x80..=0xc1 | 0xc3..)) {
+    // A large scenario seldom has others, and is looked through at once, without stopping; 0xC2 begins the control characters beyond
+    // ASCII, and others.
+    let control =
+        |octet: u8| octet.is_ascii_control() & (octet != b'\n') & (octet != b'\t') | (octet == 0xc2);
+    if !text.bytes().fold(false, |found, octet| found | control(octet)) {
         return text.to_owned();
     }
     let mut printable = String::with_capacity(text.len());

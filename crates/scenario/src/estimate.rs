@@ -15,6 +15,7 @@ use crate::access::queue::{Limit, Queue};
 use crate::application::model::{Application, Pace};
 use crate::application::{transfers, video};
 use crate::build;
+use crate::by_name::ByName;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::scenario::Scenario;
 use crate::run::Trace;
@@ -80,7 +81,7 @@ impl Load {
 /// The ways that packets take.
 struct Ways<'a> {
     topology: Topology,
-    nodes: BTreeMap<&'a str, NodeId>,
+    nodes: ByName<'a, NodeId>,
     links: Vec<&'a dyn Access>,
 }
 

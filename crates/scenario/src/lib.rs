@@ -3,6 +3,7 @@
 pub mod access;
 pub mod application;
 mod build;
+mod by_name;
 mod decode;
 mod diagnostics;
 pub mod estimate;

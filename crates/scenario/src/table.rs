@@ -188,6 +188,17 @@ pub(crate) fn named<K: Hash + Eq>(
     Column { name, unit: "", values: Values::Text(Texts::by_key(keys, words)) }
 }
 
+/// A column of text: of each row, the place of its own among `texts`.
+pub(crate) fn chosen<'a>(
+    name: &'static str,
+    texts: impl Iterator<Item = &'a str>,
+    rows: impl Iterator<Item = usize>,
+) -> Column {
+    let texts = Texts::by_key(texts, |&text| text.to_owned());
+    let codes = rows.map(|row| texts.codes[row]).collect();
+    Column { name, unit: "", values: Values::Text(Texts::coded(codes, texts.different)) }
+}
+
 /// `numerator / denominator`, NaN when the denominator is zero.
 pub(crate) fn ratio(numerator: f64, denominator: f64) -> f64 {
     if denominator == 0.0 { f64::NAN } else { numerator / denominator }

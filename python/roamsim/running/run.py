@@ -20,7 +20,7 @@ from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
 from roamsim.storing.spool import Spool
-from roamsim.tables.result import Result, runs_of, stacked
+from roamsim.tables.result import Frames, Result, runs_of, stacked
 
 
 def run_loaded(
@@ -49,7 +49,8 @@ def run_loaded(
     if pcap is not None and Path(pcap).is_dir():
         raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
 
-    jobs = jobs or os.cpu_count() or 1
+    # How many processors there are takes long to ask, beside a short run.
+    jobs = jobs or (replications > 1 and os.cpu_count()) or 1
     foresee(
         [(scenario, replications)],
         kinds,
@@ -87,7 +88,7 @@ def run_loaded(
         in_order = [rows for _, rows in sorted(parts, key=lambda part: part[0])]
         tables[table] = polars.concat(in_order, how="vertical_relaxed")
     return Result(
-        tables,
+        Frames(tables),
         scenario=scenario.name,
         seed=seed,
         replications=replications,
@@ -98,16 +99,16 @@ def run_loaded(
 
 def _below_each_other(
     scenario: str, seed: int, runs: Sequence[tuple[int, Mapping[str, Table]]]
-) -> dict[str, polars.DataFrame]:
-    """The tables of replications as frames."""
+) -> dict[str, Table | polars.DataFrame]:
+    """The tables of replications, each as one, of which no frame is made yet."""
     every = runs_of(scenario, seed, [replication for replication, _ in runs])
-    tables: dict[str, polars.DataFrame] = {}
+    tables: dict[str, Table | polars.DataFrame] = {}
     for name in dict.fromkeys(name for _, of_run in runs for name in of_run):
         having = [(replication, of_run[name]) for replication, of_run in runs if name in of_run]
         own = (
             every if len(having) == len(runs) else runs_of(scenario, seed, [replication for replication, _ in having])
         )
-        tables[name] = stacked([table for _, table in having], own)
+        tables[name] = Table.stack([table for _, table in having], own)
     return tables
 
 

@@ -160,6 +160,43 @@ class Tables(Named, lots.InLots):
         return ["point", *keys_within(table)]
 
 
+class Frames(lots.InLots):
+    """Frames by name, each made of its table when it is first asked for: all together take as long as a short run."""
+
+    def __init__(self, tables: Mapping[str, Table | polars.DataFrame]) -> None:
+        self._held = dict(tables)
+
+    def __getitem__(self, name: str) -> polars.DataFrame:
+        held = self._held[name]
+        if isinstance(held, Table):
+            held = self._held[name] = polars.DataFrame(held)
+        return held
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._held
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def schema(self, name: str) -> polars.Schema:
+        """As of `InLots`."""
+        return self[name].schema
+
+    def height(self, name: str) -> int:
+        """As of `InLots`; no frame is made for that."""
+        return self._held[name].height
+
+    def lots(self, name: str, columns: Sequence[str] | None = None) -> Iterator[polars.DataFrame]:
+        """As of `InLots`."""
+        yield self[name] if columns is None else self[name].select(columns)
+
+
 class Result(Tables):
     """What `run` returns: the tables, and how the run went.
 

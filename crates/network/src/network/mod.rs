@@ -230,6 +230,12 @@ impl Network {
         self.created.saturating_sub(self.delivered + self.dropped)
     }
 
+    /// Makes room for so many links: what grows is copied again and again.
+    pub fn expect_links(&mut self, count: usize) {
+        self.links.reserve(count);
+        self.records.reserve(count);
+    }
+
     /// Adds a link whose attachments have the given addresses, in order.
     pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: &[Address], random: Stream) -> LinkId {
         let first_attachment = self.attachments.len() as u32;

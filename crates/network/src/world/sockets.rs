@@ -41,6 +41,12 @@ macro_rules! with_socket {
 
 /// Their ends, made.
 impl World {
+    /// Makes room for so many flows and connections of TCP, as [`Network::expect_links`](crate::Network::expect_links) does for links.
+    pub fn expect_flows(&mut self, flows: usize, connections: usize) {
+        self.flows.reserve(flows);
+        self.tcp.reserve(2 * connections);
+    }
+
     /// Adds a UDP association between two nodes, `None` where no route joins them.
     pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<Association> {
         let addresses = self.addresses(&a, &b)?;

@@ -22,7 +22,6 @@ pub mod wifi;
 pub mod wimax;
 pub mod wire;
 
-use std::collections::BTreeMap;
 use std::ops::{Deref, Range};
 
 use roamsim_engine::{Span, Time};
@@ -38,6 +37,7 @@ use self::queue::Queue;
 use self::wire::path::{LinkEvent, LinkEventName};
 use crate::Scenario;
 use crate::build::Builder;
+use crate::by_name::ByName;
 use crate::model::node::Node;
 use crate::results::samples::Sample;
 use crate::run::Trace;
@@ -291,12 +291,12 @@ pub(crate) struct Part<'a> {
 
 /// Who is attached where.
 pub(crate) struct Attached<'a> {
-    by_node: BTreeMap<&'a str, Vec<Part<'a>>>,
+    by_node: ByName<'a, Vec<Part<'a>>>,
 }
 
 impl<'a> Attached<'a> {
     pub fn new(scenario: &'a Scenario) -> Attached<'a> {
-        let mut by_node: BTreeMap<&str, Vec<Part<'_>>> = BTreeMap::new();
+        let mut by_node: ByName<'_, Vec<Part<'_>>> = ByName::default();
         for entry in scenario.accesses() {
             for (at, pair) in entry.access.pairs().into_iter().enumerate() {
                 for (end, node) in pair.nodes.into_iter().enumerate() {

@@ -8,8 +8,10 @@ mod links;
 
 use self::distribution::time_distribution;
 use crate::access::{Access, Making};
+use crate::by_name::ByName;
 use crate::model::distribution::TimeDistribution;
 use crate::model::scenario::{IpVersion as IpModel, Scenario};
+use crate::transport::Transport;
 use roamsim_engine::run::Watch;
 use roamsim_engine::{Stream, Time};
 use roamsim_network::handover::Scheme;
@@ -19,18 +21,17 @@ use roamsim_network::topology::{NodeId, Topology};
 use roamsim_network::{Network, World};
 use roamsim_protocols::Address;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io;
 
 pub(crate) struct Builder<'a> {
     pub(crate) scenario: &'a Scenario,
     seed: u64,
     replication: u64,
-    nodes: BTreeMap<&'a str, NodeId>,
+    nodes: ByName<'a, NodeId>,
 }
 
 /// The nodes and their routes, the nodes by name, and by the number of each link its access.
-pub(crate) fn topology(scenario: &Scenario) -> (Topology, BTreeMap<&str, NodeId>, Vec<&dyn Access>) {
+pub(crate) fn topology(scenario: &Scenario) -> (Topology, ByName<'_, NodeId>, Vec<&dyn Access>) {
     let (builder, topology, links) = start(scenario, 0, 0);
     (topology, builder.nodes, links.iter().map(|link| link.access).collect())
 }
@@ -38,7 +39,7 @@ pub(crate) fn topology(scenario: &Scenario) -> (Topology, BTreeMap<&str, NodeId>
 /// The first steps, up to the routes.
 fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topology, Vec<NewLink<'_>>) {
     let mut topology = Topology::default();
-    let nodes: BTreeMap<&str, NodeId> =
+    let nodes: ByName<'_, NodeId> =
         scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
     let builder = Builder { scenario, seed, replication, nodes };
     let links = builder.links(&mut topology);
@@ -80,6 +81,7 @@ pub(crate) fn world(
     let recorder = recorder(&topology, ip).map_err(Unbuilt::Capture)?;
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
+    network.expect_links(links.len());
     for node in &scenario.nodes {
         if !node.packet_processing_time.is_zero() {
             let time = time_distribution(&node.packet_processing_time);
@@ -90,6 +92,9 @@ pub(crate) fn world(
     let mut world = World::new(network);
     world.handovers = handovers;
     world.mobile_ip = mobile_ip;
+    let flows = scenario.flows.iter();
+    let directions = flows.clone().map(|flow| 1 + usize::from(flow.bidirectional)).sum();
+    world.expect_flows(directions, flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_))).count());
     for flow in &scenario.flows {
         keep_on(watch)?;
         builder.flow(&mut world, flow);

@@ -49,6 +49,9 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
         };
         let Value::List(elements) = &mut section.node.value else { continue };
         for (index, element) in elements.iter_mut().enumerate() {
+            if !names_file(element, keys) {
+                continue;
+            }
             let name = element.name().map_or_else(|| index.to_string(), str::to_owned);
             let Value::Table(element) = &mut element.value else { continue };
             for entry in element.entries.iter_mut().filter(|entry| keys.contains(&entry.key.as_str())) {
@@ -72,6 +75,24 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
         }
     }
 }
+
+/// Whether one of these keys of an element leads to the name of a file.
+fn names_file(element: &Node, keys: &[&str]) -> bool {
+    let Value::Table(element) = &element.value else { return false };
+    let names = |node: &Node| match &node.value {
+        Value::Table(table) => KEYS.iter().any(|key| table.get(key).is_some()),
+        _ => false,
+    };
+    element.entries.iter().filter(|entry| keys.contains(&entry.key.as_str())).any(|entry| {
+        match &entry.node.value {
+            Value::List(list) => list.iter().any(names),
+            _ => names(&entry.node),
+        }
+    })
+}
+
+/// The keys that name a file.
+const KEYS: [&str; 3] = ["file", "trace", "mahimahi"];
 
 /// A file that was read: its number among the sources of problems, and its text, which many nodes may share.
 type Text = (u32, Rc<str>);

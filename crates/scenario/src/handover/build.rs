@@ -14,6 +14,9 @@ impl Builder<'_> {
     /// Base stations and stations, as handovers see them.
     pub(crate) fn handovers(&self, topology: &mut Topology) -> Handovers {
         let mut handovers = Handovers::default();
+        if !self.scenario.accesses().any(|entry| entry.beacon_period().is_some()) {
+            return handovers;
+        }
         let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.scenario.nodes.len()];
         let mut hysteresis_db: Vec<Option<f64>> = vec![None; self.scenario.nodes.len()];
         // How many of its cells share one radio.

@@ -1,6 +1,6 @@
 //! `series`: one row a part of the run and a flow, or a direction of a link. What a link did not have anything to do with has no rows.
 
-use crate::table::{Table, float, integer, named, ratio};
+use crate::table::{Table, chosen, float, integer, ratio};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::subject::{Named, Subject, TO_ALL};
@@ -9,16 +9,17 @@ use roamsim_network::world::{FlowPart, LinkPart, LinkParts, Series};
 /// How the sum of the flows is named that have no rows of their own.
 const OTHERS: Named<'static> = Named { kind: "flows", name: "(others)", from: TO_ALL, to: TO_ALL };
 
-struct Row<'a> {
+struct Row {
     part: usize,
-    of: Named<'a>,
+    /// The place among those that have rows of what it is of.
+    of: usize,
     delivered_bytes: f64,
     lost_packets: u64,
     queue_delay_s: f64,
     cwnd_bytes: f64,
 }
 
-fn of_flow<'a>(of: Named<'a>, (part, did): (usize, &FlowPart)) -> Row<'a> {
+fn of_flow(of: usize, (part, did): (usize, &FlowPart)) -> Row {
     Row {
         part,
         of,
@@ -29,7 +30,7 @@ fn of_flow<'a>(of: Named<'a>, (part, did): (usize, &FlowPart)) -> Row<'a> {
     }
 }
 
-fn of_link<'a>(of: Named<'a>, (part, did): (usize, &LinkPart)) -> Row<'a> {
+fn of_link(of: usize, (part, did): (usize, &LinkPart)) -> Row {
     Row {
         part,
         of,
@@ -40,14 +41,14 @@ fn of_link<'a>(of: Named<'a>, (part, did): (usize, &LinkPart)) -> Row<'a> {
     }
 }
 
-fn rows<'a>(world: &'a World, series: &Series) -> Vec<Row<'a>> {
-    let mut rows = Vec::new();
-    for (number, flow) in (0..).zip(&series.flows) {
-        let of = world.named(Subject::Flow(number));
-        rows.extend(flow.parts.iter().enumerate().map(|part| of_flow(of, part)));
-    }
-    if let Some(others) = &series.other_flows {
-        rows.extend(others.parts.iter().enumerate().map(|part| of_flow(OTHERS, part)));
+/// What has rows, in their order, and the rows.
+fn rows<'a>(world: &'a World, series: &Series) -> (Vec<Named<'a>>, Vec<Row>) {
+    let (mut named, mut rows) = (Vec::new(), Vec::new());
+    let own = (0..).zip(&series.flows).map(|(number, flow)| (world.named(Subject::Flow(number)), flow));
+    let others = series.other_flows.iter().map(|others| (OTHERS, others));
+    for (of, flow) in own.chain(others) {
+        rows.extend(flow.parts.iter().enumerate().map(|part| of_flow(named.len(), part)));
+        named.push(of);
     }
     let topology = &world.network.topology;
     for LinkParts { way, parts, .. } in &series.links {
@@ -57,17 +58,17 @@ fn rows<'a>(world: &'a World, series: &Series) -> Vec<Row<'a>> {
         }
         let node = |address| topology.node(topology.interface(address).node).name.as_str();
         let name = topology.interface(way.at).name.as_str();
-        let of = Named { kind: "link", name, from: node(way.at), to: way.to.map_or(TO_ALL, node) };
-        rows.extend(parts.iter().enumerate().map(|part| of_link(of, part)));
+        rows.extend(parts.iter().enumerate().map(|part| of_link(named.len(), part)));
+        named.push(Named { kind: "link", name, from: node(way.at), to: way.to.map_or(TO_ALL, node) });
     }
-    rows
+    (named, rows)
 }
 
 pub(crate) fn table(world: &World, series: &Series) -> Table {
-    let rows = rows(world, series);
+    let (named, rows) = rows(world, series);
     let begin = |part: usize| part.checked_sub(1).map_or(Time::ZERO, |before| series.ends[before]);
     let of = |name, part: for<'a> fn(&'a Named<'a>) -> &'a str| {
-        named(name, rows.iter().map(|row| part(&row.of)), |name| (*name).to_owned())
+        chosen(name, named.iter().map(part), rows.iter().map(|row| row.of))
     };
     Table {
         name: "series",

@@ -1,9 +1,8 @@
 //! Names: each once, and every reference to a name that exists.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
+use crate::by_name::{self, ByName};
 use crate::suggest::{alternatives, nearest};
 
 /// Longer names fit in no column and no diagram.
@@ -11,7 +10,7 @@ const MAX_NAME_BYTES: usize = 253;
 
 /// The nodes by name.
 pub(crate) struct Names<'a> {
-    nodes: BTreeMap<&'a str, usize>,
+    nodes: ByName<'a, usize>,
     in_order: Vec<&'a str>,
 }
 
@@ -81,7 +80,7 @@ impl<'a> Names<'a> {
 
 /// Names in their order, each once: those that stand there twice are refused anyway.
 pub(crate) fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = BTreeSet::new();
+    let mut seen = by_name::Names::default();
     names.filter(|name| seen.insert(*name)).collect()
 }
 
@@ -113,7 +112,7 @@ fn check_unique<'a>(
     names: impl Iterator<Item = (usize, &'static str, &'a str)>,
     report: &mut Report<'_>,
 ) {
-    let mut seen: BTreeMap<&str, (usize, &'static str)> = BTreeMap::new();
+    let mut seen: ByName<'_, (usize, &'static str)> = ByName::default();
     for (index, section, name) in names {
         let steps = [Key(section), At(index), Key("name")];
         if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {

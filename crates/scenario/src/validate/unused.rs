@@ -1,11 +1,12 @@
 //! What is there and has no effect: links that no route takes, nodes that nothing is joined to, an area in which nobody is,
 //! scenarios in which nothing is sent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{At, Key, Report, join};
 use crate::Scenario;
 use crate::access::{Attached, Entry, Pair};
+use crate::by_name::Names;
 use crate::model::node::Node;
 
 pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
@@ -30,7 +31,7 @@ pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut R
 
 /// Refuses nodes without a link that nothing else names. Where a flow names one, that it has no route is reported there.
 fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
-    let mut named: BTreeSet<&str> = BTreeSet::new();
+    let mut named = Names::default();
     named.extend(scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), &flow.to]));
     named.extend(scenario.signalling.iter().flat_map(|source| [source.from.as_str(), &source.to]));
     named.extend(scenario.mih_handovers.iter().flat_map(|entry| {
@@ -48,7 +49,7 @@ fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &m
 /// Refuses a link beside another between the same two nodes. Routes take the one that costs less, of equals the one described first, unless
 /// an address stays with its link.
 fn check_parallel_links(scenario: &Scenario, report: &mut Report<'_>) {
-    let multihomed: BTreeSet<&str> =
+    let multihomed: Names<'_> =
         scenario.nodes.iter().filter(|node| node.multihomed).map(|node| node.name.as_str()).collect();
     let mut taken: BTreeMap<[&str; 2], Entry<'_>> = BTreeMap::new();
     for entry in scenario.accesses() {
