@@ -109,6 +109,19 @@ def test_what_handovers_cost_is_told_by_direction_and_by_flow(roamsim: Command, 
     ) in outcome.came_out(results)
 
 
+def test_a_folder_of_before_a_table_is_reported_without_it(roamsim: Command, tmp_path: Path) -> None:
+    roamsim("run", EXAMPLES / "mobile-ip.toml", "--parquet", "out")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    for table in ("handover_flows", "series", "signals"):
+        del manifest["tables"][table]
+        (tmp_path / "out" / f"{table}.parquet").unlink()
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+    results = open_results(tmp_path / "out")
+    assert "handover_flows" not in results
+    assert any(said.endswith("; 6 packets were lost in them.") for said in outcome.came_out(results))
+    roamsim("report", "out")
+
+
 def test_several_replications_are_told_by_their_means(roamsim: Command, tmp_path: Path) -> None:
     results = results_of(roamsim, tmp_path, "one-tcp-flow", "--replications", "3", "--set", "scenario.duration=30s")
     said = outcome.came_out(results)

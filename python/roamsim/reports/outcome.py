@@ -234,11 +234,14 @@ def _handovers(results: Results) -> Iterator[str]:
         of = f" of {_and(nodes)}" if len(nodes) <= EACH else ""
         lost = sum(float(handovers[column].sum()) for column in LOST) / runs
         gone = _some(lost, "packet was", "packets were") if lost else "nothing was"
-        flows = results["handover_flows"]
-        whose = _by_flow(flows, polars.col("lost_data") + polars.col("lost_acknowledgements"), runs)
-        late = float(flows["late_messages"].sum()) / runs
-        whose_late = _by_flow(flows, polars.col("late_messages"), runs)
-        came = f", {_some(late, 'message', 'messages')} came late{whose_late}" if late else ""
+        whose = came = ""
+        # A folder of before that table has none.
+        if "handover_flows" in results:
+            flows = results["handover_flows"]
+            whose = _by_flow(flows, polars.col("lost_data") + polars.col("lost_acknowledgements"), runs)
+            late = float(flows["late_messages"].sum()) / runs
+            whose_late = _by_flow(flows, polars.col("late_messages"), runs)
+            came = f", {_some(late, 'message', 'messages')} came late{whose_late}" if late else ""
         yield f"{plain(count)} {many}{of}{_interrupted(handovers)}; {gone} lost in {them}{whose}{came}."
     if "mih_handovers" in results:
         for (outcome,), mine in results["mih_handovers"].group_by(["outcome"], maintain_order=True):
