@@ -168,8 +168,10 @@ def traces(asked: str | Iterable[str]) -> list[str]:
     if not all(isinstance(text, str) for text in texts):
         raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
     kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
+    if not texts:
+        return []
     known = _roamsim.trace_kinds()
-    if texts and not kinds:
+    if not kinds:
         raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")
     for kind in kinds:
         if kind not in known:
