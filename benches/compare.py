@@ -51,6 +51,9 @@ BENCHES = [
     Bench("cell-1", ["cell", "1", "60"], "frame", 10, {"ns-3": 40, "ns-2": 8}, WITHOUT_HTSIM),
     Bench("cell-10", ["cell", "10", "60"], "frame", 10, {"ns-3": 40, "ns-2": 8}, WITHOUT_HTSIM),
     Bench("cell-100", ["cell", "100", "6"], "frame", 100, {"ns-3": 40, "ns-2": 8}, WITHOUT_HTSIM),
+    # ns-2 has no 802.16; ns-3 serves some 29 stations at most.
+    Bench("wimax-1", ["wimax", "1", "60"], "datagram", 10, {"ns-3": 20}, ("roamsim", "ns-3")),
+    Bench("wimax-10", ["wimax", "10", "60"], "datagram", 10, {"ns-3": 20}, ("roamsim", "ns-3")),
 ]
 
 Run = dict[str, float]

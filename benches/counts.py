@@ -37,11 +37,11 @@ COUNTED = "*counted_run*"
 
 @dataclass(frozen=True)
 class Case:
-    """A run: a file of benches/scenarios or a tree that is made here, for so long."""
+    """A run: a file of benches/scenarios or of a study, or a tree that is made here, for so long."""
 
     name: str
     duration: str
-    scenario: str | dict[str, object]
+    scenario: str | Path | dict[str, object]
 
 
 CASES = [
@@ -57,6 +57,7 @@ CASES = [
     Case("wimax-1", "60s", wimax_cell.cell(1, 60, saturated=True)),
     Case("wimax-10", "10s", wimax_cell.cell(10, 10, saturated=True)),
     Case("wimax-100", "10s", wimax_cell.cell(100, 10, saturated=True)),
+    Case("handover", "30s", ROOT / "studies" / "mih-handover" / "scenarios" / "walk.toml"),
 ]
 
 
@@ -103,7 +104,7 @@ def build() -> Path:
 def count(program: Path, case: Case) -> Count:
     """Runs a case under callgrind."""
     with tempfile.TemporaryDirectory() as folder:
-        if isinstance(case.scenario, str):
+        if isinstance(case.scenario, (str, Path)):
             path = ROOT / "benches" / "scenarios" / case.scenario
         else:
             path = Path(folder) / f"{case.name}.json"

@@ -1,6 +1,7 @@
 """Runs one bench scenario in Roamsim and prints one JSON object, as the peer programs do.
 
     python benches/ours.py bulk | signalling | dumbbell FLOWS | wide FLOWS | cell STATIONS SECONDS
+    python benches/ours.py wimax STATIONS SECONDS
 
 `cpu_s` is the processor time of the run's own loop: without start-up, and without building the world.
 """
@@ -11,6 +12,7 @@ import re
 import sys
 from pathlib import Path
 
+import wimax_cell
 from cell import PAYLOAD_BYTES, cell
 from dumbbell import dumbbell
 from roamsim import _roamsim
@@ -36,11 +38,16 @@ def parse(arguments: list[str]) -> _roamsim.Scenario:
         case ["dumbbell" | "wide" as name, flows] if flows.isdecimal() and int(flows) > 0:
             tree = dumbbell(int(flows), wide=name == "wide")
             return _roamsim.Scenario.parse(json.dumps(tree), name="dumbbell", format="json")
-        case ["cell", *numbers] if len(numbers) == 2 and all(n.isdecimal() and int(n) > 0 for n in numbers):
-            stations, duration_s = map(int, numbers)
-            return _roamsim.Scenario.parse(json.dumps(cell(stations, duration_s)), name="cell", format="json")
+        case ["cell" | "wimax" as name, *numbers] if len(numbers) == 2 and all(
+            n.isdecimal() and int(n) > 0 for n in numbers
+        ):
+            make = cell if name == "cell" else wimax_cell.entered
+            return _roamsim.Scenario.parse(json.dumps(make(*map(int, numbers))), name=name, format="json")
         case _:
-            raise SystemExit("usage: ours.py bulk | signalling | dumbbell FLOWS | wide FLOWS | cell STATIONS SECONDS")
+            raise SystemExit(
+                "usage: ours.py bulk | signalling | dumbbell FLOWS | wide FLOWS | cell STATIONS SECONDS"
+                " | wimax STATIONS SECONDS"
+            )
 
 
 def main() -> None:
@@ -64,7 +71,7 @@ def main() -> None:
     else:
         delivered_bytes = int(sum(result.tables["flows"]["delivered_bytes"]))
         units = delivered_bytes // (PAYLOAD_BYTES if sys.argv[1] == "cell" else SEGMENT_BYTES)
-        traffic_s = scenario.duration_s
+        traffic_s = int(sys.argv[3]) if sys.argv[1] == "wimax" else scenario.duration_s
     measured = {
         "version": _roamsim.version(),
         "cpu_s": cpu_s,

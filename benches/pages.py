@@ -122,12 +122,12 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
 
-    def open(self, page: Path, screen: tuple[int, int]) -> None:
-        """Opens a page on a screen of this width and height, in points; it has run its scripts then."""
+    def open(self, page: Path, screen: tuple[int, int], place: str = "") -> None:
+        """Opens a page, at a place of it, on a screen of this width and height in points, and runs its scripts."""
         width, height = screen
         shape = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.call("Emulation.setDeviceMetricsOverride", **shape)
-        self.call("Page.navigate", url=page.resolve().as_uri())
+        self.call("Page.navigate", url=f"{page.resolve().as_uri()}{place}")
         self.said("new Promise((go) => document.readyState === 'complete' ? go() : addEventListener('load', go))")
 
     def close(self) -> None:

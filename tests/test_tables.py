@@ -27,12 +27,15 @@ def test_numbers_of_a_column_have_one_format() -> None:
     # What would read as zero and is none is less than what the column can say; what is zero is so.
     waiting = [32.6312, 21.6, 0.227, 0.0824, 0.157, 6.01e-7, -6e-7, 0.0]
     assert [str(cell) for cell in numbers(waiting)] == [
-        "32.631", "21.600", "0.227", "0.082", "0.157", "<0.001", ">-0.001", "0",
+        "32.63", "21.60", "0.23", "0.08", "0.16", "<0.01", ">-0.01", "0",
     ]  # fmt: skip
     assert [str(cell) for cell in numbers([2.16, 5.54e-6, 0.681, 2.77e-6])] == ["2.160", "<0.001", "0.681", "<0.001"]
     # Where all are too small for digits behind the point, all have powers of ten.
     assert [str(cell) for cell in numbers([1.23456e-9, 2.0e-8, 0.0])] == ["1.23·10⁻⁹", "2.00·10⁻⁸", "0"]
     assert [str(cell) for cell in numbers([1234567.8, 0.5e6])] == ["1\u202f234\u202f568", "500\u202f000"]
+    # Two digits of the median are enough where the largest has four then; not fewer, however large it is.
+    assert [str(cell) for cell in numbers([1.03322, 0.00536])] == ["1.0332", "0.0054"]
+    assert [str(cell) for cell in numbers([212.418, 8.163])] == ["212.4", "8.2"]
     # Those that were chosen keep the digits that they have.
     assert [str(cell) for cell in numbers([28.8, 54.0, 1000.0, 1500.0])] == ["28.8", "54", "1000", "1500"]
 
@@ -41,6 +44,20 @@ def test_a_share_that_nobody_would_miss_is_told_without_its_digits() -> None:
     assert [percent(share) for share in (0.0, 7.99e-6, 0.0001, 0.123456, 1.0)] == [
         "0 %", "below 0.01 %", "0.01 %", "12.3 %", "100 %",
     ]  # fmt: skip
+
+
+def test_what_nobody_would_miss_has_no_digits_in_a_column_of_one_run() -> None:
+    used = [2.17e-6, 2.595e-5, 2.3595e-4, 0.0]
+    assert [str(cell) for cell in estimated(numeric("links", "utilisation"), used, used, used)[1]] == [
+        "<0.001", "0.003", "0.024", "0",
+    ]  # fmt: skip
+    waiting = [5.84e-7, 1.57e-6, 0.0]
+    assert [str(cell) for cell in estimated(numeric("links", "mean_queue_packets"), waiting, waiting, waiting)[1]] == [
+        "<0.001", "<0.001", "0",
+    ]  # fmt: skip
+    # A delay is as short as it is.
+    short = [2.57e-7, 4.1e-7]
+    assert [str(cell) for cell in estimated(numeric("flows", "jitter_s"), short, short, short)[1]] == ["257", "410"]
 
 
 def test_a_mean_stands_with_two_digits_of_its_interval() -> None:

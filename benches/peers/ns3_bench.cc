@@ -4,6 +4,7 @@
 //   ns3_bench signalling
 //   ns3_bench dumbbell FLOWS
 //   ns3_bench cell STATIONS SECONDS
+//   ns3_bench wimax STATIONS SECONDS
 //
 // Prints one JSON object. `cpu_s` is the process's CPU time around Simulator::Run alone; the world is built
 // before, and torn down after. What ns-3 could do slowly by choice is switched off: no trace source is
@@ -19,6 +20,7 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/propagation-module.h"
 #include "ns3/wifi-module.h"
+#include "ns3/wimax-module.h"
 
 #include <cstdlib>
 #include <ctime>
@@ -434,6 +436,67 @@ Cell(uint32_t stations, uint32_t seconds)
     RunAndPrint(Seconds(seconds), payloadBytes, seconds, {DynamicCast<PacketSink>(sinks.Get(0))});
 }
 
+/**
+ * A cell of 802.16: each station sends to the base station by unsolicited grants, and gets as much by best effort, UDP.
+ * Stations have five seconds to enter.
+ */
+void
+Wimax(uint32_t stations, uint32_t seconds)
+{
+    constexpr uint32_t payloadBytes = 1000;
+    constexpr double entryS = 5;
+    constexpr double frameS = 0.01;
+    constexpr double intervalS = 0.012;
+    NodeContainer baseStation(1);
+    NodeContainer others(stations);
+    WimaxHelper wimax;
+    const auto phy = WimaxHelper::SIMPLE_PHY_TYPE_OFDM;
+    const auto scheduler = WimaxHelper::SCHED_TYPE_SIMPLE;
+    auto baseDevice =
+        wimax.Install(baseStation, WimaxHelper::DEVICE_TYPE_BASE_STATION, phy, scheduler, frameS);
+    auto devices =
+        wimax.Install(others, WimaxHelper::DEVICE_TYPE_SUBSCRIBER_STATION, phy, scheduler, frameS);
+    MobilityHelper mobility;
+    mobility.Install(baseStation);
+    mobility.Install(others);
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.Install(baseStation);
+    stack.Install(others);
+    Ipv4AddressHelper addresses("10.1.0.0", "255.255.0.0");
+    const auto baseAddress = addresses.Assign(baseDevice).GetAddress(0);
+    const auto stationAddresses = addresses.Assign(devices);
+    std::vector<Ptr<PacketSink>> sinks;
+    for (uint32_t i = 0; i < stations; ++i)
+    {
+        auto device = DynamicCast<SubscriberStationNetDevice>(devices.Get(i));
+        device->SetModulationType(WimaxPhy::MODULATION_TYPE_QAM64_34);
+        for (const bool up : {true, false})
+        {
+            const auto from = up ? others.Get(i) : baseStation.Get(0);
+            const auto to = up ? baseStation.Get(0) : others.Get(i);
+            const auto address = up ? baseAddress : stationAddresses.GetAddress(i);
+            const auto port = static_cast<uint16_t>(PORT + i);
+            PacketSinkHelper sink("ns3::UdpSocketFactory", InetSocketAddress(address, port));
+            sinks.push_back(DynamicCast<PacketSink>(sink.Install(to).Get(0)));
+            UdpClientHelper client(address, port);
+            client.SetAttribute("Interval", TimeValue(Seconds(intervalS)));
+            client.SetAttribute("PacketSize", UintegerValue(payloadBytes));
+            client.SetAttribute("MaxPackets", UintegerValue(1'000'000'000));
+            client.Install(from).Start(Seconds(entryS + intervalS * i / stations));
+            const Ipv4Address anywhere("0.0.0.0");
+            const Ipv4Mask exactly("255.255.255.255");
+            IpcsClassifierRecord
+                classifier(anywhere, Ipv4Mask("0.0.0.0"), address, exactly, 0, 65000, port, port, 17, 1);
+            device->AddServiceFlow(wimax.CreateServiceFlow(
+                up ? ServiceFlow::SF_DIRECTION_UP : ServiceFlow::SF_DIRECTION_DOWN,
+                up ? ServiceFlow::SF_TYPE_UGS : ServiceFlow::SF_TYPE_BE,
+                classifier));
+        }
+    }
+    RunAndPrint(Seconds(entryS + seconds), payloadBytes, seconds, sinks);
+}
+
 } // namespace
 
 int
@@ -456,9 +519,14 @@ main(int argc, char* argv[])
     {
         Cell(static_cast<uint32_t>(std::atoi(argv[2])), static_cast<uint32_t>(std::atoi(argv[3])));
     }
+    else if (scenario == "wimax" && argc == 4 && std::atoi(argv[2]) > 0 && std::atoi(argv[3]) > 0)
+    {
+        Wimax(static_cast<uint32_t>(std::atoi(argv[2])), static_cast<uint32_t>(std::atoi(argv[3])));
+    }
     else
     {
-        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS | cell STATIONS SECONDS" << std::endl;
+        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS | cell STATIONS SECONDS | wimax STATIONS SECONDS"
+                  << std::endl;
         return 2;
     }
     return 0;

@@ -329,6 +329,22 @@ fn what_is_lost_between_the_agents_is_lost_in_the_tunnel() {
 }
 
 #[test]
+fn what_is_lost_in_the_tunnel_counts_in_one_handover() {
+    // The same, and the walker goes back: it hears the home agent again after 28 s.
+    let loss = "loss = { from = \"router\", model = \"bernoulli\", probability = 1.0, start = \"8s\" }\n\
+                [[cell]]\nname = \"home cell\"";
+    let back = ("kind = \"linear\"", "kind = \"back_and_forth\"");
+    let text = walk(&[("[[cell]]\nname = \"home cell\"", loss), back]) + &voice("server", "walker");
+    let outcome = outcome(&text, 0);
+    let begun = floats(&outcome, "handovers", "begun_s");
+    let lost = integers(&outcome, "handovers", "lost_tunnel");
+    let expected = (begun[1] - begun[0] - REQUEST_S - 0.202_368) / 0.01;
+    assert!((lost[0] as f64 - expected).abs() <= 2.0, "{} instead of {expected}", lost[0]);
+    // One every 10 ms comes out of the tunnel until the first one from the home agent itself, one every 10 ms as well.
+    assert!(lost[1] <= 2, "{} again", lost[1]);
+}
+
+#[test]
 fn a_foreign_agent_that_missed_the_reply_drops_what_comes_out_of_the_tunnel() {
     // The reply is at the router 0.201120 s after the home agent has sent it; the link to the foreign agent is down
     // just then. The request that is sent again after 1 s brings another.

@@ -41,6 +41,11 @@ TABLE_ROWS = 300
 #: Characters of a cell from which on its column is prose, whose lines are broken (chosen: names are shorter).
 PROSE = 40
 
+#: A space between a number and its unit.
+_BEFORE_UNIT = re.compile(
+    r"(?<=\d) (?=(?:%|[kMGT]?(?:b/s|bit/s|B)|[mµn]?s|min|h|k?m|m/s|km/h|dBm?|[kMG]?Hz)(?![\w/]))"
+)
+
 _VERDICT_CLASS = {"agrees": "agrees", "differs": "differs", "not decidable": "open"}
 
 
@@ -83,13 +88,22 @@ class Report:
         """Adds what came out, above the table of contents, in plain sentences."""
         self._lead.append(_part("found", list(sentences)))
 
-    def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS, folded: bool = False) -> None:
+    def table(
+        self,
+        rows: Table,
+        caption: str = "",
+        note: str | None = None,
+        *,
+        max_rows: int = TABLE_ROWS,
+        folded: bool = False,
+    ) -> None:
         """Adds a table with one column for each key of the rows.
 
         Args:
             rows: a list of mappings or a polars frame. Missing values (`None`, NaN) are shown as a dash; the numbers
                 of a column in one format, and as they are when the pointer rests on them or the row is opened.
             caption: what the table shows.
+            note: a remark in small print.
             max_rows: rows that are written; a note says how many were left out.
             folded: whether only the caption is shown until a reader asks for the rest.
         """
@@ -99,7 +113,7 @@ class Report:
         prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
         kinds = {c: "number" if c in numeric else "prose" if c in prose else "" for c in columns}
         cells = [_cells([row.get(c) for row in shown], kinds[c]) for c in columns]
-        body = _part("table", list(kinds.items()), list(zip(*cells, strict=True)), total - len(shown))
+        body = _part("table", list(kinds.items()), list(zip(*cells, strict=True)), total - len(shown), note)
         self._captioned('class="table"', caption, body, folded)
 
     def figure(
@@ -305,7 +319,7 @@ def _environment() -> jinja2.Environment:
     """The templates of the page; what they are given is escaped, unless it is `Markup`."""
     loader = jinja2.FileSystemLoader(str(resources.files("roamsim.pages")))
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"inline": _inline, "statement_anchor": _statement_anchor}
+    environment.filters |= {"inline": _inline, "together": _together, "statement_anchor": _statement_anchor}
     return environment
 
 
@@ -316,9 +330,13 @@ def _part(name: str, *contents: Any) -> str:
 
 def _inline(text: str) -> Markup:
     """Text with its formulas and code marked up: `x` becomes code, and what follows ^ is raised."""
-    # A value and its interval stay on one line.
-    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text).replace(" ± ", "\u00a0±\u00a0"))
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(_together(text)))
     return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked))
+
+
+def _together(text: str) -> str:
+    """Text in which a value stays on one line with its interval and its unit."""
+    return _BEFORE_UNIT.sub("\u00a0", text.replace(" ± ", "\u00a0±\u00a0"))
 
 
 def _statement_anchor(name: str) -> str:

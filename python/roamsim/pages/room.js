@@ -13,11 +13,11 @@ const PANEL = 25;
 const OVER = 16, HEADER = 23, BETWEEN = 23;
 
 /** A line of a legend with the space to the next one; before a legend below the data, unless it says otherwise. */
-const LINE = 15, OFFSET = 18;
+const LINE = 16, OFFSET = 18;
 
 /** Names of a legend in columns below the data, under its title. */
 function legendRoom(names, columns, title, offset = OFFSET) {
-  return names ? offset + (title ? TITLE + 1 : 0) + LINE * Math.ceil(names / columns) - 2 : 0;
+  return names ? offset + (title ? TITLE + 1 : 0) + LINE * Math.ceil(names / columns) - 3 : 0;
 }
 
 /** All encodings of a view and of what is in it. */

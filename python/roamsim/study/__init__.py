@@ -75,8 +75,6 @@ def show(study: Study) -> str:
     lines += ["", "tables:", *(f"  {t.id:<36} {t.title}" for t in study.tables)] if study.tables else []
     lines += ["", "drawings:", *(f"  {d.id:<36} {d.title}" for d in study.drawings)] if study.drawings else []
     lines += ["", "statements:", *(f"  {s.id:<4} {s.published}" for s in study.statements)]
-    if study.waiting:
-        lines += ["", "not reproduced yet:", *(f"  {w.what} (waits for {w.waits_for})" for w in study.waiting)]
     return "\n".join(lines)
 
 

@@ -44,7 +44,6 @@ from roamsim.study.entries import (
     Statement,
     Study,
     Tabulation,
-    Waiting,
 )
 from roamsim.study.fitting import check
 
@@ -232,7 +231,6 @@ def load(name: str | Path) -> Study:
             for entry, values in _each(one)
         ],
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
-        waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
         coverage=[reader.entry(Covered, "covered", entry) for entry in tree.pop("covered", [])],
         code=code.get("study"),
         measurements=code.get("statements"),

@@ -276,14 +276,6 @@ class Covered:
     left_out: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Something of the publication that is not reproduced yet, and why."""
-
-    what: str
-    waits_for: str
-
-
 @dataclass(frozen=True)
 class Study:
     """A whole study, read and checked."""
@@ -302,7 +294,6 @@ class Study:
     tables: Sequence[Tabulation]
     drawings: Sequence[Drawing]
     parameters: Sequence[Parameter]
-    waiting: Sequence[Waiting]
     coverage: Sequence[Covered]
     parts: Mapping[str, str]
     checks: str

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 #: Values of an axis that each have a mark on it, where there are no more (chosen: more lie on each other).
 MARKED = 12
 
+#: Values of an axis up to which they stand beside each other like names: a line from one to another would show a
+#: course that nobody has measured (chosen).
+BESIDE = 2
+
+#: How far apart these are, of what a value has (chosen).
+APART = 0.5
+
 #: Pixels beyond the ends of an axis, so that points at the ends are drawn whole.
 EDGE = 4
 
@@ -66,7 +73,10 @@ def _ends(curve: Curve, groups: Iterable[tuple[Curve, list[Row]]]) -> tuple[floa
 
 
 def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChart | altair.FacetChart:
-    """A chart of the rows with 95 % intervals as bands; points over lines of the closed form where there is one."""
+    """A chart of the rows with 95 % intervals as bands; points over lines of the closed form where there is one.
+
+    Where there are no more than two values, intervals are lines, a closed form is a dash, and nothing is joined.
+    """
     import altair as alt
 
     # On a logarithmic axis there is no place for zero and less.
@@ -83,8 +93,13 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     axis = alt.Axis(labelFlush=EDGE + 1)
     if len(places) <= MARKED:
         axis = alt.Axis(labelFlush=EDGE + 1, values=places, format=".6~g", labelOverlap="greedy")
+    beside = _beside(figure, rows)
     base = alt.Chart({"values": shown}).encode(
         x=alt.X(
+            "x:O", title=figure.x_title, axis=alt.Axis(format=".6~g", labelAngle=0), scale=alt.Scale(padding=APART)
+        )
+        if beside
+        else alt.X(
             "x:Q",
             title=figure.x_title,
             scale=alt.Scale(zero=False, nice=False, padding=EDGE),
@@ -92,6 +107,12 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
         ),
         color=_colour(figure, rows),
     )
+    if beside:
+        # Whatever has points of its own has a place of its own.
+        own = list(dict.fromkeys(f"{row['series']} {row['curve']}" for row in rows))
+        base = base.transform_calculate(own="datum.series + ' ' + datum.curve").encode(
+            xOffset=alt.XOffset("own:N", sort=own)
+        )
     dashed: Any = alt.Undefined
     if len(figure.y) > 1:
         labels = [curve.label for curve in figure.y]
@@ -106,14 +127,20 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     layers: list[Any] = []
     # A layer without data would leave the axes without an extent.
     if any(row["low"] is not None for row in shown):
-        band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.18, strokeWidth=0, clip=True)
+        valid = base.transform_filter("isValid(datum.low)")
+        band = (
+            valid.mark_rule(strokeWidth=2, clip=True)
+            if beside
+            else valid.mark_area(opacity=0.18, strokeWidth=0, clip=True)
+        )
         layers.append(band.encode(y=alt.Y(low, title=y_title, scale=scale), y2="high:Q", detail="curve:N"))
     with_form = [row for row in shown if row["closed_form"] is not None]
-    lines = base.encode(strokeDash=dashed)
+    lines = base if beside else base.encode(strokeDash=dashed)
     if with_form:
-        exact = lines.transform_filter("isValid(datum.closed_form)")
-        layers.append(exact.mark_line(strokeWidth=1.6).encode(y=alt.Y("closed_form:Q", title=y_title, scale=scale)))
-    if len(with_form) < len(shown):
+        valid = lines.transform_filter("isValid(datum.closed_form)")
+        exact = valid.mark_tick(thickness=2, size=16) if beside else valid.mark_line(strokeWidth=1.6)
+        layers.append(exact.encode(y=alt.Y("closed_form:Q", title=y_title, scale=scale)))
+    if not beside and len(with_form) < len(shown):
         joined = lines.transform_filter("!isValid(datum.closed_form)")
         joined = joined.mark_line(strokeWidth=1.2, opacity=0.55) if with_form else joined.mark_line(strokeWidth=1.8)
         layers.append(joined.encode(y=mean))
@@ -138,13 +165,20 @@ def specification(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> dict[str
                 (layer["encoding"].get(channel, {}).get("legend") or {}).pop(of_place, None)
         if switched:
             layer["transform"] = [*layer.get("transform", []), {"filter": {"param": "alone"}}]
-    zoom = {"name": "zoom", "select": {"type": "interval", "encodings": ["x", "y"]}, "bind": "scales"}
+    zoomed = ["y"] if _beside(figure, rows) else ["x", "y"]
+    zoom = {"name": "zoom", "select": {"type": "interval", "encodings": zoomed}, "bind": "scales"}
     switch = {"type": "point", "fields": [field], "toggle": "true"}
     alone = [{"name": "alone", "select": switch, "bind": "legend"}] if switched else []
     spec["layer"][-1]["params"] = [zoom, *alone]
     # Curves that dashes tell apart have names in the legend too.
     longest = [*names, *(curve.label for curve in figure.y if len(figure.y) > 1)]
     return {**spec, "usermeta": {"legend": longest if switched or len(figure.y) > 1 else []}}
+
+
+def _beside(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether values are so few that they stand beside each other; metrics that dashes tell apart need lines."""
+    told = len(figure.y) == 1 or _colours_metrics(figure, rows)
+    return told and len({row["x"] for row in rows}) <= BESIDE
 
 
 def _colours_metrics(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -173,7 +207,8 @@ def _colour(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.Color:
         labels = [curve.label for curve in figure.y]
         scale = alt.Scale(domain=labels, range=list(COLOURS[: len(labels)]))
         # The same legend as that of the dashes: one is drawn for both.
-        return alt.Color("curve:N", title=None, sort=labels, scale=scale, legend=_dash_legend(grey=False))
+        legend = alt.Undefined if _beside(figure, rows) else _dash_legend(grey=False)
+        return alt.Color("curve:N", title=None, sort=labels, scale=scale, legend=legend)
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
     colours = [COLOURS[i % len(COLOURS)] for i in range(len(series))]
     legend = alt.Legend(

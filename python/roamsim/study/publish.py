@@ -194,9 +194,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
                     statements=figure.clauses,
                 )
         for table in tables:
-            report.table(outcome.tables[table.id], table.title, folded=table.folded)
-            if table.note:
-                report.text(table.note)
+            report.table(outcome.tables[table.id], table.title, table.note or None, folded=table.folded)
         for drawing in drawings:
             made = outcome.pictures[drawing.id]
             add: Any = report.picture if isinstance(made, str) else report.figure
@@ -217,9 +215,6 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     if study.coverage:
         report.heading("What of the publication is shown where")
         report.table([_covered(entry) for entry in outcome.coverage()], max_rows=len(study.coverage))
-    if study.waiting:
-        report.heading("Not reproduced yet")
-        report.table([{"what": w.what, "waits for": w.waits_for} for w in study.waiting])
     report.heading("Where the numbers come from")
     report.text(f"`{command}`")
     report.parameters(outcome.made_with, "Made with")

@@ -7,11 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from roamsim.tables.metrics import Metric
-from roamsim.tables.words import metric_words, scale, titled
+from roamsim.tables.words import VARIED_UNITS, metric_words, scale, titled
 
 #: The share of a column's largest number below which others do not decide on its digits (chosen: they read as less
 #: than the least that it shows).
 NEGLIGIBLE = 1e-5
+
+#: Digits behind the point of shares in per cent and of means of what is counted, at most, where no interval asks for
+#: more (chosen: less is read as nothing).
+MOST_DECIMALS_OF_COUNTS = 3
 
 #: Digits behind the point from which on all numbers of a column have powers of ten (chosen).
 MOST_DECIMALS = 6
@@ -77,11 +81,14 @@ class Format:
 
 
 def suited(values: Iterable[float]) -> Format:
-    """The format that gives the median of the values three digits; whole numbers are whole."""
+    """The format that gives the median of the values three digits, or two where the largest has four with them.
+
+    Whole numbers are whole.
+    """
     there = [float(value) for value in values if math.isfinite(value)]
     if all(value.is_integer() for value in there):
         return Format(0)
-    places = _places(there, 3)
+    places = min(_places(there, 3), max(_places(there, 2), 3 - _order(max(map(abs, there)))))
     return Format(2, powers=True) if places > MOST_DECIMALS else Format(places)
 
 
@@ -143,7 +150,10 @@ def estimated(
     ]
     plain = suited(value for value in shown if value is not None)
     largest = max((_order(abs(value)) for value in shown if value), default=0)
-    if plain.powers and largest >= READ_PLAINLY:
+    counted = metric.share or (metric.unit and metric.unit not in VARIED_UNITS.values())
+    if counted and (plain.powers or plain.places > MOST_DECIMALS_OF_COUNTS):
+        plain = Format(MOST_DECIMALS_OF_COUNTS)
+    elif plain.powers and largest >= READ_PLAINLY:
         # A queue of 1.3 packets beside one of 0.00005 on the way back: each cell by its own interval.
         plain = Format(max(0, 2 - largest))
     most = MOST_DIGITS - 1 - largest

@@ -77,13 +77,17 @@ fn which<'a>(world: &World, rows: impl Iterator<Item = &'a Handover> + Clone) ->
     ]
 }
 
-pub(crate) fn table(world: &World) -> Table {
+pub(crate) fn tables(world: &World) -> [Table; 2] {
+    let flows = flows_of(world);
+    [handovers(world, &flows), handover_flows(world, &flows)]
+}
+
+fn handovers(world: &World, flows: &BTreeMap<NodeId, Vec<u32>>) -> Table {
     let rows = &world.handovers.records;
     let time =
         |name, of: fn(&Handover) -> Option<Time>| float(name, "s", rows.iter().map(|row| seconds(of(row))));
     let lost =
         |name, of: fn(&Losses) -> u64| integer(name, "packets", rows.iter().map(|row| of(&row.losses)));
-    let flows = flows_of(world);
     let interruptions: Vec<_> = rows
         .iter()
         .map(|row| interruption(directions(world, flows.get(&row.node).map_or(&[][..], Vec::as_slice), row)))
@@ -130,8 +134,7 @@ struct OfFlow<'a> {
     lost: [u64; 2],
 }
 
-pub(crate) fn flows(world: &World) -> Table {
-    let flows = flows_of(world);
+fn handover_flows(world: &World, flows: &BTreeMap<NodeId, Vec<u32>>) -> Table {
     let mut rows = Vec::new();
     for handover in &world.handovers.records {
         let mut lost: BTreeMap<u32, [u64; 2]> = BTreeMap::new();

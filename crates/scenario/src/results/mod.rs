@@ -41,8 +41,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     tables.extend(signalling::results::commands(world));
     tables.extend(radio_phases::table(world));
     if !world.handovers.cells.is_empty() {
-        tables.push(handover::results::table(world));
-        tables.push(handover::results::flows(world));
+        tables.extend(handover::results::tables(world));
     }
     if !world.mih_handovers.is_empty() {
         tables.push(mih_handover::results::table(world));

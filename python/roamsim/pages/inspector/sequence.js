@@ -22,7 +22,6 @@ function notHeld(bins, from, until, end) {
 
 /** The packets of a span: all when they are few, else signalling alone; and what is said of the others. */
 function inSpan(packets, from, until, end) {
-  if (!packets) return {places: [], note: "No packets were recorded; run with --trace packets."};
   const [first, behind] = touching(packets, from, until);
   const places = [];
   for (let i = first; i < behind; i++) if ((packets.until[i] ?? Infinity) >= from) places.push(i);

@@ -29,8 +29,8 @@ class TimeLine {
     this.place.innerHTML = `<div class="tools">${button("in", "+", "zoom in (+)")}${button("out", "−", "zoom out (−)")}`
       + `${button("left", "←", "earlier (←)")}${button("right", "→", "later (→)")}${button("all", "whole run", "the whole run (0)")}`
       + `<output class="span"></output><a class="here" title="a link to this span">link</a><output class="pointer"></output></div>`
-      + `<div class="split"><div class="lanes" tabindex="0" role="application" aria-label="Time line: plus and minus zoom, arrows move, 0 shows the whole run, n and p go from mark to mark"></div>`
-      + `<div class="chart"><p class="note"></p><div class="drawn" tabindex="0"></div></div></div>`
+      + `<div class="${this.packets ? "split" : ""}"><div class="lanes" tabindex="0" role="application" aria-label="Time line: plus and minus zoom, arrows move, 0 shows the whole run, n and p go from mark to mark"></div>`
+      + `${this.packets ? '<div class="chart"><p class="note"></p><div class="drawn" tabindex="0"></div></div>' : ""}</div>`
       + `<div class="legend">${legend(kinds)}</div><div class="detail" aria-live="polite"><p class="note">Click on a mark to see what it stands for.</p></div>`;
     const find = (name) => this.place.querySelector(name);
     [this.tools, this.board, this.chart, this.detail] = [find(".tools"), find(".lanes"), find(".chart"), find(".detail")];
@@ -252,6 +252,7 @@ class TimeLine {
   }
 
   sequence() {
+    if (!this.packets) return;
     const {places, note} = inSpan(this.packets, ...this.view, this.end);
     const width = this.chart.clientWidth || 380;
     this.chart.querySelector(".note").textContent = `Sequence chart: ${note}`;
