@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -210,6 +211,13 @@ def test_a_sweep_tells_before_what_takes_long(roamsim: Command, tmp_path: Path) 
     options = ("--vary", "link.wire.delay=10ms,20ms", "--set", "scenario.duration=5ms", "--max-memory", "400MB")
     stderr = roamsim("sweep", "flood.toml", *options, "--out", "swept", code=1).stderr
     assert "flood: by rates, sizes, delays and duration this takes some 1.25 billion events" in stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells")
+def test_the_memory_of_the_process_is_what_the_system_tells() -> None:
+    used, _ = _roamsim.memory_bytes()
+    [resident_kb] = re.findall(r"^VmRSS:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    assert used == pytest.approx(1024 * int(resident_kb), rel=0.1)
 
 
 def test_the_pace_of_a_run_tells_what_is_left() -> None:

@@ -166,6 +166,9 @@ class Result:
     def events(self) -> int:
         """Number of events that were worked off."""
     @property
+    def build_s(self) -> float:
+        """Seconds that building the network took."""
+    @property
     def wall_s(self) -> float:
         """Seconds that the run took, start-up and building of the network excluded."""
     @property

@@ -196,8 +196,8 @@ fn array(column: &Arc<Column>) -> ArrowArray {
     let height = column.values.len();
     match &column.values {
         Values::Float(floats) => {
-            let there = validity(floats);
-            let nulls = there.as_ref().map_or(0, |_| floats.iter().filter(|value| value.is_nan()).count());
+            let nulls = floats.iter().filter(|value| value.is_nan()).count();
+            let there = (nulls > 0).then(|| validity(floats));
             let bits = there.as_ref().map_or(ptr::null(), |bits| bits.as_ptr().cast());
             let buffers = vec![bits, floats.as_ptr().cast()];
             ArrowArray::new(height, nulls, buffers, Vec::new(), Box::new((Arc::clone(column), there)))
@@ -220,15 +220,12 @@ fn array(column: &Arc<Column>) -> ArrowArray {
     }
 }
 
-/// A bit for each number that is there, the lowest of an octet first; nothing where all are there.
-fn validity(floats: &[f64]) -> Option<Vec<u8>> {
-    if !floats.iter().any(|value| value.is_nan()) {
-        return None;
-    }
+/// A bit for each number that is there, the lowest of an octet first.
+fn validity(floats: &[f64]) -> Vec<u8> {
     let octet = |eight: &[f64]| {
         eight.iter().enumerate().fold(0, |bits, (place, value)| bits | u8::from(!value.is_nan()) << place)
     };
-    Some(floats.chunks(8).map(octet).collect())
+    floats.chunks(8).map(octet).collect()
 }
 
 /// Texts in the layout of views: sixteen octets a row, with the text or its place among the octets.

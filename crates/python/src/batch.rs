@@ -94,8 +94,7 @@ pub fn run(
         rows_at_once,
         series,
     };
-    memory::give_back(py);
-    let crew = Crew::begin(vec![job], 1);
+    let crew = Crew::begin(vec![job], 1, memory::give_back(py));
     match receive(py, &crew, heard.as_ref(), rows.as_ref())? {
         Some((_, Ok((outcome, cost)))) => RunResult::new(py, outcome, cost),
         Some((_, Err(text))) => Err(RunFailed::new_err(text)),
@@ -174,8 +173,7 @@ impl Batch {
             rows_at_once,
             series: series && *replication == 0,
         };
-        memory::give_back(py);
-        let crew = Crew::begin(runs.iter().map(job).collect(), jobs);
+        let crew = Crew::begin(runs.iter().map(job).collect(), jobs, memory::give_back(py));
         Ok(Batch { remaining: AtomicUsize::new(crew.count()), crew, heard, rows })
     }
 

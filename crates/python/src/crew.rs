@@ -22,7 +22,7 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 /// (chosen: enough that none waits where the taker is quicker in the mean).
 const AHEAD: usize = 8;
 
-/// A finished run and what its loop took, or why it failed.
+/// A finished run and what it took, or why it failed.
 pub(crate) type Finished = Result<(Outcome, Cost), String>;
 
 /// What a run says, with its number before it.
@@ -77,8 +77,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Crew {
-    /// Begins the runs on so many threads.
-    pub(crate) fn begin(jobs: Vec<Job>, threads: usize) -> Crew {
+    /// Begins the runs on so many threads. `had_bytes` is the memory that the process has before.
+    pub(crate) fn begin(jobs: Vec<Job>, threads: usize, had_bytes: u64) -> Crew {
         let shared = Arc::new(Shared {
             watches: Mutex::new(jobs.iter().map(|_| None).collect()),
             jobs,
@@ -86,7 +86,7 @@ impl Crew {
             over: AtomicUsize::new(0),
             cancelled: Watch::default(),
             too_much: AtomicU64::new(0),
-            had_bytes: memory::used_bytes().unwrap_or(0),
+            had_bytes,
         });
         let threads = threads.clamp(1, 256).min(shared.jobs.len());
         let (sender, said) = sync_channel(AHEAD * threads);
@@ -190,10 +190,15 @@ impl Shared {
             watch,
         };
         let work = || -> Result<(Outcome, Cost), RunError> {
+            let begun = Instant::now();
             let mut prepared = prepare(&job.scenario, options)?;
             let (wall, cpu) = (Instant::now(), ThreadTime::now());
             prepared.run()?;
-            let cost = Cost { wall_s: wall.elapsed().as_secs_f64(), cpu_s: cpu.elapsed().as_secs_f64() };
+            let cost = Cost {
+                build_s: wall.duration_since(begun).as_secs_f64(),
+                wall_s: wall.elapsed().as_secs_f64(),
+                cpu_s: cpu.elapsed().as_secs_f64(),
+            };
             Ok((prepared.finish()?, cost))
         };
         match catch_unwind(AssertUnwindSafe(work)) {

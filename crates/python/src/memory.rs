@@ -3,7 +3,8 @@
 //! Linux tells both. Elsewhere nothing is known, and there is no limit.
 
 use pyo3::prelude::*;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,24 +44,43 @@ fn machine_bytes() -> Option<u64> {
     machine.into_iter().chain(group).min()
 }
 
-/// The octets that this process has in memory.
+/// The octets that this process has in memory. `statm` has them in pages (proc_pid_statm(5)), and is read several times sooner than
+/// `status`, which has much else to say.
 pub(crate) fn used_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/status").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+    // Seven numbers; one call reads them all.
+    let mut text = [0; 256];
+    let length = File::open("/proc/self/statm").ok()?.read(&mut text).ok()?;
+    let pages = str::from_utf8(&text[..length]).ok()?.split(' ').nth(1)?;
+    Some(pages.parse::<u64>().ok()? * (*PAGE_BYTES)?)
 }
 
+/// Octets of a page of memory: the entry AT_PAGESZ (6) of what the system told the process as it began (proc_pid_auxv(5)).
+static PAGE_BYTES: LazyLock<Option<u64>> = LazyLock::new(|| {
+    const AT_PAGESZ: usize = 6;
+    let octets = fs::read("/proc/self/auxv").ok()?;
+    let word = |octets: &[u8]| octets.try_into().ok().map(usize::from_ne_bytes);
+    let mut entries =
+        octets.chunks_exact(2 * size_of::<usize>()).map(|entry| entry.split_at(size_of::<usize>()));
+    entries
+        .find(|&(kind, _)| word(kind) == Some(AT_PAGESZ))
+        .and_then(|(_, value)| word(value))
+        .map(|bytes| bytes as u64)
+});
+
 /// Lets the allocator give back what it keeps of earlier runs, where that is much beside the limit: it would be taken for
-/// what the next run has. Only the C library of GNU keeps that much, and can be asked.
-pub(crate) fn give_back(py: Python<'_>) {
-    if used_bytes().zip(limit_bytes()).is_some_and(|(used, limit)| used > limit / 2) {
+/// what the next run has. Only the C library of GNU keeps that much, and can be asked. Gives what the process has then.
+pub(crate) fn give_back(py: Python<'_>) -> u64 {
+    let used = used_bytes();
+    if used.zip(limit_bytes()).is_some_and(|(used, limit)| used > limit / 2) {
         let trimmed = || -> PyResult<()> {
             let library = py.import("ctypes")?.call_method1("CDLL", (py.None(),))?;
             library.call_method1("malloc_trim", (0,)).map(drop)
         };
         // Where it cannot be asked, nothing is given back.
         drop(trimmed());
+        return used_bytes().unwrap_or(0);
     }
+    used.unwrap_or(0)
 }
 
 /// Octets in words: "12.3 GB".

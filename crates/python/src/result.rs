@@ -5,9 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use roamsim_scenario::run::Outcome;
 
-/// What the loop of a run took.
+/// What a run took: building its world, and its loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
+    pub(crate) build_s: f64,
     pub(crate) wall_s: f64,
     pub(crate) cpu_s: f64,
 }
@@ -18,6 +19,9 @@ pub struct RunResult {
     /// Events that did something.
     #[pyo3(get)]
     events: u64,
+    /// Seconds of wall clock that building the world took.
+    #[pyo3(get)]
+    build_s: f64,
     /// Seconds of wall clock that the run alone took: without building the world and making the tables.
     #[pyo3(get)]
     wall_s: f64,
@@ -48,6 +52,7 @@ impl RunResult {
         }
         Ok(RunResult {
             events: outcome.events,
+            build_s: cost.build_s,
             wall_s: cost.wall_s,
             cpu_s: cost.cpu_s,
             tables: tables.unbind(),

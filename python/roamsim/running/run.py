@@ -20,7 +20,7 @@ from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
 from roamsim.storing.spool import Spool
-from roamsim.tables.result import Frames, Result, runs_of, stacked
+from roamsim.tables.result import Frames, OfRuns, Result, runs_of, stacked
 
 
 def run_loaded(
@@ -99,17 +99,12 @@ def run_loaded(
 
 def _below_each_other(
     scenario: str, seed: int, runs: Sequence[tuple[int, Mapping[str, Table]]]
-) -> dict[str, Table | polars.DataFrame]:
-    """The tables of replications, each as one, of which no frame is made yet."""
-    every = runs_of(scenario, seed, [replication for replication, _ in runs])
-    tables: dict[str, Table | polars.DataFrame] = {}
-    for name in dict.fromkeys(name for _, of_run in runs for name in of_run):
-        having = [(replication, of_run[name]) for replication, of_run in runs if name in of_run]
-        own = (
-            every if len(having) == len(runs) else runs_of(scenario, seed, [replication for replication, _ in having])
-        )
-        tables[name] = Table.stack([table for _, table in having], own)
-    return tables
+) -> dict[str, OfRuns | polars.DataFrame]:
+    """The tables of replications, each as one."""
+    return {
+        name: OfRuns(scenario, seed, [(replication, of_run[name]) for replication, of_run in runs if name in of_run])
+        for name in dict.fromkeys(name for _, of_run in runs for name in of_run)
+    }
 
 
 @dataclass(frozen=True)
@@ -168,8 +163,10 @@ def traces(asked: str | Iterable[str]) -> list[str]:
     if not all(isinstance(text, str) for text in texts):
         raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
     kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
+    if not texts:
+        return []
     known = _roamsim.trace_kinds()
-    if texts and not kinds:
+    if not kinds:
         raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")
     for kind in kinds:
         if kind not in known:
