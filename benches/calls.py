@@ -3,8 +3,8 @@
     python -m benches.calls [--rounds 200]
 
 Times are the least of many rounds: what is left where nothing else takes the processor. A run tells how long its own
-loop took (`wall_s`), and its world (`build_s`); the rest of a call is reading arguments, making tables, and frames of
-them, which are made when they are asked for: of one table, or of all.
+loop took (`wall_s`), and its world (`build_s`); the rest of a call is reading arguments, building the small world,
+making tables, and frames of them, which are made when they are asked for: of one table, or of all.
 """
 
 from __future__ import annotations

@@ -24,7 +24,9 @@ def ns2(scheduler: str) -> Program:
 
 def ns3() -> Program:
     """ns-3 with the bench program compiled against it."""
-    return simulators.ns3(HERE / "peers" / "ns3_bench.cc", [*simulators.NS3_WIFI_MODULES, "wimax"])
+    return simulators.ns3(
+        HERE / "peers" / "ns3_bench.cc", [*simulators.NS3_WIFI_MODULES, *simulators.NS3_WIMAX_MODULES]
+    )
 
 
 def htsim(path: Path | None) -> Program:

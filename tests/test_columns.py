@@ -125,12 +125,14 @@ def test_a_frame_is_made_when_it_is_asked_for_and_stays(scenario: Path, monkeypa
         return polars.DataFrame(table)
 
     monkeypatch.setattr("roamsim.tables.result.polars", SimpleNamespace(DataFrame=make))
-    tables = roamsim.run(scenario, replications=2).tables
+    result = roamsim.run(scenario)
+    tables = result.tables
     assert list(tables) == ["flows", "signalling", "links", "drops", "series"]
     assert "flows" in tables and "video" not in tables
+    assert repr(result)
     assert made == []
     assert tables["flows"] is tables["flows"]
-    assert [table.height for table in made] == [2]
+    assert [table.height for table in made] == [1]
     sent = pickle.loads(pickle.dumps(tables))
     assert all(sent[name].equals(frame) for name, frame in tables.items())
     assert repr(sent) == repr(dict(tables))

@@ -252,7 +252,7 @@ def test_figures_are_drawn_when_they_come_near_and_the_page_does_not_move(tmp_pa
     assert 0 <= told["top"] < 3000
     assert told["folded"]
     assert told["printed"] == 42
-    # The figure that came out of its fold has made the page longer; no other has moved it.
+    # The fold is closed again, and no figure has moved anything.
     assert told["after"] == told["before"]
 
 

@@ -183,7 +183,7 @@ def test_a_run_that_begins_late_is_shown_from_there_on(roamsim: Command, tmp_pat
     first = results["series"].filter(polars.col("delivered_bytes") > 0)["begin_s"].min()
     for view in panels[""]["vconcat"]:
         assert view["layer"][0]["encoding"]["x"]["scale"]["domain"] == [first, 900.0]
-    assert f"Nothing happens before {first:.4g} s." in report(results).html()
+    assert f"Nothing happens before {first:.4g}\u00a0s." in report(results).html()
 
 
 def test_of_many_flows_those_that_delivered_most_have_lines(roamsim: Command, tmp_path: Path) -> None:

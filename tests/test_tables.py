@@ -49,12 +49,15 @@ def test_a_share_that_nobody_would_miss_is_told_without_its_digits() -> None:
 def test_what_nobody_would_miss_has_no_digits_in_a_column_of_one_run() -> None:
     used = [2.17e-6, 2.595e-5, 2.3595e-4, 0.0]
     assert [str(cell) for cell in estimated(numeric("links", "utilisation"), used, used, used)[1]] == [
-        "<0.001", "0.003", "0.024", "0",
+        "0.0002", "0.0026", "0.0236", "0",
     ]  # fmt: skip
     waiting = [5.84e-7, 1.57e-6, 0.0]
     assert [str(cell) for cell in estimated(numeric("links", "mean_queue_packets"), waiting, waiting, waiting)[1]] == [
-        "<0.001", "<0.001", "0",
+        "<0.0001", "<0.0001", "0",
     ]  # fmt: skip
+    # Intervals say how many digits there are.
+    heard = estimated(numeric("links", "mean_queue_packets"), [2e-9, 3e-9], [1.7e-9, 2.6e-9], [2.3e-9, 3.4e-9])[1]
+    assert [str(cell) for cell in heard] == ["2.00·10⁻⁹ ± 3.00·10⁻¹⁰", "3.00·10⁻⁹ ± 4.00·10⁻¹⁰"]
     # A delay is as short as it is.
     short = [2.57e-7, 4.1e-7]
     assert [str(cell) for cell in estimated(numeric("flows", "jitter_s"), short, short, short)[1]] == ["257", "410"]

@@ -33,10 +33,7 @@ static MACHINE_BYTES: LazyLock<Option<u64>> = LazyLock::new(machine_bytes);
 
 /// Memory of the machine, or of the control group that this process is in, if that has less.
 fn machine_bytes() -> Option<u64> {
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
-    });
+    let machine = told_bytes("/proc/meminfo", "MemTotal:");
     let group = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
         .into_iter()
         .filter_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok())
@@ -44,14 +41,27 @@ fn machine_bytes() -> Option<u64> {
     machine.into_iter().chain(group).min()
 }
 
-/// The octets that this process has in memory. `statm` has them in pages (proc_pid_statm(5)), and is read several times sooner than
-/// `status`, which has much else to say.
+/// The octets that this process has in memory.
 pub(crate) fn used_bytes() -> Option<u64> {
+    // Who may not read how large a page is reads of kilobytes.
+    PAGE_BYTES.and_then(pages_bytes).or_else(|| told_bytes("/proc/self/status", "VmRSS:"))
+}
+
+/// Octets of a line of a file of the system, which has them in "kB".
+fn told_bytes(file: &str, key: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// The same by `statm`, which has it in pages (proc_pid_statm(5)), and is read several times sooner than `status`, which has much else to
+/// say.
+fn pages_bytes(page_bytes: u64) -> Option<u64> {
     // Seven numbers; one call reads them all.
     let mut text = [0; 256];
     let length = File::open("/proc/self/statm").ok()?.read(&mut text).ok()?;
     let pages = str::from_utf8(&text[..length]).ok()?.split(' ').nth(1)?;
-    Some(pages.parse::<u64>().ok()? * (*PAGE_BYTES)?)
+    Some(pages.parse::<u64>().ok()? * page_bytes)
 }
 
 /// Octets of a page of memory: the entry AT_PAGESZ (6) of what the system told the process as it began (proc_pid_auxv(5)).

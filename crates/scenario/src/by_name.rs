@@ -6,5 +6,5 @@ use std::collections::{HashMap, HashSet};
 /// Things by name.
 pub(crate) type ByName<'a, T> = HashMap<&'a str, T, FixedState>;
 
-/// Names.
-pub(crate) type Names<'a> = HashSet<&'a str, FixedState>;
+/// Names, each once.
+pub(crate) type NameSet<'a> = HashSet<&'a str, FixedState>;

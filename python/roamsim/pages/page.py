@@ -334,7 +334,11 @@ def _part(name: str, *contents: Any) -> str:
 
 def _inline(text: str) -> Markup:
     """Text with its formulas and code marked up: `x` becomes code, and what follows ^ is raised."""
-    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(_together(text)))
+    parts = re.split(r"`([^`]+)`", text)
+    marked = "".join(
+        f"<code>{html.escape(part)}</code>" if place % 2 else html.escape(_together(part))
+        for place, part in enumerate(parts)
+    )
     return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked))
 
 

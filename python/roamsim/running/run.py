@@ -100,11 +100,12 @@ def run_loaded(
 def _below_each_other(
     scenario: str, seed: int, runs: Sequence[tuple[int, Mapping[str, Table]]]
 ) -> dict[str, OfRuns | polars.DataFrame]:
-    """The tables of replications, each as one."""
-    return {
+    """The tables of replications, each as one; of several as frames, which take less memory than the tables do."""
+    tables = {
         name: OfRuns(scenario, seed, [(replication, of_run[name]) for replication, of_run in runs if name in of_run])
         for name in dict.fromkeys(name for _, of_run in runs for name in of_run)
     }
+    return {name: table if len(runs) == 1 else table.frame() for name, table in tables.items()}
 
 
 @dataclass(frozen=True)

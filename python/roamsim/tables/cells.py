@@ -15,7 +15,7 @@ NEGLIGIBLE = 1e-5
 
 #: Digits behind the point of shares in per cent and of means of what is counted, at most, where no interval asks for
 #: more (chosen: less is read as nothing).
-MOST_DECIMALS_OF_COUNTS = 3
+MOST_DECIMALS_OF_COUNTS = 4
 
 #: Digits behind the point from which on all numbers of a column have powers of ten (chosen).
 MOST_DECIMALS = 6
@@ -151,7 +151,7 @@ def estimated(
     plain = suited(value for value in shown if value is not None)
     largest = max((_order(abs(value)) for value in shown if value), default=0)
     counted = metric.share or (metric.unit and metric.unit not in VARIED_UNITS.values())
-    if counted and (plain.powers or plain.places > MOST_DECIMALS_OF_COUNTS):
+    if counted and not widths and (plain.powers or plain.places > MOST_DECIMALS_OF_COUNTS):
         plain = Format(MOST_DECIMALS_OF_COUNTS)
     elif plain.powers and largest >= READ_PLAINLY:
         # A queue of 1.3 packets beside one of 0.00005 on the way back: each cell by its own interval.

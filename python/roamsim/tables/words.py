@@ -138,9 +138,9 @@ def path_words(path: str, scenario: Mapping[str, Any]) -> str:
         steps = steps[1:]
     elif len(steps) == 2 and isinstance(scenario.get(steps[0]), list):
         return f"{_joined(steps[0].split('_'))} {steps[1]}"
-    # How long a queue may be is told in what the key is called.
+    # How long a queue may be; bytes are a unit, which stands behind it anyway.
     if steps[-2:-1] == ["queue"] and steps[-1] in ("packets", "bytes"):
-        return f"queue length{f' of {name}' if name else ''} in {steps[-1]}"
+        return f"queue length{f' of {name}' if name else ''}{' in packets' if steps[-1] == 'packets' else ''}"
     # What stands before the last two steps only says where they are.
     words = _joined([word for step in steps[-2:] for word in step.split("_")])
     return f"{words} of {name}" if name else words

@@ -2,7 +2,7 @@
 
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
-use crate::by_name::{self, ByName};
+use crate::by_name::{ByName, NameSet};
 use crate::suggest::{alternatives, nearest};
 
 /// Longer names fit in no column and no diagram.
@@ -80,7 +80,7 @@ impl<'a> Names<'a> {
 
 /// Names in their order, each once: those that stand there twice are refused anyway.
 pub(crate) fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = by_name::Names::default();
+    let mut seen = NameSet::default();
     names.filter(|name| seen.insert(*name)).collect()
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{At, Key, Report, join};
 use crate::Scenario;
 use crate::access::{Attached, Entry, Pair};
-use crate::by_name::Names;
+use crate::by_name::NameSet;
 use crate::model::node::Node;
 
 pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
@@ -31,7 +31,7 @@ pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut R
 
 /// Refuses nodes without a link that nothing else names. Where a flow names one, that it has no route is reported there.
 fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
-    let mut named = Names::default();
+    let mut named = NameSet::default();
     named.extend(scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), &flow.to]));
     named.extend(scenario.signalling.iter().flat_map(|source| [source.from.as_str(), &source.to]));
     named.extend(scenario.mih_handovers.iter().flat_map(|entry| {
@@ -49,7 +49,7 @@ fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &m
 /// Refuses a link beside another between the same two nodes. Routes take the one that costs less, of equals the one described first, unless
 /// an address stays with its link.
 fn check_parallel_links(scenario: &Scenario, report: &mut Report<'_>) {
-    let multihomed: Names<'_> =
+    let multihomed: NameSet<'_> =
         scenario.nodes.iter().filter(|node| node.multihomed).map(|node| node.name.as_str()).collect();
     let mut taken: BTreeMap<[&str; 2], Entry<'_>> = BTreeMap::new();
     for entry in scenario.accesses() {
