@@ -30,6 +30,7 @@ from peers.document import table
 from peers.simulators import ROOT
 
 KEPT = ROOT / "benches" / "counts.json"
+SCENARIOS = ROOT / "benches" / "scenarios"
 TOLERANCE = 0.03
 # The function of benches/counts/src/main.rs around the run, however its name is mangled.
 COUNTED = "*counted_run*"
@@ -41,17 +42,17 @@ class Case:
 
     name: str
     duration: str
-    scenario: str | Path | dict[str, object]
+    scenario: Path | dict[str, object]
 
 
 CASES = [
-    Case("bulk", "60s", "bulk.toml"),
+    Case("bulk", "60s", SCENARIOS / "bulk.toml"),
     Case("dumbbell-10", "3s", dumbbell(10)),
     Case("dumbbell-1000", "3s", dumbbell(1000)),
-    Case("sctp", "3s", "sctp.toml"),
-    Case("dect", "300s", "dect.toml"),
-    Case("signalling", "4005s", "signalling.toml"),
-    Case("walk", "240s", "walk.toml"),
+    Case("sctp", "3s", SCENARIOS / "sctp.toml"),
+    Case("dect", "300s", SCENARIOS / "dect.toml"),
+    Case("signalling", "4005s", SCENARIOS / "signalling.toml"),
+    Case("walk", "240s", SCENARIOS / "walk.toml"),
     Case("cell-1", "10s", cell.cell(1, 10)),
     Case("cell-10", "10s", cell.cell(10, 10)),
     Case("wimax-1", "60s", wimax_cell.cell(1, 60, saturated=True)),
@@ -104,8 +105,8 @@ def build() -> Path:
 def count(program: Path, case: Case) -> Count:
     """Runs a case under callgrind."""
     with tempfile.TemporaryDirectory() as folder:
-        if isinstance(case.scenario, (str, Path)):
-            path = ROOT / "benches" / "scenarios" / case.scenario
+        if isinstance(case.scenario, Path):
+            path = case.scenario
         else:
             path = Path(folder) / f"{case.name}.json"
             path.write_text(json.dumps(case.scenario))

@@ -8,22 +8,27 @@ PAYLOAD_BYTES = 1472
 OFFERED_BPS = 10_000_000
 
 
+def both_ways(names: list[str], payload_bytes: int, interval_ns: int, start_ns: int = 0) -> list[dict[str, object]]:
+    """A flow from each station and one to it; stations begin one after the other within an interval."""
+    flows: list[dict[str, object]] = []
+    for i, name in enumerate(names):
+        application = {
+            "kind": "cbr",
+            "packet_size": f"{payload_bytes}B",
+            "interval": f"{interval_ns}ns",
+            "start": f"{start_ns + i * interval_ns // len(names)}ns",
+        }
+        for way, ends in (("up", [name, "base-station"]), ("down", ["base-station", name])):
+            flow = {"name": f"{way}-{i}", "from": ends[0], "to": ends[1], "transport": {"protocol": "udp"}}
+            flows.append(flow | {"application": application})
+    return flows
+
+
 def cell(stations: int, duration_s: float, *, saturated: bool) -> dict[str, object]:
     """The scenario as a tree: a flow each way for each station."""
     names = [f"station-{i}" for i in range(stations)]
     interval_ns = 8_000_000_000 * PAYLOAD_BYTES * stations // OFFERED_BPS if saturated else 5_000_000
     payload_bytes = PAYLOAD_BYTES if saturated else max(1, min(PAYLOAD_BYTES, 2000 // stations))
-    flows = []
-    for i, name in enumerate(names):
-        for way, ends in (("up", [name, "base-station"]), ("down", ["base-station", name])):
-            application = {
-                "kind": "cbr",
-                "packet_size": f"{payload_bytes}B",
-                "interval": f"{interval_ns}ns",
-                "start": f"{i * interval_ns // stations}ns",
-            }
-            flow = {"name": f"{way}-{i}", "from": ends[0], "to": ends[1], "transport": {"protocol": "udp"}}
-            flows.append(flow | {"application": application})
     return {
         "scenario": {
             "name": f"Bench: 802.16 cell of {stations} stations",
@@ -32,7 +37,7 @@ def cell(stations: int, duration_s: float, *, saturated: bool) -> dict[str, obje
         },
         "node": [{"name": name} for name in ["base-station", *names]],
         "wimax": [{"name": "air", "base_station": "base-station", "stations": names, "queue": {"packets": 100}}],
-        "flow": flows,
+        "flow": both_ways(names, payload_bytes, interval_ns),
     }
 
 
@@ -40,17 +45,6 @@ def entered(stations: int, duration_s: int) -> dict[str, object]:
     """What ns-3 carries too: stations enter, send by unsolicited grants, and get as much by best effort."""
     names = [f"station-{i}" for i in range(stations)]
     interval_ns, entry_s, payload_bytes = 12_000_000, 5, 1000
-    flows = []
-    for i, name in enumerate(names):
-        for way, ends in (("up", [name, "base-station"]), ("down", ["base-station", name])):
-            application = {
-                "kind": "cbr",
-                "packet_size": f"{payload_bytes}B",
-                "interval": f"{interval_ns}ns",
-                "start": f"{1_000_000_000 * entry_s + i * interval_ns // stations}ns",
-            }
-            flow = {"name": f"{way}-{i}", "from": ends[0], "to": ends[1], "transport": {"protocol": "udp"}}
-            flows.append(flow | {"application": application})
     place = {"x": "0m", "y": "0m"}
     cell_of_all = {
         "name": "air",
@@ -70,5 +64,5 @@ def entered(stations: int, duration_s: int) -> dict[str, object]:
         },
         "node": [{"name": name, "position": place} for name in ["base-station", *names]],
         "wimax": [cell_of_all],
-        "flow": flows,
+        "flow": both_ways(names, payload_bytes, interval_ns, 1_000_000_000 * entry_s),
     }

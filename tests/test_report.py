@@ -98,6 +98,12 @@ def test_the_page_names_no_address_to_load_from(tmp_path: Path) -> None:
     assert "default-src 'none'" in text
 
 
+def test_a_value_stays_with_its_unit_and_code_as_it_is() -> None:
+    page = Report("t")
+    page.table([{"n": 1}], "All", "`delay = 10 ms` takes 10 ms.")
+    assert "<code>delay = 10 ms</code> takes 10\u00a0ms." in page.html()
+
+
 def test_the_page_holds_what_was_added_and_escapes_it(tmp_path: Path) -> None:
     text = example().html()
     assert "<title>A &lt;title&gt;</title>" in text

@@ -56,6 +56,7 @@ def test_metrics_and_paths_are_called_by_words() -> None:
     assert path_words('flow."my.flow".transport.min_rto', tree) == "transport min RTO of my.flow"
     assert path_words("scenario.duration", tree) == "duration"
     assert path_words("link.path.queue.packets", tree) == "queue length of path in packets"
+    assert path_words("link.path.queue.bytes", tree) == "queue length of path"
     # By its number; one whose name is a number is meant by its name, and a number of none stays as it is.
     assert path_words("link.0.delay", {"link": [{"name": "path"}]}) == "delay of path"
     assert path_words("link.0.delay", {"link": [{"name": "1"}, {"name": "0"}]}) == "delay of 0"

@@ -80,7 +80,7 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
 fn names_file(element: &Node, keys: &[&str]) -> bool {
     let Value::Table(element) = &element.value else { return false };
     let names = |node: &Node| match &node.value {
-        Value::Table(table) => KEYS.iter().any(|key| table.get(key).is_some()),
+        Value::Table(table) => REPLACED.iter().any(|replaced| table.get(replaced.key).is_some()),
         _ => false,
     };
     element.entries.iter().filter(|entry| keys.contains(&entry.key.as_str())).any(|entry| {
@@ -90,9 +90,6 @@ fn names_file(element: &Node, keys: &[&str]) -> bool {
         }
     })
 }
-
-/// The keys that name a file.
-const KEYS: [&str; 3] = ["file", "trace", "mahimahi"];
 
 /// A file that was read: its number among the sources of problems, and its text, which many nodes may share.
 type Text = (u32, Rc<str>);
@@ -105,6 +102,12 @@ struct Replaced {
 }
 
 const FILE_OF_CONTENT: Replaced = Replaced { key: "file", by: "content" };
+const FILE_OF_POINTS: Replaced = Replaced { key: "file", by: "points" };
+const TRACE: Replaced = Replaced { key: "trace", by: "content" };
+const MAHIMAHI: Replaced = Replaced { key: "mahimahi", by: "opportunities" };
+
+/// All of them.
+const REPLACED: [Replaced; 4] = [FILE_OF_CONTENT, FILE_OF_POINTS, TRACE, MAHIMAHI];
 
 struct Files<'a> {
     folder: PathBuf,
@@ -142,8 +145,7 @@ impl Files<'_> {
         if table.get("model").and_then(Node::text) != Some("table") {
             return;
         }
-        let replaced = Replaced { key: "file", by: "points" };
-        if let Some(points) = self.parse(table, replaced, path, errors::parse) {
+        if let Some(points) = self.parse(table, FILE_OF_POINTS, path, errors::parse) {
             let point = |(distance_m, error): (f64, f64)| {
                 let entry = |key: &str, value| Entry {
                     key: key.to_owned(),
@@ -154,7 +156,7 @@ impl Files<'_> {
                 let entries = vec![entry("distance", distance), entry("error", Value::Float(error))];
                 Node { place: None, value: Value::Table(Table { entries }) }
             };
-            put(table, replaced, Value::List(points.into_iter().map(point).collect()));
+            put(table, FILE_OF_POINTS, Value::List(points.into_iter().map(point).collect()));
         }
     }
 
@@ -165,9 +167,8 @@ impl Files<'_> {
             Some("transfers") => |text: &str| transfers::parse(text).map(|list| list.lines),
             _ => return,
         };
-        let replaced = Replaced { key: "trace", by: "content" };
-        if let Some(lines) = self.parse(table, replaced, path, parse) {
-            put(table, replaced, Value::Text(lines));
+        if let Some(lines) = self.parse(table, TRACE, path, parse) {
+            put(table, TRACE, Value::Text(lines));
         }
     }
 
@@ -182,10 +183,9 @@ impl Files<'_> {
         if let Some(values) = self.parse(table, FILE_OF_CONTENT, path, parse) {
             put(table, FILE_OF_CONTENT, Value::Text(values.lines));
         }
-        let opportunities = Replaced { key: "mahimahi", by: "opportunities" };
         let parse = |text: &str| mahimahi::parse(text).map(|_| text.to_owned());
-        if let Some(lines) = self.parse(table, opportunities, path, parse) {
-            put(table, opportunities, Value::Text(lines));
+        if let Some(lines) = self.parse(table, MAHIMAHI, path, parse) {
+            put(table, MAHIMAHI, Value::Text(lines));
         }
     }
 
