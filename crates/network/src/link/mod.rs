@@ -101,6 +101,28 @@ impl LinkStats {
     }
 }
 
+/// Frames that have come in at an attachment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Receptions {
+    /// All of them.
+    pub frames: u64,
+    /// Those in error.
+    pub in_error: u64,
+}
+
+impl Receptions {
+    /// Those since it was that many.
+    #[must_use]
+    pub fn since(self, earlier: Receptions) -> Receptions {
+        Receptions { frames: self.frames - earlier.frames, in_error: self.in_error - earlier.in_error }
+    }
+
+    /// The ratio of those in error; `None` where nothing came.
+    pub fn packet_error_rate(self) -> Option<f64> {
+        (self.frames > 0).then(|| self.in_error as f64 / self.frames as f64)
+    }
+}
+
 /// An attachment that sends, and where to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
@@ -211,6 +233,11 @@ pub trait Link: Machine {
     /// The queues that packets of `from` wait in, where it has any but those of an arithmetic of its own.
     fn queues(&self, _from: Attachment) -> Vec<&Queue> {
         Vec::new()
+    }
+
+    /// Frames that have come in at an attachment up to `now`, where they can come in error.
+    fn receptions(&self, _at: Attachment, _now: Time) -> Option<Receptions> {
+        None
     }
 
     /// The attachments that send, in the order of result tables. One that sends to all who hear it is among them only
@@ -444,6 +471,10 @@ impl Link for AnyLink {
 
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
         each_link!(self, link => link.queues(from))
+    }
+
+    fn receptions(&self, at: Attachment, now: Time) -> Option<Receptions> {
+        each_link!(self, link => link.receptions(at, now))
     }
 
     fn senders(&self) -> Vec<Sender> {

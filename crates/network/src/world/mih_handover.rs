@@ -41,6 +41,7 @@ fn cue_of(event: LinkEvent) -> Option<LinkCue> {
         LinkEvent::Down(_) => Some(LinkCue::Down),
         LinkEvent::Detected { .. }
         | LinkEvent::ParametersReport { .. }
+        | LinkEvent::ErrorReport { .. }
         | LinkEvent::Lost
         | LinkEvent::ScanBegun
         | LinkEvent::ScanEnded => None,
@@ -55,6 +56,7 @@ fn candidate_cue(event: LinkEvent) -> Option<CandidateCue> {
         LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT) => Some(CandidateCue::Left),
         LinkEvent::Down(_) | LinkEvent::Lost => Some(CandidateCue::Gone),
         LinkEvent::ParametersReport { .. }
+        | LinkEvent::ErrorReport { .. }
         | LinkEvent::GoingDown { .. }
         | LinkEvent::GoingDownAgain { .. }
         | LinkEvent::Rollback
@@ -246,7 +248,7 @@ impl World {
         for (number, handover) in (0..).zip(&mut self.mih_handovers) {
             let parties = &mut handover.parties;
             let crossed = (parties.serving_interface == interface)
-                .then(|| handover.thresholds.crossed(&parties.serving_link, signal));
+                .then(|| handover.thresholds.told(&parties.serving_link, mih::LinkParameter::Signal(signal)));
             if crossed.flatten().is_some_and(|crossed| !crossed.is_empty()) {
                 parties.mobile_node.user.handle_link_event(now, LinkCue::Crossed);
                 self.work.push_back(Work::MihHandover(number));
