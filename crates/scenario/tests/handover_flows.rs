@@ -245,6 +245,21 @@ fn a_direction_without_traffic_is_not_interrupted() {
 }
 
 #[test]
+fn of_a_connection_its_data_is_interrupted_and_not_what_acknowledges_it() {
+    let later = ("flow.up.application.start", "9s");
+    let lazy = "nagle = false, delayed_ack_count = 100, delayed_ack_timeout = \"100ms\"";
+    let over_tcp = ("flow.down.transport", &*format!("{{ protocol = \"tcp\", {lazy} }}"));
+    let outcome = walk(&[GAP[0], GAP[1], later, over_tcp]);
+    let of = |column| floats(&outcome, "handovers", column)[0];
+    // What is repeated behind the gap is acknowledged later: upward the gap is the longer one.
+    assert!(of("first_uplink_new_s") - of("first_downlink_new_s") > 0.01);
+    assert_eq!(texts(&outcome, "handovers", "interrupted")[0], "downlink");
+    // The message of 3.99 s, 140 octets with its headers, is the last of before: 1 ms and 11.2 us on the wire, 1.12 ms in the cell.
+    let expected_s = of("first_downlink_new_s") - 3.992_131_2;
+    assert!((of("interruption_s") - expected_s).abs() < 1e-6, "{} {expected_s}", of("interruption_s"));
+}
+
+#[test]
 fn a_run_in_cells_without_a_handover_has_an_empty_table() {
     let outcome = walk(&[("scenario.duration", "3s")]);
     assert_eq!(table(&outcome, "handover_flows").height(), 0);

@@ -29,8 +29,8 @@ fn flows_of(world: &World) -> BTreeMap<NodeId, Vec<u32>> {
 /// One direction of a handover: its name, the last packet on the old path, the first on the new.
 type OneWay = (&'static str, Option<Time>, Option<Time>);
 
-/// The directions of a handover in which its station has something to carry: those that the packets of its flows take that send while
-/// it lasts. Of a station without flows, which has signalling alone, both.
+/// The directions of a handover in which its station has data to carry: those of its flows that send while it lasts, of requests and
+/// responses both. Of a station without flows, which has signalling alone, both.
 fn directions<'a>(world: &'a World, flows: &'a [u32], handover: &Handover) -> impl Iterator<Item = OneWay> {
     let ended = handover.completed.unwrap_or(handover.begun);
     let sends = |flow: &&Flow| {
@@ -40,11 +40,8 @@ fn directions<'a>(world: &'a World, flows: &'a [u32], handover: &Handover) -> im
     };
     let sending: Vec<&Flow> = flows.iter().map(|&flow| &world.flows[flow as usize]).filter(sends).collect();
     let carries = |end: fn(Association) -> SocketId| {
-        let takes = |flow: &&Flow| {
-            let over_udp = matches!(flow.association.source, SocketId::Udp(_));
-            let one_way = over_udp && flow.server.is_none();
-            !one_way || world.node(end(flow.association)) == handover.node
-        };
+        let takes =
+            |flow: &&Flow| flow.server.is_some() || world.node(end(flow.association)) == handover.node;
         flows.is_empty() || sending.iter().any(takes)
     };
     let uplink = ("uplink", handover.last_uplink_old, handover.first_uplink_new);
