@@ -32,7 +32,7 @@ SPANS = (
     ("detected to completed", "detected_s", "completed_s"),
 )
 
-#: What is measured of a link, by column of `link_events`: its name, the unit in which it is shown, and its own in these.
+#: What is measured of a link, by column of `link_events`: its name, the unit that is shown, and its own in these.
 MEASURED = (
     ("signal_dbm", "Signal", "dBm", 1),
     ("distance_m", "Distance to base stations", "m", 1),
