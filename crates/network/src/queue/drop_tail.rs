@@ -137,7 +137,7 @@ mod tests {
             (queue.waited(far, at(5)), queue.waited(near, at(5))),
             (Span::from_ms(8), Span::from_ms(5))
         );
-        assert_eq!(queue.accounts.len(), 3);
+        assert_eq!(queue.others.len(), 2);
     }
 
     #[test]

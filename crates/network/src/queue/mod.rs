@@ -190,32 +190,52 @@ type Waits = BTreeMap<(Attachment, Option<SocketId>), Durations>;
 
 /// A queue before a transmitter: a discipline, and an account of each attachment that shares it.
 #[derive(Debug)]
+#[repr(C)] // what each packet needs comes first
 pub struct Queue {
     discipline: AnyDiscipline,
-    /// The attachments, in ascending order.
-    of: Vec<u32>,
-    accounts: Vec<Account>,
+    /// The first attachment: most queues are of one alone.
+    first: u32,
+    /// Its account.
+    account: Account,
     /// Where the discipline manages it.
     waits: Option<Box<Waits>>,
+    /// The other attachments, in ascending order, and their accounts.
+    others: Vec<(u32, Account)>,
 }
 
 impl Queue {
     /// An empty queue of these attachments, which are in ascending order.
     pub fn new(discipline: impl Into<AnyDiscipline>, of: impl IntoIterator<Item = u32>) -> Queue {
         let discipline = discipline.into();
-        let of: Vec<u32> = of.into_iter().collect();
+        let mut of = of.into_iter();
+        let first = of.next().unwrap_or_default();
+        let others = of.map(|at| (at, Account::default())).collect();
         let waits = discipline.manages().then(Box::default);
-        Queue { discipline, accounts: vec![Account::default(); of.len()], of, waits }
+        Queue { discipline, first, account: Account::default(), waits, others }
     }
 
-    /// The place of an attachment's account. Most queues are of attachments that follow each other.
+    /// The place of an attachment's account among the others. Most queues are of attachments that follow each other.
     #[inline]
-    fn place(&self, Attachment(from): Attachment) -> usize {
-        let next = from.wrapping_sub(self.of[0]) as usize;
-        match self.of.get(next) {
-            Some(&at) if at == from => next,
-            _ => self.of.partition_point(|&at| at < from),
+    fn place(&self, from: u32) -> usize {
+        let next = from.wrapping_sub(self.first).wrapping_sub(1) as usize;
+        match self.others.get(next) {
+            Some(&(at, _)) if at == from => next,
+            _ => self.others.partition_point(|&(at, _)| at < from),
         }
+    }
+
+    #[inline]
+    fn account(&self, Attachment(from): Attachment) -> &Account {
+        if from == self.first { &self.account } else { &self.others[self.place(from)].1 }
+    }
+
+    #[inline]
+    fn account_mut(&mut self, Attachment(from): Attachment) -> &mut Account {
+        if from == self.first {
+            return &mut self.account;
+        }
+        let place = self.place(from);
+        &mut self.others[place].1
     }
 
     /// Takes a packet that has come at `now`, or gives it back and says why. Who transmits says whether it is idle, and then
@@ -230,8 +250,7 @@ impl Queue {
     ) -> Result<(), (Packet, DropReason)> {
         let waiting = Waiting { since: now, from, packet, marked: false };
         each_discipline!(&mut self.discipline, discipline => discipline.enqueue(waiting, idle))?;
-        let place = self.place(from);
-        let account = &mut self.accounts[place];
+        let account = self.account_mut(from);
         account.since_ns += u128::from(now.as_ns());
         account.packets += 1;
         if !idle {
@@ -279,8 +298,7 @@ impl Queue {
 
     #[inline]
     fn left(&mut self, now: Time, waiting: &Waiting) {
-        let place = self.place(waiting.from);
-        let account = &mut self.accounts[place];
+        let account = self.account_mut(waiting.from);
         account.packets -= 1;
         account.marked_packets += u64::from(waiting.marked);
         account.waited += now - waiting.since;
@@ -299,10 +317,6 @@ impl Queue {
         all.take_while(move |((of, _), _)| *of == from).map(|(&(_, socket), delays)| (socket, delays))
     }
 
-    fn account(&self, from: Attachment) -> &Account {
-        &self.accounts[self.place(from)]
-    }
-
     /// How many packets of an attachment wait.
     pub fn waiting_packets(&self, from: Attachment) -> usize {
         self.account(from).packets
@@ -310,7 +324,8 @@ impl Queue {
 
     /// The most that ever waited, and how long packets waited, are kept anew from now on.
     pub fn forget_longest(&mut self) {
-        self.accounts.iter_mut().for_each(|account| account.max_packets = account.packets);
+        let others = self.others.iter_mut().map(|(_, account)| account);
+        others.chain([&mut self.account]).for_each(|account| account.max_packets = account.packets);
         self.waits.iter_mut().for_each(|waits| waits.clear());
     }
 

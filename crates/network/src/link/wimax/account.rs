@@ -20,6 +20,10 @@ pub struct CellTime {
 /// What a station, or one of its service flows, did, and what was done for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationStats {
+    /// Bandwidth requests that it sent by contention.
+    pub requests: u64,
+    /// Those of them that collided.
+    pub collided_requests: u64,
     /// PDUs to it.
     pub downlink_pdus: u64,
     /// Those of them that have a fragment.
@@ -36,12 +40,10 @@ pub struct StationStats {
     pub burst_bytes: u64,
     /// Octets of them that it had no data for.
     pub padding_bytes: u64,
-    /// Bandwidth requests that it sent by contention.
-    pub requests: u64,
-    /// Those of them that collided.
-    pub collided_requests: u64,
     /// Requests that it sent with its data.
     pub piggybacked_requests: u64,
+    /// PDUs, in both directions, that were not understood.
+    pub lost_pdus: u64,
     /// Polls that it answered by a request.
     pub answered_polls: u64,
     /// Connections that the base station refused: it was served best effort instead.
@@ -50,8 +52,6 @@ pub struct StationStats {
     pub ranging_requests: u64,
     /// Those of them that collided.
     pub collided_ranging_requests: u64,
-    /// PDUs, in both directions, that were not understood.
-    pub lost_pdus: u64,
     /// Packets that it gave up, because no grant came.
     pub given_up: u64,
 }

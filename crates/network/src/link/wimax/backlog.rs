@@ -82,13 +82,13 @@ impl Round {
     }
 }
 
-/// What a station waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wait {
+/// What a station waits for: of a hundred it is little, and asked for all the time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wait {
     /// Packets wait for it: its rank, and its burst profile.
-    pub downlink: Option<(usize, BurstProfile)>,
+    downlink: Option<(u8, BurstProfile)>,
     /// It has asked for bandwidth: its rank.
-    pub uplink: Option<usize>,
+    uplink: Option<u8>,
 }
 
 /// Stations that wait.
@@ -143,25 +143,32 @@ impl Backlog {
         self.waiting = if *count > 0 { self.waiting | bit } else { self.waiting & !bit };
     }
 
-    /// Notes what a station waits for from now on.
-    pub fn note(&mut self, station: u32, wait: Wait) {
-        let before = std::mem::replace(&mut self.waits[station as usize], wait);
-        if before.downlink != wait.downlink {
-            if let Some((rank, profile)) = before.downlink {
-                self.downlink[rank].set(station, false);
+    /// Notes that packets wait for a station, with its rank and burst profile, or that none do.
+    pub fn note_downlink(&mut self, station: u32, wait: Option<(usize, BurstProfile)>) {
+        let wait = wait.map(|(rank, profile)| (rank as u8, profile));
+        let before = std::mem::replace(&mut self.waits[station as usize].downlink, wait);
+        if before != wait {
+            if let Some((rank, profile)) = before {
+                self.downlink[usize::from(rank)].set(station, false);
                 self.wants(profile, false);
             }
-            if let Some((rank, profile)) = wait.downlink {
-                self.downlink[rank].set(station, true);
+            if let Some((rank, profile)) = wait {
+                self.downlink[usize::from(rank)].set(station, true);
                 self.wants(profile, true);
             }
         }
-        if before.uplink != wait.uplink {
-            if let Some(rank) = before.uplink {
-                self.uplink[rank].set(station, false);
+    }
+
+    /// Notes that a station of a rank has asked for bandwidth, or that it has not.
+    pub fn note_uplink(&mut self, station: u32, rank: Option<usize>) {
+        let wait = rank.map(|rank| rank as u8);
+        let before = std::mem::replace(&mut self.waits[station as usize].uplink, wait);
+        if before != wait {
+            if let Some(rank) = before {
+                self.uplink[usize::from(rank)].set(station, false);
             }
-            if let Some(rank) = wait.uplink {
-                self.uplink[rank].set(station, true);
+            if let Some(rank) = wait {
+                self.uplink[usize::from(rank)].set(station, true);
             }
         }
     }
@@ -202,18 +209,21 @@ mod tests {
     #[test]
     fn who_waits_is_in_the_sets_of_its_rank_and_profile_alone() {
         let mut backlog = Backlog::new(3);
-        let wait = |rank, profile| Wait { downlink: Some((rank, profile)), uplink: Some(rank) };
-        backlog.note(1, wait(3, BurstProfile::Qpsk12));
-        backlog.note(2, wait(3, BurstProfile::Qpsk12));
-        backlog.note(1, wait(0, BurstProfile::Bpsk12));
+        let note = |backlog: &mut Backlog, station, wait: Option<(usize, BurstProfile)>| {
+            backlog.note_downlink(station, wait);
+            backlog.note_uplink(station, wait.map(|(rank, _)| rank));
+        };
+        note(&mut backlog, 1, Some((3, BurstProfile::Qpsk12)));
+        note(&mut backlog, 2, Some((3, BurstProfile::Qpsk12)));
+        note(&mut backlog, 1, Some((0, BurstProfile::Bpsk12)));
         let sets =
             |sets: &[Members; RANKS]| sets.each_ref().map(|members| members.iter().collect::<Vec<_>>());
         assert_eq!(sets(&backlog.downlink), [vec![1], vec![], vec![], vec![2]]);
         assert_eq!(sets(&backlog.uplink), [vec![1], vec![], vec![], vec![2]]);
         assert!(backlog.has_profile(BurstProfile::Bpsk12) && backlog.has_profile(BurstProfile::Qpsk12));
-        backlog.note(2, Wait::default());
+        note(&mut backlog, 2, None);
         assert!(!backlog.has_profile(BurstProfile::Qpsk12) && !backlog.is_empty());
-        backlog.note(1, Wait::default());
+        note(&mut backlog, 1, None);
         assert!(backlog.is_empty());
     }
 }

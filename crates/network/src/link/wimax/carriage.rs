@@ -47,7 +47,7 @@ impl Carrier for Cell {
         }
         self.drop_by_queues(now, flow);
         if of_station {
-            if self.flows[flow as usize].uplink.arq.is_none() || self.backlog_bytes(flow) > 0 {
+            if !self.flows[flow as usize].arq || self.backlog_bytes(flow) > 0 {
                 self.wants_to_send(now, flow);
             }
         } else {

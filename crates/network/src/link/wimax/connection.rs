@@ -16,20 +16,25 @@ pub(super) const LEAST_PDU_BYTES: u32 = FRAGMENT_BYTES + 1;
 
 /// One direction between the base station and a station.
 #[derive(Debug)]
+#[repr(C, align(64))] // what is asked of who sends fragments, and for bandwidth, is in the first line of the cache
 pub(super) struct Connection {
-    queue: Queue,
+    /// How what is lost is sent again, if it is.
+    pub arq: Option<Box<Arq>>,
     /// Its discipline manages the queue: it sees every packet, and may drop what it has taken.
     manages: bool,
     /// Whether a PDU may have several packets.
     packs: bool,
-    /// The packet in service, and how many of its octets have been sent.
-    head: Option<(Packet, u32)>,
-    /// Why a fragment of it was lost.
+    /// Why a fragment of the packet in service was lost.
     lost: Option<DropReason>,
+    /// Whether octets of the packet in service have been sent.
+    is_begun: bool,
+    /// Octets of the packet in service that have not been sent: above zero as long as there is one.
+    left_bytes: u32,
+    queue: Queue,
     /// Packets that end in the last PDU, behind the first, until they are taken out: they share its fate.
     pub packed: Vec<Packet>,
-    /// How what is lost is sent again, if it is.
-    pub arq: Option<Box<Arq>>,
+    /// The packet in service.
+    head: Option<Packet>,
 }
 
 /// A packet that has been sent; and why it was lost, if any of its fragments was.
@@ -95,7 +100,8 @@ impl Connection {
         let manages = discipline.manages();
         let queue = Queue::new(discipline, from.0..from.0 + 1);
         let arq = arq.map(|config| Box::new(Arq::new(config)));
-        Connection { queue, manages, packs, head: None, lost: None, packed: Vec::new(), arq }
+        let (packed, head) = (Vec::new(), None);
+        Connection { arq, manages, packs, lost: None, is_begun: false, left_bytes: 0, queue, packed, head }
     }
 
     /// The packets that wait, and their account.
@@ -110,10 +116,10 @@ impl Connection {
 
     /// Takes a packet; says why not.
     pub fn enqueue(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), DropReason> {
-        let idle = self.head.is_none();
+        let idle = !self.serves();
         if idle && !self.manages {
             // It would leave the queue at once, and no trace there.
-            self.head = Some((packet, 0));
+            self.serve(Some(packet));
             return Ok(());
         }
         self.queue.enqueue(now, from, packet, idle).map_err(|(_, reason)| reason)?;
@@ -123,8 +129,27 @@ impl Connection {
         Ok(())
     }
 
+    /// Whether a packet is in service.
+    fn serves(&self) -> bool {
+        self.left_bytes > 0
+    }
+
+    fn serve(&mut self, packet: Option<Packet>) {
+        self.is_begun = false;
+        self.left_bytes = packet.as_ref().map_or(0, |packet| packet.size_bytes);
+        self.head = packet;
+    }
+
     fn next(&mut self, now: Time) {
-        self.head = self.queue.dequeue(now).map(|waiting| (waiting.packet, 0));
+        let next = self.queue.dequeue(now);
+        self.serve(next.map(|waiting| waiting.packet));
+    }
+
+    /// Takes the packet in service out, and serves the next one.
+    fn end(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.head.take();
+        self.next(now);
+        packet
     }
 
     /// The next packet that was dropped by `now` after it had been taken, and why.
@@ -135,15 +160,15 @@ impl Connection {
     /// Whether it has nothing to send now.
     pub fn is_empty(&self) -> bool {
         match &self.arq {
-            None => self.head.is_none(),
-            Some(arq) => arq.is_empty() && !(arq.wants_packet() && self.head.is_some()),
+            None => !self.serves(),
+            Some(arq) => arq.is_empty() && !(arq.wants_packet() && self.serves()),
         }
     }
 
     /// Packets that it holds.
     pub fn packets(&self) -> usize {
         let held = self.arq.as_ref().map_or(0, |arq| arq.held());
-        self.queue.length().packets + usize::from(self.head.is_some()) + held
+        self.queue.length().packets + usize::from(self.serves()) + held
     }
 
     /// What a burst needs to have room for, so that it can send anything of a packet.
@@ -156,14 +181,15 @@ impl Connection {
     pub fn backlog_bytes(&self) -> u64 {
         if let Some(arq) = &self.arq {
             let waiting = self.queue.length();
-            let head_bytes = self.head.as_ref().map(|(packet, _)| u64::from(packet.size_bytes));
-            let packets = waiting.packets as u64 + u64::from(head_bytes.is_some());
-            return arq.backlog_bytes(packets, waiting.bytes + head_bytes.unwrap_or(0));
+            let packets = waiting.packets as u64 + u64::from(self.serves());
+            return arq.backlog_bytes(packets, waiting.bytes + u64::from(self.left_bytes));
         }
-        let Some((packet, sent_bytes)) = &self.head else { return 0 };
-        let around = if *sent_bytes > 0 { FRAGMENT_BYTES } else { WHOLE_BYTES };
+        if !self.serves() {
+            return 0;
+        }
+        let around = if self.is_begun { FRAGMENT_BYTES } else { WHOLE_BYTES };
         let waiting = self.queue.length();
-        let bytes = u64::from(packet.size_bytes - sent_bytes) + waiting.bytes;
+        let bytes = u64::from(self.left_bytes) + waiting.bytes;
         if self.packs
             && let Some(packed) = packed_bytes(waiting.packets as u64 + 1, bytes)
         {
@@ -182,72 +208,75 @@ impl Connection {
         if self.arq.is_some() {
             return self.take_blocks(now, room_bytes, lost);
         }
-        let (packet, sent_bytes) = self.head.as_mut()?;
-        let (begins, packet_bytes) = (*sent_bytes == 0, packet.size_bytes);
-        let rest_bytes = packet_bytes - *sent_bytes;
+        if !self.serves() {
+            return None;
+        }
+        let (begins, left_bytes) = (!self.is_begun, self.left_bytes);
         let around = if begins { WHOLE_BYTES } else { FRAGMENT_BYTES };
-        if rest_bytes + around <= room_bytes {
-            let bytes = rest_bytes + around;
-            let begun = begun(begins, packet_bytes);
+        // Of one that begins nothing has been sent.
+        let begun = begun(begins, left_bytes);
+        if left_bytes + around <= room_bytes {
+            let bytes = left_bytes + around;
             if self.packs {
-                return self.pack(now, (bytes, rest_bytes), room_bytes, lost);
+                return self.pack(now, (bytes, begun), room_bytes, lost);
             }
             let own = lost(bytes);
             let lost = self.lost.take().or(own);
-            let ends = self.head.take().map(|(packet, _)| (packet, lost));
-            self.next(now);
+            let ends = self.end(now).map(|packet| (packet, lost));
             let carries = Carried::Packets { ends, packs: false, cut: false };
             return Some(Pdu { bytes, begun, fragment: !begins, lost: own, carries });
         }
         if room_bytes < LEAST_PDU_BYTES {
             return None;
         }
-        *sent_bytes += room_bytes - FRAGMENT_BYTES;
+        self.is_begun = true;
+        self.left_bytes -= room_bytes - FRAGMENT_BYTES;
         let own = lost(room_bytes);
         self.lost = self.lost.or(own);
         Some(Pdu {
             bytes: room_bytes,
-            begun: begun(begins, packet_bytes),
+            begun,
             fragment: true,
             lost: own,
             carries: Carried::Packets { ends: None, packs: false, cut: true },
         })
     }
 
-    /// A PDU with the rest of the packet in service, so many octets by itself and so many of the packet, and with what is next: whole
-    /// packets, and, where the burst and not the PDU is at its end, a part.
+    /// A PDU with the rest of the packet in service, so many octets by itself, which begins it or not, and with what is next: whole packets,
+    /// and, where the burst and not the PDU is at its end, a part.
     #[cold]
     fn pack(
         &mut self,
         now: Time,
-        (alone_bytes, first_bytes): (u32, u32),
+        (alone_bytes, first_begun): (u32, (u32, u32)),
         room_bytes: u32,
         lost: impl FnOnce(u32) -> Option<DropReason>,
     ) -> Option<Pdu> {
-        let (first, sent_bytes) = self.head.take()?;
+        let (is_begun, first_bytes) = (self.is_begun, self.left_bytes);
+        let first = self.end(now)?;
         let before = self.lost.take();
         let mut pdu_bytes = alone_bytes;
-        let mut begun = begun(sent_bytes == 0, first.size_bytes);
-        let (mut cut, mut fragment) = (false, sent_bytes > 0);
-        self.next(now);
+        let mut begun = first_begun;
+        let (mut cut, mut fragment) = (false, is_begun);
         let most_bytes = room_bytes.min(LONGEST_PACKED_BYTES);
         let mut bytes = WHOLE_BYTES + PACKING_BYTES + first_bytes;
-        while let Some((packet, sent_bytes)) = &mut self.head {
-            let left_bytes = most_bytes.saturating_sub(bytes + PACKING_BYTES);
-            let whole = packet.size_bytes <= left_bytes;
-            if !whole && (left_bytes == 0 || most_bytes < room_bytes) {
+        while self.serves() {
+            let packet_bytes = self.left_bytes;
+            let room_left = most_bytes.saturating_sub(bytes + PACKING_BYTES);
+            let whole = packet_bytes <= room_left;
+            if !whole && (room_left == 0 || most_bytes < room_bytes) {
                 break;
             }
-            begun = (begun.0 + 1, begun.1 + packet.size_bytes);
-            bytes += PACKING_BYTES + packet.size_bytes.min(left_bytes);
+            begun = (begun.0 + 1, begun.1 + packet_bytes);
+            bytes += PACKING_BYTES + packet_bytes.min(room_left);
             pdu_bytes = bytes;
             if !whole {
-                *sent_bytes = left_bytes;
+                (self.is_begun, self.left_bytes) = (true, packet_bytes - room_left);
                 (cut, fragment) = (true, true);
                 break;
             }
-            self.packed.extend(self.head.take().map(|(packet, _)| packet));
-            self.next(now);
+            let packet = self.end(now);
+            self.packed.extend(packet);
         }
         let lost = lost(pdu_bytes);
         let ends = Some((first, before.or(lost)));
@@ -267,11 +296,7 @@ impl Connection {
         lost: impl FnOnce(u32) -> Option<DropReason>,
     ) -> Option<Pdu> {
         let mut arq = self.arq.take()?;
-        let said = arq.says(now, room_bytes, self.packs, || {
-            let packet = self.head.take().map(|(packet, _)| packet);
-            self.next(now);
-            packet
-        });
+        let said = arq.says(now, room_bytes, self.packs, || self.end(now));
         self.arq = Some(arq);
         let (bytes, content, begun) = said?;
         Some(Pdu::with(content, bytes, begun, lost(bytes)))
@@ -300,9 +325,8 @@ impl Connection {
         if let Some(arq) = self.arq.as_mut().filter(|arq| !arq.wants_packet()) {
             return (arq.give_up(now), None);
         }
-        let packet = self.head.take().map(|(packet, _)| packet);
+        let packet = self.end(now);
         self.lost = None;
-        self.next(now);
         (packet.is_some(), packet)
     }
 
@@ -310,9 +334,8 @@ impl Connection {
     pub fn give_all_up(&mut self, now: Time, from: Attachment) -> Vec<Packet> {
         let waiting = self.queue.withdraw(now, from);
         let mut held = self.arq.as_mut().map_or(Vec::new(), |arq| arq.release());
-        held.extend(self.head.take().map(|(packet, _)| packet));
+        held.extend(self.end(now));
         self.lost = None;
-        self.next(now);
         held.into_iter().chain(waiting).collect()
     }
 }

@@ -29,13 +29,14 @@ enum State {
 
 /// Contention of one station.
 #[derive(Clone, Debug)]
+#[repr(C)] // what changes comes first, beside what else its service flow has
 pub(super) struct Contention {
-    config: ContentionConfig,
     state: State,
-    /// Requests since the last grant.
-    requests: u32,
     /// What the base station was asked for and has not granted, as far as the station knows.
     asked_bytes: u64,
+    /// Requests since the last grant.
+    requests: u32,
+    config: ContentionConfig,
 }
 
 /// What to do when T16 has expired.
@@ -51,7 +52,7 @@ pub(super) enum Expiry {
 
 impl Contention {
     pub fn new(config: ContentionConfig) -> Contention {
-        Contention { config, state: State::Idle, requests: 0, asked_bytes: 0 }
+        Contention { state: State::Idle, asked_bytes: 0, requests: 0, config }
     }
 
     pub fn is_idle(&self) -> bool {

@@ -25,6 +25,8 @@ pub(super) struct Bursts {
     messages: Vec<(u32, u32, Message)>,
     /// What PDUs carry of connections with ARQ: profile, octets of the burst up to their end, service flow.
     contents: Vec<(BurstProfile, u32, u32, Box<Content>)>,
+    /// Service flows that have had their turn, and have more: empty between rounds, kept for its memory.
+    again: VecDeque<u32>,
 }
 
 impl Bursts {
@@ -291,8 +293,8 @@ impl Cell {
                     let bytes = unit.burst_bytes(profile, grant.units);
                     own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
                     own.stats.grants += 1;
-                    own.granted = Some(frame);
-                    self.note(flow);
+                    own.granted_until = frame + 1;
+                    self.note_request(flow);
                     self.grant(Burst { flow, frame, first_unit, units, profile, cause: Cause::Request });
                     first_unit += units;
                     used_units += units;
@@ -347,10 +349,8 @@ impl Cell {
         let unit = self.config.layout.unit();
         let (count, stations) = (self.flow_count(), self.station_count());
         let mut round = Round::from(self.turns[0][rank]);
-        // Those of the first round that have more.
-        let mut again = VecDeque::new();
         let mut interrupted = None;
-        while let Some(flow) = round.next(&self.backlog.downlink[rank]).or_else(|| again.pop_front()) {
+        while let Some(flow) = round.next(&self.backlog.downlink[rank]).or_else(|| bursts.again.pop_front()) {
             if self.is_full(bursts, room) {
                 interrupted = interrupted.or(Some(flow));
                 break;
@@ -358,23 +358,16 @@ impl Cell {
             let station = self.flows[flow as usize].station;
             let own = &self.stations[station as usize];
             let profile = own.config.downlink;
-            let reception = match own.understands {
-                Some((at, reception)) if at == now => reception,
-                _ => {
-                    let reception = self.downlink_reception(now, station, profile);
-                    self.stations[station as usize].understands = Some((now, reception));
-                    reception
-                }
-            };
+            let reception = self.reception_in_frame(now, station, profile);
             let (own, receiver) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
             let before_bytes = bursts.bytes[profile as usize];
             let unit_bytes = unit.bytes(profile);
             let mut lost =
                 |bytes| receiver.lost(TO_STATION, now, blocks_of(unit_bytes, before_bytes, bytes), reception);
             let room_bytes = bursts.room_bytes(unit, profile, room);
-            let pdu = match own.uplink.arq {
-                None => own.downlink.take(now, room_bytes, lost),
-                Some(_) => own.take_downlink(now, room_bytes, &mut lost),
+            let pdu = match own.arq {
+                false => own.downlink.take(now, room_bytes, lost),
+                true => own.take_downlink(now, room_bytes, &mut lost),
             };
             let Some(pdu) = pdu else {
                 interrupted = interrupted.or(Some(flow));
@@ -388,7 +381,7 @@ impl Cell {
             if let Carried::Packets { cut: true, .. } = pdu.carries {
                 interrupted = interrupted.or(Some(flow));
             } else if !own.downlink_is_empty() {
-                again.push_back(flow);
+                bursts.again.push_back(flow);
             } else {
                 self.note(flow);
             }
@@ -417,7 +410,23 @@ impl Cell {
         if let Some(interrupted) = interrupted {
             self.turns[0][rank] = interrupted;
         }
+        bursts.again.clear();
         room_units - room
+    }
+
+    /// What a station gets of bursts to it in the frame that begins now.
+    fn reception_in_frame(&mut self, now: Time, station: u32, profile: BurstProfile) -> Reception {
+        if self.config.entry.is_none() {
+            return Reception::All;
+        }
+        if let Some((at, reception)) = self.stations[station as usize].understands
+            && at == now
+        {
+            return reception;
+        }
+        let reception = self.downlink_reception(now, station, profile);
+        self.stations[station as usize].understands = Some((now, reception));
+        reception
     }
 
     /// Fills the most robust burst with management messages, each with the bandwidth that its answer needs, and then broadcasts.

@@ -64,10 +64,22 @@ impl Joining {
 impl Cell {
     /// Whether a station's packets can be carried.
     pub(super) fn is_served(&self, station: u32) -> bool {
-        self.stations[station as usize]
-            .joining
-            .as_ref()
+        self.joining(station)
             .is_none_or(|joining| joining.entry.is_connected() && joining.admission.is_registered())
+    }
+
+    /// What a station has in a cell that stations enter: in others it is not even looked at.
+    #[inline]
+    pub(super) fn joining(&self, station: u32) -> Option<&Joining> {
+        self.config.entry.as_ref()?;
+        self.stations[station as usize].joining.as_deref()
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(super) fn joining_mut(&mut self, station: u32) -> Option<&mut Joining> {
+        self.config.entry.as_ref()?;
+        self.stations[station as usize].joining.as_deref_mut()
     }
 
     /// Stations begin to search within the first frame.

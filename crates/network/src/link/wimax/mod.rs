@@ -71,7 +71,7 @@ pub use self::service_flow::Addition;
 
 use self::agenda::{Agenda, Due};
 use self::arq::Content;
-use self::backlog::{Backlog, Wait};
+use self::backlog::Backlog;
 use self::block_errors::{Fates, Reception};
 use self::connection::Connection;
 use self::frame::Bursts;
@@ -157,9 +157,12 @@ enum Cause {
 
 /// A station, and what the base station holds for it.
 #[derive(Debug)]
+#[repr(C, align(64))] // what each burst asks for is in the first line of the cache
 struct Station {
     /// Its burst profiles as they are now.
     config: StationConfig,
+    /// Where it enters the network.
+    joining: Option<Box<Joining>>,
     /// Classes of packets, a bit a DSCP, and the service flow of each.
     classes: Vec<(u64, u32)>,
     /// What it gets of bursts in the frame that begins at this instant.
@@ -167,8 +170,6 @@ struct Station {
     /// Blocks of bursts to it, of those from it, and of messages to it.
     blocks: [Fates; 3],
     block_draws: Stream,
-    /// Where it enters the network.
-    joining: Option<Box<Joining>>,
 }
 
 /// The number of these among [`Station::blocks`].
@@ -186,11 +187,6 @@ impl Station {
         reception: Reception,
     ) -> Option<DropReason> {
         self.blocks[of].lost(burst, blocks, reception, &mut self.block_draws)
-    }
-
-    /// Whether it has not got its connections yet.
-    fn enters(&self) -> bool {
-        self.joining.as_ref().is_some_and(|joining| !joining.admission.is_complete())
     }
 }
 

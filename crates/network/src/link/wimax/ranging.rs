@@ -101,7 +101,7 @@ impl Cell {
 
     /// A burst of a station was heard, or not.
     pub(super) fn ranged(&mut self, now: Time, station: u32, heard: bool) {
-        if let Some(joining) = &mut self.stations[station as usize].joining {
+        if let Some(joining) = self.joining_mut(station) {
             joining.admission.ranged(now, heard);
             self.arm_entry(now, station);
         }

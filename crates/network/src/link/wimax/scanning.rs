@@ -131,7 +131,7 @@ impl Cell {
 
     /// The same of the frame that is worked out, or was last.
     pub(super) fn is_left_alone(&self, station: u32) -> bool {
-        self.stations[station as usize].joining.as_ref().is_some_and(|joining| joining.scanning.left_alone)
+        self.joining(station).is_some_and(|joining| joining.scanning.left_alone)
     }
 
     /// A station is connected: it scans in time, where it does so now and then.

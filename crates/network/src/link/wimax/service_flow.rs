@@ -8,33 +8,42 @@ use super::config::{CellConfig, FlowConfig, Service};
 use super::connection::Connection;
 use super::contention::Contention;
 use super::management::{Direction, Message};
-use super::{Attachment, Cell, Wait};
+use super::{Attachment, Cell};
+use crate::queue::Rule;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Stream, Time};
 
 /// A service flow, both ways, and what the base station holds for it.
+///
+/// Where a hundred take turns, nothing of one is in the first cache any more when its turn comes again: what a turn asks for lies together, in as
+/// few lines as it has room in.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct ServiceFlow {
     pub station: u32,
-    /// How it gets its bursts, as it was admitted.
-    pub service: Service,
-    pub downlink: Connection,
-    pub uplink: Connection,
-    pub contention: Contention,
-    pub draws: Stream,
-    /// When the step that looks at T16 comes.
-    pub timer: Option<Time>,
-    /// When the unsolicited burst comes that it waits for, or when it looks for one.
-    pub unsolicited: Option<Time>,
+    /// Whether what is lost of it is sent again.
+    pub arq: bool,
+    /// Whether its queues may drop what they have taken.
+    manages: bool,
     /// What the base station knows that it wants, in octets.
     pub requested_bytes: u64,
+    /// When the step that looks at T16 comes.
+    pub timer: Option<Time>,
+    pub contention: Contention,
+    /// How it gets its bursts, as it was admitted.
+    pub service: Service,
+    /// The frame behind the last one with a grant for it, 0 where there is none.
+    pub granted_until: u64,
+    pub draws: Stream,
+    pub stats: StationStats,
+    pub uplink: Connection,
+    pub downlink: Connection,
+    /// When the unsolicited burst comes that it waits for, or when it looks for one.
+    pub unsolicited: Option<Time>,
     /// When the step that looks at timers of ARQ comes.
     pub arq_timer: Option<Time>,
-    /// The last frame with a grant for it.
-    pub granted: Option<u64>,
     /// Its place among those with unsolicited bursts.
     pub unsolicited_place: usize,
-    pub stats: StationStats,
 }
 
 impl ServiceFlow {
@@ -48,18 +57,20 @@ impl ServiceFlow {
         let queue = |purpose| cell.rule.discipline(cell.queue, draws(purpose));
         ServiceFlow {
             station: own.station,
-            service: own.service,
-            downlink: Connection::new(down, queue("downlink queue"), own.packing, arq),
-            uplink: Connection::new(up, queue("uplink queue"), own.packing, arq),
-            contention: Contention::new(cell.contention),
-            draws: draws("requests"),
-            timer: None,
-            unsolicited: None,
+            arq: arq.is_some(),
+            manages: cell.rule != Rule::DropTail,
             requested_bytes: 0,
-            arq_timer: None,
-            granted: None,
-            unsolicited_place: 0,
+            timer: None,
+            contention: Contention::new(cell.contention),
+            service: own.service,
+            granted_until: 0,
+            draws: draws("requests"),
             stats: StationStats::default(),
+            uplink: Connection::new(up, queue("uplink queue"), own.packing, arq),
+            downlink: Connection::new(down, queue("downlink queue"), own.packing, arq),
+            unsolicited: None,
+            arq_timer: None,
+            unsolicited_place: 0,
         }
     }
 }
@@ -240,14 +251,25 @@ impl Cell {
         std::iter::once(station).chain(others)
     }
 
+    /// Whether any station has service flows for classes.
+    pub(super) fn has_classes(&self) -> bool {
+        self.flow_count() > self.station_count()
+    }
+
     /// The service flow for packets of a class.
     pub(super) fn flow_for(&self, station: u32, class: TrafficClass) -> u32 {
+        if !self.has_classes() {
+            return station;
+        }
         let of_class = |&&(dscps, _): &&(u64, u32)| dscps >> class.dscp() & 1 != 0;
         self.stations[station as usize].classes.iter().find(of_class).map_or(station, |(_, flow)| *flow)
     }
 
     /// What the queues of a service flow have dropped of what they had taken ends here.
     pub(super) fn drop_by_queues(&mut self, now: Time, flow: u32) {
+        if !self.flows[flow as usize].manages {
+            return;
+        }
         let own = |cell: &mut Cell| {
             let own = &mut cell.flows[flow as usize];
             own.downlink.poll_drop(now).or_else(|| own.uplink.poll_drop(now))
@@ -264,22 +286,25 @@ impl Cell {
 
     /// Whether it asks for bandwidth for messages of a station that enters.
     pub(super) fn enters(&self, flow: u32) -> bool {
-        self.is_first(flow) && self.stations[flow as usize].enters()
+        self.is_first(flow) && self.joining(flow).is_some_and(|joining| !joining.admission.is_complete())
     }
 
     /// What a service flow waits for may have changed.
     pub(super) fn note(&mut self, flow: u32) {
         let own = &self.flows[flow as usize];
-        let rank = own.service.rank();
         let profile = self.stations[own.station as usize].config.downlink;
+        let waits = !self.is_left_alone(own.station) && !own.downlink_is_empty();
+        self.backlog.note_downlink(flow, waits.then_some((own.service.rank(), profile)));
+        self.note_request(flow);
+    }
+
+    /// What the base station knows of what it wants may have changed, and nothing else of it.
+    pub(super) fn note_request(&mut self, flow: u32) {
+        let own = &self.flows[flow as usize];
         // Who enters has a message to send, and goes first.
-        let uplink_rank = if self.enters(flow) { 0 } else { rank };
-        let served = !self.is_left_alone(own.station);
-        let wait = Wait {
-            downlink: (served && !own.downlink_is_empty()).then_some((rank, profile)),
-            uplink: (served && own.requested_bytes > 0).then_some(uplink_rank),
-        };
-        self.backlog.note(flow, wait);
+        let rank = if self.enters(flow) { 0 } else { own.service.rank() };
+        let waits = own.requested_bytes > 0 && !self.is_left_alone(own.station);
+        self.backlog.note_uplink(flow, waits.then_some(rank));
     }
 
     /// The same of all of a station, and of messages to it.
@@ -298,21 +323,21 @@ impl Cell {
         if !self.is_first(flow) {
             return 0;
         }
-        let Some(joining) = &self.stations[flow as usize].joining else { return 0 };
+        let Some(joining) = self.joining(flow) else { return 0 };
         joining.from_station.iter().map(|message| u64::from(message.bytes())).sum()
     }
 
     /// Whether it has any PDUs to send.
     pub(super) fn has_backlog(&self, flow: u32) -> bool {
         let own = &self.flows[flow as usize];
-        (own.uplink.arq.is_none() && !own.uplink.is_empty()) || self.backlog_bytes(flow) > 0
+        (!own.arq && !own.uplink.is_empty()) || self.backlog_bytes(flow) > 0
     }
 
     /// The octets of the PDUs that it would send.
     pub(super) fn backlog_bytes(&self, flow: u32) -> u64 {
         let own = &self.flows[flow as usize];
         let data_bytes = own.uplink.backlog_bytes();
-        if own.downlink.arq.is_none() && self.config.entry.is_none() {
+        if !own.arq && self.config.entry.is_none() {
             return data_bytes;
         }
         data_bytes + own.downlink.answer_bytes() + self.messages_bytes(flow)
@@ -351,7 +376,7 @@ impl Cell {
         if !self.is_first(flow) {
             return None;
         }
-        let waiting = &mut self.stations[flow as usize].joining.as_mut()?.from_station;
+        let waiting = &mut self.joining_mut(flow)?.from_station;
         waiting.pop_front_if(|message| message.bytes() <= room_bytes)
     }
 }

@@ -119,7 +119,7 @@ impl Cell {
         let asked_bytes = asked_bytes.min(MOST_REQUESTED_BYTES);
         let own = &mut self.flows[flow as usize];
         // The maps of this frame have told it of a grant, or not.
-        if own.granted == Some(frame) {
+        if own.granted_until == frame + 1 {
             return;
         }
         own.contention.asked_when_polled(now, asked_bytes);
@@ -131,7 +131,7 @@ impl Cell {
             // Of data for which nobody contends it knows as before.
             let known_bytes = if of_code && !own.service.contends() { own.requested_bytes } else { 0 };
             own.requested_bytes = asked_bytes.max(known_bytes);
-            self.note(flow);
+            self.note_request(flow);
             self.want_frame(now);
         }
         if let Some(joining) = &mut self.stations[station as usize].joining {
@@ -152,7 +152,7 @@ impl Cell {
     fn will_use(&mut self, flow: u32, opportunity: u64) {
         let mut opportunity = opportunity;
         let station = self.flows[flow as usize].station;
-        if !self.stations[station as usize].classes.is_empty() {
+        if self.has_classes() {
             let uses = |cell: &Cell, other: u32, opportunity: u64| {
                 let own = &cell.flows[other as usize];
                 other != flow && own.station == station && own.contention.uses(opportunity)
@@ -208,7 +208,7 @@ impl Cell {
                 // Of data for which nobody contends it knows as before.
                 let known_bytes = if own.service.contends() { 0 } else { own.requested_bytes };
                 own.requested_bytes = asked_bytes.max(known_bytes);
-                self.note(flow);
+                self.note_request(flow);
             }
             self.arm(flow);
         }
@@ -292,7 +292,7 @@ impl Cell {
         let reception = self.uplink_reception(now, station, profile);
         // The base station hears a burst where it understands its first block.
         let heard = self.stations[station as usize].lost(FROM_STATION, now, (0, 0), reception).is_none();
-        if let Some(joining) = &mut self.stations[station as usize].joining {
+        if let Some(joining) = self.joining_mut(station) {
             joining.entry.granted(now);
         }
         self.ranged(now, station, heard);
@@ -314,7 +314,7 @@ impl Cell {
             let end = end(&self.times, used_bytes, used_bytes + message.bytes());
             used_bytes += message.bytes();
             let lost = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception);
-            if let Some(joining) = &mut self.stations[station as usize].joining {
+            if let Some(joining) = self.joining_mut(station) {
                 joining.entry.sent(end, message);
             }
             if lost.is_none() {
@@ -327,9 +327,9 @@ impl Cell {
         let (layout, mut contents) = (&self.config.layout, Vec::new());
         loop {
             let mut lost = |bytes| lost(used_bytes, bytes);
-            let pdu = match own.downlink.arq {
-                None => own.uplink.take(now, capacity - used_bytes, lost),
-                Some(_) => own.take_uplink(now, capacity - used_bytes, &mut lost),
+            let pdu = match own.arq {
+                false => own.uplink.take(now, capacity - used_bytes, lost),
+                true => own.take_uplink(now, capacity - used_bytes, &mut lost),
             };
             let Some(pdu) = pdu else { break };
             let end = end(&self.times, used_bytes, used_bytes + pdu.bytes);
@@ -380,7 +380,7 @@ impl Cell {
         own.contention.used(now, more_bytes, has_more);
         if more_bytes > 0 && heard {
             own.requested_bytes += more_bytes;
-            self.note(flow);
+            self.note_request(flow);
             self.want_frame(now);
         }
         self.arm(flow);

@@ -47,15 +47,12 @@ impl ServiceFlow {
 
     /// Whether the base station has nothing to send.
     pub fn downlink_is_empty(&self) -> bool {
-        self.downlink.is_empty() && self.uplink.answer_bytes() == 0
+        self.downlink.is_empty() && (!self.arq || self.uplink.answer_bytes() == 0)
     }
 
     /// What a burst from the station needs to have room for, as blocks are not cut; 0 without ARQ.
     pub fn least_block_bytes(&self) -> u32 {
-        match self.uplink.arq {
-            Some(_) => self.uplink.least_pdu_bytes() + PIGGYBACK_BYTES,
-            None => 0,
-        }
+        if self.arq { self.uplink.least_pdu_bytes() + PIGGYBACK_BYTES } else { 0 }
     }
 }
 
