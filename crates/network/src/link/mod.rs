@@ -36,7 +36,7 @@ use self::stations::Stations;
 use crate::alarm::Moment;
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::queue::transmitter::{Ahead, Service};
+use crate::queue::transmitter::{Ahead, Served, Service};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -68,12 +68,25 @@ impl LinkStats {
     #[inline(always)]
     fn booked(&mut self, now: Time, service: Service, bytes: u32, waiting_packets: impl FnOnce() -> usize) {
         if service.start > now {
-            self.waiting += service.start - now;
-            self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets() as u64);
+            self.waits(service.start - now, waiting_packets());
         }
         self.busy += service.transmission;
         self.sent_packets += 1;
         self.sent_bytes += u64::from(bytes);
+    }
+
+    /// A packet waits so long, and so many do now.
+    #[inline(always)]
+    fn waits(&mut self, waiting: Span, waiting_packets: usize) {
+        self.waiting += waiting;
+        self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets as u64);
+    }
+
+    /// Packets have their time on a transmitter.
+    fn add_served(&mut self, served: Served) {
+        self.sent_packets += served.packets;
+        self.sent_bytes += served.bytes;
+        self.busy += served.busy;
     }
 
     /// Sent, dropped, waited since it was that much; the most that waited is what it is.
@@ -266,7 +279,6 @@ pub trait Link: Machine {
 }
 
 /// Any link, dispatched by its kind.
-#[allow(clippy::large_enum_variant, reason = "nearly every link is a wire, and a box would cost each packet")]
 pub enum AnyLink {
     /// One direction of a point-to-point link.
     Wire(wired::Wire),

@@ -5,7 +5,7 @@ use crate::alarm::Moment;
 use crate::event::Event;
 use crate::link::indication::{Indication, LinkEvent};
 use crate::link::managed_wire::Change;
-use crate::link::{Link, Receptions};
+use crate::link::{AnyLink, Link, Receptions};
 use crate::topology::{Attachment, LinkId};
 use roamsim_engine::Time;
 use roamsim_protocols::{Address, Machine};
@@ -25,8 +25,10 @@ impl Network {
 
     /// What was done about a link event may have given its link something to do.
     pub(crate) fn rearm(&mut self, number: u32, moment: &mut Moment<'_>) {
-        let slot = &mut self.links[number as usize];
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        match &mut self.links[number as usize].link {
+            AnyLink::Wire(wire) => wire.arm(number, moment),
+            link => self.records[number as usize].alarm.arm(link.poll_timeout(), Event::Link(number), moment),
+        }
     }
 
     /// A path changes.
