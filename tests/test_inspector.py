@@ -222,6 +222,22 @@ def test_the_line_of_a_signal_ends_where_reports_fail_to_come() -> None:
     assert lane.title == "Signal at phone [dBm]"
 
 
+def test_packet_errors_of_a_link_are_a_line_with_their_thresholds() -> None:
+    events = polars.DataFrame(
+        {"time_s": [0.5, 1.0, 1.5], "link": "wire", "node": "server", "event": "link_parameters_report", "packet_error_rate": [0.0, 0.25, 0.01]}
+    )  # fmt: skip
+    thresholds = [{"link": link, "packet_error_percent": percent} for link, percent in (("wire", 10), ("other", 20))]
+    canonical = {
+        "signalling": [{"from": "client"}, {"from": "server", "thresholds": [*thresholds, {"link": "wire"}]}]
+    }
+    (lane,) = radio.signals(events, canonical)
+    assert lane.title == "Packet errors at server [%]"
+    assert lane.rows[0].frame["value"].to_list() == [0.0, 25.0, 1.0]
+    assert lane.levels == [("threshold", 10.0)]
+    # Nothing happened to the link itself.
+    assert not radio.links(events, 2.0)
+
+
 def test_messages_are_delivered_late_or_lost() -> None:
     # 160-byte messages over a slow cell that is left: those that waited longer than 150 ms are late.
     found, results = lanes(

@@ -33,7 +33,7 @@ def test_a_run_writes_the_page_of_the_command_line(scenario: Path, tmp_path: Pat
     written = package.run(scenario).report(tmp_path / "by_python.html")
     assert written == tmp_path / "by_python.html"
     by_command = (tmp_path / "by_command.html").read_text()
-    assert "What happened when" in by_command
+    assert "The run over time" in by_command
     # How long a run took stands in no report.
     assert without_command(written.read_text()) == without_command(by_command)
 

@@ -95,7 +95,7 @@ def test_every_kind_of_run_tells_its_main_figures(
 
 
 def test_what_handovers_cost_is_told_by_direction_and_by_flow(roamsim: Command, tmp_path: Path) -> None:
-    # The numbers are those of docs/models/mih-handover.md; of SCTP both directions carry something.
+    # The numbers are those of docs/models/mih-handover.md; all data goes to the terminals.
     results = results_of(roamsim, tmp_path, "continuity")
     flows = {row["flow"]: row for row in results["handover_flows"].iter_rows(named=True)}
     lost = {flow: row["lost_data"] + row["lost_acknowledgements"] for flow, row in flows.items()}
@@ -104,9 +104,24 @@ def test_what_handovers_cost_is_told_by_direction_and_by_flow(roamsim: Command, 
     }  # fmt: skip
     assert {flow: row["late_messages"] for flow, row in flows.items() if row["late_messages"]} == {"primary-lost": 6}
     assert (
-        "6 handovers, interrupted for 19.3 ms to 2.69 s downlink and 36.5 ms to 271 ms uplink; 148 packets were lost "
+        "6 handovers, interrupted for 16.5 ms to 2.69 s downlink; 148 packets were lost "
         "in them (broken 2, primary-lost 13, agent-lost 133), 6 messages came late (primary-lost 6)."
     ) in outcome.came_out(results)
+
+
+def test_what_was_lost_with_a_link_that_no_other_followed_is_told(roamsim: Command, tmp_path: Path) -> None:
+    # The new cell, which has no room, ends at 45 m: from the edge of the old one on, at 25 s, two packets a second are lost.
+    roamsim(
+        "run", EXAMPLES / "mih-handover.toml", "--set", "cell.large.coverage.radius=45m",
+        "--set", 'handover.walk.to=[{ access = "large", pos = "pos-2", capacity = 0 }]', "--parquet", "out",
+    )  # fmt: skip
+    results = open_results(tmp_path / "out")
+    said = outcome.came_out(results)
+    assert "walk: redirecting." in said
+    assert "10 packets were lost while a link was down and no other followed." in said
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "handover_flows: what they cost each flow" in page
 
 
 def test_a_folder_of_before_a_table_is_reported_without_it(roamsim: Command, tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ __all__ = [
     "LinkEventName",
     "LinkRate",
     "LinkRateTable",
+    "LinkThreshold",
     "ListLoss",
     "ListWifiLoss",
     "LogDistancePathLoss",
@@ -177,7 +178,6 @@ __all__ = [
     "ServingNetwork",
     "SetdestMotion",
     "Shadowing",
-    "SignalThreshold",
     "Signalling",
     "SignallingKind",
     "SinrWifiReception",
@@ -3213,9 +3213,10 @@ class Signalling(Table):
             each beacon that is heard is a message.
         confidence: Of `link_events`, from which confidence on Link_Going_Down is told, as the table `link_events`
             has it: at the report or beacon at which it comes to that. Left out: at once, whatever it is.
-        thresholds: Of `link_events`, thresholds of the signal that the MIH user at `to` configures at links of
-            `from` (MIH_Link_Configure_Thresholds): it subscribes to MIH_Link_Parameters_Report as well, and of
-            these links a report is sent when the signal has crossed one. Left out: none.
+        thresholds: Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to`
+            configures at links of `from` (MIH_Link_Configure_Thresholds): it subscribes to
+            MIH_Link_Parameters_Report as well, and of these links a report is sent when one has been crossed. Left
+            out: none.
         actions: Of `link_events`, what the MIH user at `to` has links of `from` do when it is told an event
             (MIH_Link_Actions). Left out: nothing.
         start: When the first message is generated; by a distribution it is drawn once a run. Default: with the
@@ -3240,7 +3241,7 @@ class Signalling(Table):
     rate_limit: RateLimit | None = None
     events: Sequence[SubscribedEvent] | None = None
     confidence: Probability | None = None
-    thresholds: Sequence[SignalThreshold] | None = None
+    thresholds: Sequence[LinkThreshold] | None = None
     actions: Sequence[LinkAction] | None = None
     start: TimeDistribution | None = None
     stop: Instant | None = None
@@ -3285,14 +3286,18 @@ class RateLimit(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
-class SignalThreshold(Table):
-    """A threshold of a link's signal.
+class LinkThreshold(Table):
+    """A threshold of a link's signal, or of its packet errors.
 
     Attributes:
-        link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]` or the like.
-        dbm: The signal, in dBm, where the link has one. This, or `percent`.
-        percent: In percent where a distance stands for it: 100 at the base station, 0 at the end of its reach.
-            This, or `dbm`.
+        link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
+        dbm: The signal, in dBm, where the link has one. This, or one of the next two.
+        percent: The signal in percent where a distance stands for it: 100 at the base station, 0 at the end of its
+            reach.
+        packet_error_percent: How many of a hundred frames come in error at `from`, of a `[[link]]` or a
+            `[[dect]]`.
+        report_interval: Of packet errors: the time in which they are counted for a report, the same for all
+            thresholds of a link. A signal is reported as often as the link finds it out.
         direction: Which crossing counts.
         one_shot: Whether it counts once alone (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false. Without
             it: false.
@@ -3301,6 +3306,8 @@ class SignalThreshold(Table):
     link: str
     dbm: int | None = None
     percent: int | None = None
+    packet_error_percent: int | None = None
+    report_interval: Duration | None = None
     direction: Crossing
     one_shot: bool | None = None
 

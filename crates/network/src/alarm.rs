@@ -17,6 +17,12 @@ impl<'a> Moment<'a> {
         Moment { now, queue }
     }
 
+    /// Has an event come at an instant.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, at: Time, event: Event) {
+        self.queue.push(at, event.into());
+    }
+
     /// Goes on to a later instant, if nothing else happens up to it.
     #[inline]
     pub(crate) fn advance(&mut self, to: Time) -> bool {
@@ -45,15 +51,10 @@ impl Alarm {
     /// Makes sure that a wake-up is pending at or before `wanted`.
     #[inline]
     pub fn arm(&mut self, wanted: Option<Time>, event: Event, moment: &mut Moment<'_>) {
-        self.arm_at(wanted.unwrap_or(Time::MAX), event, moment);
-    }
-
-    /// The same for a deadline that is [`Time::MAX`] where there is none.
-    #[inline(always)]
-    pub(crate) fn arm_at(&mut self, wanted: Time, event: Event, moment: &mut Moment<'_>) {
+        let wanted = wanted.unwrap_or(Time::MAX);
         if wanted < self.0 {
             self.0 = wanted;
-            moment.queue.push(wanted, event.into());
+            moment.push(wanted, event);
         }
     }
 

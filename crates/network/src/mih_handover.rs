@@ -100,6 +100,16 @@ pub struct Account {
     pub given_up: Option<(Time, GivenUp)>,
     /// Whether the link recovered before anything came of it.
     pub taken_back: bool,
+    /// Whether it led traffic elsewhere, or lost it: the account of handovers has that.
+    pub(crate) moved: bool,
+}
+
+impl Account {
+    /// The first that was done, or given up, in it.
+    pub(crate) fn begun(&self) -> Option<Time> {
+        let given_up = self.given_up.map(|(at, _)| at);
+        [self.started, given_up, self.entry_begun].into_iter().flatten().min()
+    }
 }
 
 /// What describes a handover entry.
@@ -193,6 +203,13 @@ impl MihHandover {
         candidates
             .get(to)
             .map_or((*serving_place, *serving_interface), |candidate| (candidate.place, candidate.interface))
+    }
+
+    /// The cell among the mobile node's that it used as its handover of this number began: who comes back has been in another one.
+    pub fn left(&self, number: usize) -> usize {
+        let came_to = |account: &Account| account.to.filter(|_| account.redirected.is_some());
+        let last = self.accounts[..number].iter().rev().find_map(came_to);
+        self.target(last.unwrap_or(self.parties.candidates.len())).0
     }
 
     /// The earliest instant with work to do.

@@ -9,10 +9,11 @@
 use crate::alarm::{Alarm, Moment};
 use crate::distribution::Distribution;
 use crate::event::Event;
+use crate::link::Receptions;
 use crate::link::indication::LinkEvent;
 use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
-use roamsim_engine::{Stream, Time};
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::wire::handover::{LinkActionType, LinkConfigurationParameter};
 use roamsim_protocols::mih::wire::link::{
@@ -133,7 +134,12 @@ pub(crate) fn heard_by_mihf(event: LinkEvent, reach_m: f64) -> Option<mih::LinkE
     match event {
         LinkEvent::Detected { quality } => Some(mih::LinkEvent::Detected(quality.signal_strength(reach_m))),
         LinkEvent::ParametersReport { quality } => {
-            Some(mih::LinkEvent::ParametersReport(quality.signal_strength(reach_m)))
+            let signal = mih::LinkParameter::Signal(quality.signal_strength(reach_m));
+            Some(mih::LinkEvent::ParametersReport(signal))
+        }
+        LinkEvent::ErrorReport { packet_error_rate } => {
+            let percent = (100.0 * packet_error_rate).round() as u8;
+            Some(mih::LinkEvent::ParametersReport(mih::LinkParameter::PacketErrorPercent(percent)))
         }
         LinkEvent::Up => Some(mih::LinkEvent::Up),
         LinkEvent::Down(reason) => Some(mih::LinkEvent::Down(reason)),
@@ -212,6 +218,19 @@ pub struct ConfiguredThresholds {
     pub parameters: Vec<LinkConfigurationParameter>,
 }
 
+/// What counts, for the reports that the responder's user has configured, the frames that come in error over a link of the origin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ErrorMeter {
+    /// The link: the origin's interface.
+    pub(crate) link: Address,
+    /// Between reports.
+    pub(crate) interval: Span,
+    /// The next.
+    pub(crate) next: Time,
+    /// What had come at the last.
+    pub(crate) before: Receptions,
+}
+
 /// A command of the responder's user to the origin's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkCommand {
@@ -278,6 +297,7 @@ pub struct Signalling {
     /// Links to whose events the responder's user has subscribed.
     pub(crate) subscribed: Vec<LinkId>,
     pub(crate) next: Option<Time>,
+    pub(crate) error_meters: Vec<ErrorMeter>,
     /// Requests in work at the responder, in order of their due time.
     pub(crate) working: VecDeque<(Time, TransactionNumber)>,
     pub(crate) alarm: Alarm,
@@ -306,6 +326,7 @@ impl Signalling {
             traffic_at_stop: None,
             set_up: false,
             subscribed: Vec::new(),
+            error_meters: Vec::new(),
             working: VecDeque::new(),
             alarm: Alarm::default(),
             origin_random: origin.1,
@@ -328,6 +349,7 @@ impl Signalling {
         if let Some(&(due, _)) = self.working.front() {
             earliest = earliest.min(due);
         }
+        earliest = self.error_meters.iter().fold(earliest, |earliest, meter| earliest.min(meter.next));
         (earliest < Time::MAX).then_some(earliest)
     }
 

@@ -170,6 +170,7 @@ fn describe_event(event: &Event) -> String {
             format!("CapabilitiesDiscovered {peer} {}", status.0)
         }
         Event::PeerRegistered { links, .. } => format!("PeerRegistered {}", links.len()),
+        Event::PeerConfigured { parameters, .. } => format!("PeerConfigured {}", parameters.len()),
         Event::PeerDeregistered { .. } => "PeerDeregistered".into(),
         Event::PeerSubscribed { events, .. } => format!("PeerSubscribed {:08x}", events.0),
         Event::PeerUnsubscribed { events, .. } => format!("PeerUnsubscribed {:08x}", events.0),

@@ -245,7 +245,116 @@ fn a_direction_without_traffic_is_not_interrupted() {
 }
 
 #[test]
+fn of_a_connection_its_data_is_interrupted_and_not_what_acknowledges_it() {
+    let later = ("flow.up.application.start", "9s");
+    let lazy = "nagle = false, delayed_ack_count = 100, delayed_ack_timeout = \"100ms\"";
+    let over_tcp = ("flow.down.transport", &*format!("{{ protocol = \"tcp\", {lazy} }}"));
+    let outcome = walk(&[GAP[0], GAP[1], later, over_tcp]);
+    let of = |column| floats(&outcome, "handovers", column)[0];
+    // What is repeated behind the gap is acknowledged later: upward the gap is the longer one.
+    assert!(of("first_uplink_new_s") - of("first_downlink_new_s") > 0.01);
+    assert_eq!(texts(&outcome, "handovers", "interrupted")[0], "downlink");
+    // The message of 3.99 s, 140 octets with its headers, is the last of before: 1 ms and 11.2 us on the wire, 1.12 ms in the cell.
+    let expected_s = of("first_downlink_new_s") - 3.992_131_2;
+    assert!((of("interruption_s") - expected_s).abs() < 1e-6, "{} {expected_s}", of("interruption_s"));
+}
+
+#[test]
 fn a_run_in_cells_without_a_handover_has_an_empty_table() {
     let outcome = walk(&[("scenario.duration", "3s")]);
     assert_eq!(table(&outcome, "handover_flows").height(), 0);
+}
+
+/// A terminal walks with 1 m/s away from the middle of a small cell of 50 m, from 25 m on. Link_Going_Down comes 9 s ahead; a packet every
+/// 500 ms towards it takes 20 ms to the cell.
+const BY_MIH: &str = include_str!("../../../examples/mih-handover.toml");
+
+/// Out of the small cell from 25 s to 35 s; out of it again at 115 s, through the large one, which reaches as far as 20 m from the middle of
+/// the small one on the way.
+const OUT_AND_BACK: [(&str, &str); 4] = [
+    ("scenario.duration", "120s"),
+    ("node.terminal.motion", OUT_AND_BACK_WALK),
+    ("node.base-station.position", "{ x = \"0m\", y = \"100m\" }"),
+    ("cell.1.coverage.radius", "80m"),
+];
+const OUT_AND_BACK_WALK: &str = "{ kind = \"waypoints\", points = [{ x = \"55m\", y = \"0m\", speed = \"1m/s\" }, \
+    { x = \"25m\", y = \"0m\", speed = \"1m/s\" }, { x = \"0m\", y = \"0m\", speed = \"5m/s\" }, \
+    { x = \"0m\", y = \"60m\", speed = \"1m/s\" }] }";
+
+/// A row of what a handover costs a flow: from, to, when it began, packets with data lost.
+type Row<'a> = (&'a str, &'a str, f64, u64);
+
+/// What became of the handovers by MIH users, and those rows.
+fn by_mih(outcome: &Outcome) -> (Vec<&str>, Vec<Row<'_>>) {
+    let of = |table, column| texts(outcome, table, column).iter().map(String::as_str);
+    let cells = of("handover_flows", "from_cell").zip(of("handover_flows", "to_cell"));
+    let counts = floats(outcome, "handover_flows", "begun_s").iter();
+    let counts = counts.zip(integers(outcome, "handover_flows", "lost_data"));
+    let rows = cells.zip(counts);
+    let rows =
+        rows.map(|((from, to), (begun_s, &lost))| (from, to, (1e3 * begun_s).round() / 1e3, lost)).collect();
+    (of("mih_handovers", "outcome").collect(), rows)
+}
+
+#[test]
+fn a_handover_that_nothing_followed_costs_what_was_lost_until_the_end() {
+    // The large cell, which reaches 45 m, is heard at 41.7 m, refuses, and is behind when the small one is lost.
+    let outcome = outcome::of(
+        BY_MIH,
+        &[
+            ("cell.1.coverage.radius", "45m"),
+            ("handover.walk.to", "[{ access = \"large\", pos = \"pos-2\", capacity = 0 }]"),
+        ],
+        Options::default(),
+    );
+    assert_eq!(texts(&outcome, "mih_handovers", "given_up_by")[0], "no_candidate");
+    // Lost are the packets of 25.0, 25.5, ..., 29.5 s.
+    assert_eq!(by_mih(&outcome), (vec!["redirecting"], vec![("small", "", 25.3, 10)]));
+    assert_eq!(floats(&outcome, "flows", "lost_packets"), [10.0]);
+    assert_eq!(late(&outcome), [0.0]);
+    assert_eq!(table(&outcome, "handovers").height(), 0, "the terminal changes no cell");
+}
+
+#[test]
+fn a_handover_that_is_taken_back_costs_nothing() {
+    // Out of reach from 2.51 s to 2.55 s, between two beacons, which that of 1.5 s tells 1.02 s ahead and that of 1.6 s takes back. What is
+    // lost at 2.52 s is lost on a link that is up.
+    let walk = "{ kind = \"waypoints\", start = \"2010ms\", points = [{ x = \"51m\", y = \"0m\", speed = \"50m/s\" }, \
+                { x = \"25m\", y = \"0m\", speed = \"50m/s\" }, { x = \"60m\", y = \"0m\", speed = \"2m/s\" }] }";
+    let outcome = outcome::of(
+        BY_MIH,
+        &[("node.terminal.motion", walk), ("cell.0.advertisement.going_down_ahead", "1020ms")],
+        Options::default(),
+    );
+    // Out for good 12.5 s behind 3.05 s, which is too late for a commitment: it goes at the third beacon that is missed, and the packets of
+    // 15.5 and 16.0 s come.
+    let (outcomes, rows) = by_mih(&outcome);
+    assert_eq!(outcomes, ["rolled_back", "link_down"]);
+    assert_eq!(rows[0], ("small", "", 1.5, 0));
+    assert_eq!((rows.len(), rows[1].1, rows[1].3), (2, "large", 0));
+    assert_eq!(floats(&outcome, "flows", "lost_packets"), [1.0]);
+}
+
+#[test]
+fn what_was_lost_before_a_return_counts_there_and_not_in_the_next_handover() {
+    // Lost are the packets of 25.0, 25.5, ..., 34.5 s; where none goes later, nothing has come by the old path before the next handover.
+    for stop in [&[][..], &[("flow.stream.application.stop", "34900ms")]] {
+        let outcome = outcome::of(BY_MIH, &[&OUT_AND_BACK, stop].concat(), Options::default());
+        let (outcomes, rows) = by_mih(&outcome);
+        assert_eq!(outcomes, ["link_down", "committed"]);
+        assert_eq!(rows[0], ("small", "small", 25.3, 20));
+        assert_eq!((rows.len(), rows[1].1, rows[1].3), (2, "large", 0), "{stop:?}");
+        assert_eq!(floats(&outcome, "flows", "lost_packets"), [20.0]);
+        assert_eq!(texts(&outcome, "handovers", "to_cell").to_vec(), ["large"]);
+    }
+}
+
+#[test]
+fn what_a_connection_brings_late_after_a_return_counts_there() {
+    let over_tcp = ("flow.stream.transport", "{ protocol = \"tcp\" }");
+    let outcome = outcome::of(BY_MIH, &[&OUT_AND_BACK[..], &[over_tcp]].concat(), Options::default());
+    let redirected_s = floats(&outcome, "mih_handovers", "redirected_s")[0];
+    assert!((35.0..35.5).contains(&redirected_s), "{redirected_s}");
+    // Written before that, and sent again after it, are the messages of 25.0, 25.5, ..., 35.0 s.
+    assert_eq!(late(&outcome), [21.0, 0.0]);
 }

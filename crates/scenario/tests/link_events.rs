@@ -458,6 +458,136 @@ application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\" }
     assert!(floats(&outcome, "flows", "delivered_packets")[0] >= 118.0);
 }
 
+/// Rows of reports of packet errors: seconds, ratio.
+fn errors_of(outcome: &Outcome) -> Vec<(f64, f64)> {
+    let rates = floats(outcome, "link_events", "packet_error_rate");
+    let times = floats(outcome, "link_events", "time_s");
+    times.iter().copied().zip(rates.iter().copied()).filter(|(_, rate)| !rate.is_nan()).collect()
+}
+
+#[test]
+fn a_remote_user_is_told_when_the_packet_errors_of_a_wire_have_crossed_its_threshold() {
+    let measured = "\
+[[node]]
+name = \"sink\"
+[[link]]
+name = \"measured\"
+between = [\"server\", \"sink\"]
+rate = \"100Mb/s\"
+delay = \"5ms\"
+loss = { model = \"series\", from = \"sink\", steps = [{ at = \"0s\", probability = 0 }, { at = \"3s\", probability = 1 }, { at = \"6s\", probability = 0 }] }
+[[flow]]
+name = \"back\"
+from = \"sink\"
+to = \"server\"
+transport = { protocol = \"udp\" }
+application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\", start = \"50ms\" }
+";
+    let threshold = |percent: u8, direction: &str| {
+        format!(
+            "{{ link = \"measured\", packet_error_percent = {percent}, report_interval = \"1s\", direction = \"{direction}\" }}"
+        )
+    };
+    let text = |actions: &str| {
+        let thresholds = [threshold(60, "above"), threshold(10, "below")].join(", ");
+        switched("server", measured, actions) + &format!("thresholds = [{thresholds}]\n")
+    };
+    let plain = outcome(&text(""));
+    assert_eq!(commands(&plain), [["measured", "configure_thresholds", "success"]]);
+    // Configured after two messages, some 10 ms from the beginning; from then on each second has the ten packets sent at 50, 150, ...
+    // 950 ms of it: whole ones, those sent from 3 to 6 s in error.
+    let reports = errors_of(&plain);
+    let ratios: Vec<f64> = reports.iter().map(|(_, ratio)| *ratio).collect();
+    assert_eq!(ratios, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    for ((at_s, _), second) in reports.iter().zip(1..) {
+        assert!((0.01..0.012).contains(&(at_s - f64::from(second))), "{at_s}");
+    }
+    // Told of the fourth and of the seventh alone, and of the clock.
+    let told: Vec<f64> = floats(&plain, "transactions", "generated_s").to_vec();
+    assert_eq!(told, [reports[3].0, 5.0, reports[6].0, 8.0]);
+    // A user who switches the link off then; nothing comes any more, of which there is no report.
+    let off = "{ link = \"measured\", action = \"power_down\", upon = \"link_parameters_report\", of = \"measured\" }";
+    let off = outcome(&text(off));
+    assert_eq!(errors_of(&off).iter().map(|(_, ratio)| *ratio).collect::<Vec<_>>(), [0.0, 0.0, 0.0, 1.0]);
+    let found = events(&off);
+    let down = found.iter().find(|(_, link, event)| link == "measured" && event == "link_down");
+    // Told at 4.010 s; the indication and the command travel 5 ms each.
+    assert!((4020.0..4023.0).contains(&down.expect("its end").0), "{down:?}");
+}
+
+#[test]
+fn a_remote_user_is_told_of_the_errors_of_a_dect_terminal() {
+    let measured = "\
+[[node]]
+name = \"gateway\"
+[[dect]]
+name = \"air\"
+terminal = \"terminal\"
+gateway = \"gateway\"
+fixed_bearers = 2
+errors = { ber_bad = 1.7e-4 }
+warm_up = \"40s\"
+[[flow]]
+name = \"down\"
+from = \"gateway\"
+to = \"terminal\"
+transport = { protocol = \"udp\" }
+application = { kind = \"cbr\", packet_size = \"480B\", interval = \"100ms\" }
+";
+    let threshold = "thresholds = [{ link = \"air\", packet_error_percent = 90, report_interval = \"1s\", direction = \"above\" }]\n";
+    let text = switched("terminal", measured, "").replace("\"12s\"", "\"601s\"") + threshold;
+    let outcome = outcome(&text);
+    let reports = errors_of(&outcome);
+    assert_eq!(reports.len(), 600);
+    // A packet of the Ip channel is repeated until all four of its subfields are correct, each of which fails with
+    // s = 1 - (1 - 1.7e-4)^80 = 0.01351 a time: 1 + sum over k of 1 - (1 - s^k)^4 = 1.05366 attempts, all but the last of them in error.
+    let expected = 1.0 - 1.0 / 1.05366;
+    let mean = reports.iter().map(|(_, ratio)| ratio).sum::<f64>() / reports.len() as f64;
+    let variance = reports.iter().map(|(_, ratio)| (ratio - mean) * (ratio - mean)).sum::<f64>()
+        / (reports.len() - 1) as f64;
+    let error = (variance / reports.len() as f64).sqrt();
+    assert!((mean - expected).abs() < 3.0 * error && error < 0.003, "{mean} not {expected}, {error}");
+}
+
+#[test]
+fn a_threshold_of_errors_that_cannot_be_is_refused() {
+    let wire = "link = \"clock\"";
+    for (threshold, message) in [
+        (
+            "link = \"nowhere\", packet_error_percent = 5, report_interval = \"1s\"",
+            "\"nowhere\" is no link of \"server\" that tells how",
+        ),
+        (&format!("{wire}, dbm = -70"), "\"clock\" has no signal"),
+        (&format!("{wire}, percent = 70, packet_error_percent = 5"), "\"clock\" has no signal"),
+        (wire, "\"clock\" reports packet errors alone"),
+        (&format!("{wire}, packet_error_percent = 5"), "packet errors are counted in an interval"),
+        (&format!("{wire}, packet_error_percent = 101, report_interval = \"1s\""), "there are 100 percent"),
+        (
+            &format!("{wire}, packet_error_percent = 5, report_interval = \"0s\""),
+            "the message has a report interval",
+        ),
+        (
+            &format!("{wire}, packet_error_percent = 5, report_interval = \"66s\""),
+            "the message has a report interval",
+        ),
+        (
+            &format!(
+                "{wire}, packet_error_percent = 5, report_interval = \"1s\", direction = \"above\" }}, {{ {wire}, packet_error_percent = 5, report_interval = \"2s\""
+            ),
+            "are counted in two",
+        ),
+    ] {
+        let text = switched("server", "", "")
+            + &format!("thresholds = [{{ {threshold}, direction = \"below\" }}]\n");
+        let report = refusal::refuse(&text);
+        assert!(report.contains(message), "{report}");
+    }
+    let signal = example("link-events.toml")
+        + "thresholds = [{ link = \"west cell\", percent = 20, report_interval = \"1s\", direction = \"below\" }]\n";
+    let report = refusal::refuse(&signal);
+    assert!(report.contains("reports its signal as often"), "{report}");
+}
+
 #[test]
 fn a_remote_user_has_a_station_of_802_11_scan() {
     let commands_of = example("wifi-roaming.toml")

@@ -45,6 +45,12 @@ APPLICATIONS = {
 #: What losses of a handover are counted in.
 LOST = ("lost_uplink", "lost_downlink")
 
+#: The same of one of its flows.
+LOST_OF_FLOW = polars.col("lost_data") + polars.col("lost_acknowledgements")
+
+#: Handovers by MIH users that changed no cell, among those that cost flows something.
+STAYED = polars.col("to_cell").eq("") | polars.col("to_cell").eq(polars.col("from_cell"))
+
 #: Waiting packets on average that are as good as none (chosen).
 NONE = 0.01
 
@@ -237,8 +243,8 @@ def _handovers(results: Results) -> Iterator[str]:
         whose = came = ""
         # A folder of before that table has none.
         if "handover_flows" in results:
-            flows = results["handover_flows"]
-            whose = _by_flow(flows, polars.col("lost_data") + polars.col("lost_acknowledgements"), runs)
+            flows = results["handover_flows"].filter(~STAYED)
+            whose = _by_flow(flows, LOST_OF_FLOW, runs)
             late = float(flows["late_messages"].sum()) / runs
             whose_late = _by_flow(flows, polars.col("late_messages"), runs)
             came = f", {_some(late, 'message', 'messages')} came late{whose_late}" if late else ""
@@ -251,6 +257,12 @@ def _handovers(results: Results) -> Iterator[str]:
                 f", {duration(_number(took.mean()))} after the link said that it is going down" if took.len() else ""
             )
             yield f"{names}: {str(outcome).replace('_', ' ')}{after}."
+    if "handover_flows" in results:
+        stayed = results["handover_flows"].filter(STAYED)
+        lost = float(stayed.select(LOST_OF_FLOW.sum()).item()) / _runs(results)
+        if lost:
+            gone, whose = _some(lost, "packet was", "packets were"), _by_flow(stayed, LOST_OF_FLOW, _runs(results))
+            yield f"{gone} lost while a link was down and no other followed{whose}."
 
 
 def _interrupted(handovers: polars.DataFrame) -> str:

@@ -66,7 +66,7 @@ def _course(page: Report, results: Results, runs: int) -> None:
     page.figure(
         "course",
         course.specification(found, (begin_s, end_s), events),
-        "What happened when",
+        "The run over time",
         " ".join(notes) or None,
         lead=True,
     )

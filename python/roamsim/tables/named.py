@@ -71,7 +71,7 @@ class Named:
     @property
     def handover_flows(self) -> polars.DataFrame:
         """One row a handover and flow from or to its station, in order of the handovers: what it cost that flow;
-        only where there are cells.
+        those by MIH users that changed no cell are here as well; only where there are cells.
         """
         return self._named("handover_flows")
 

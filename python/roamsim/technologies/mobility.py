@@ -56,8 +56,10 @@ MOBILE_IP = (
 
 def report(page: Report, results: Results) -> None:
     """Handovers, each of one run and means of several, and what the machines of Mobile IP counted."""
-    handovers, counters = (results.height(table) > 0 for table in ("handovers", "mobile_ip"))
-    if not handovers and not counters:
+    handovers, of_flows, counters = (
+        results.height(table) > 0 for table in ("handovers", "handover_flows", "mobile_ip")
+    )
+    if not (handovers or of_flows or counters):
         return
     page.heading("Handovers")
     alone = sum(point.replications for point in results.manifest.points) == 1
@@ -66,11 +68,12 @@ def report(page: Report, results: Results) -> None:
             page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: each of the run")
         else:
             page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {MEANS}")
-        if results.height("handover_flows"):
-            page.table(
-                summary(results, "handover_flows", OF_FLOWS),
-                f"handover_flows: what they cost each flow; {'means of those alike' if alone else MEANS}",
-            )
+    # Those by MIH users that changed no cell are in here alone.
+    if of_flows:
+        page.table(
+            summary(results, "handover_flows", OF_FLOWS),
+            f"handover_flows: what they cost each flow; {'means of those alike' if alone else MEANS}",
+        )
     if counters:
         counted = "counted in the run" if alone else MEANS
         page.table(summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {counted}")

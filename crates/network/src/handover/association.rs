@@ -92,6 +92,7 @@ impl Association {
             LinkEvent::Down(_) | LinkEvent::Lost => self.cells[cell] = None,
             LinkEvent::GoingDownAgain { .. }
             | LinkEvent::Up
+            | LinkEvent::ErrorReport { .. }
             | LinkEvent::ScanBegun
             | LinkEvent::ScanEnded => return changes,
         }

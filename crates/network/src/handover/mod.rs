@@ -193,6 +193,11 @@ impl StationPlace {
         preferred.into_iter().chain(others).map(|cell| self.cells[cell].interface).collect()
     }
 
+    /// When it lost the path that it uses, and nothing has followed, though MIH users were to hand it over.
+    pub(crate) fn failed_at(&self) -> Option<Time> {
+        self.left_at.filter(|_| matches!(self.scheme, Scheme::Mih(_)))
+    }
+
     /// Whether it is connected in a cell, a place among `cells`, and uses it: where MIH users redirect its traffic, once that goes there.
     pub(crate) fn uses(&self, cell: usize) -> bool {
         self.connected[cell] && (!matches!(self.scheme, Scheme::Mih(_)) || self.current == Some(cell))
@@ -206,7 +211,7 @@ pub struct Handovers {
     pub cells: Vec<CellPlace>,
     /// In the order of the scenario.
     pub stations: Vec<StationPlace>,
-    /// In the order of their beginnings.
+    /// Changes of cells in the order of their beginnings.
     pub records: Vec<Handover>,
     /// Stations whose usable addresses have changed, for the world to tell their transports.
     announced: Vec<u32>,

@@ -4,9 +4,10 @@
 //! count. The losses of a handover are those between the last packet that arrived by the old path and the first that
 //! arrived by the new one, in each direction by itself, each with the place where it was lost. Late in a handover come the messages of
 //! flows that were on their way in it: they arrived after it had begun, and were written before it was over, which it is once it is
-//! complete and a packet has come by the new path in the direction of the message.
+//! complete and a packet has come by the new path in the direction of the message. A station that MIH users were to hand over, and that loses its
+//! path without another one, has a handover to none, or back to that path.
 
-use super::Handovers;
+use super::{Handovers, StationPlace};
 use crate::drops::DropReason;
 use crate::link::stations::account::{Lost, OneWay, Path, Toward};
 use crate::network::Network;
@@ -91,8 +92,8 @@ pub struct Handover {
     pub scheme: &'static str,
     /// The cell that it left: a number of [`Handovers::cells`].
     pub from: u32,
-    /// The cell that it took.
-    pub to: u32,
+    /// The cell that it took, which may be the one that it left; `None`: none, until the run ended.
+    pub to: Option<u32>,
     /// When the last packet from the station arrived by the old path; `None`: none did since it was taken.
     pub last_uplink_old: Option<Time>,
     /// The same of the last packet to the station.
@@ -116,6 +117,32 @@ pub struct Handover {
 }
 
 impl Handover {
+    /// One in which nothing has arrived, and nothing is lost.
+    pub(crate) fn new(place: &StationPlace, from: usize, to: Option<usize>, begun: Time) -> Handover {
+        let cell = |at: usize| place.cells[at].cell;
+        Handover {
+            node: place.node,
+            scheme: place.scheme.name(),
+            from: cell(from),
+            to: to.map(cell),
+            last_uplink_old: None,
+            last_downlink_old: None,
+            detected: place.left_at.unwrap_or(begun),
+            begun,
+            completed: None,
+            first_uplink_new: None,
+            first_downlink_new: None,
+            requests: 0,
+            losses: Losses::default(),
+            late: BTreeMap::new(),
+        }
+    }
+
+    /// Whether the station took another cell.
+    pub fn changes_cell(&self) -> bool {
+        self.to.is_some_and(|to| to != self.from)
+    }
+
     /// When the last packet arrived by the old path, in either direction.
     pub fn last_packet_old(&self) -> Option<Time> {
         self.last_uplink_old.max(self.last_downlink_old)
@@ -137,44 +164,38 @@ impl Handovers {
     }
 
     /// A station has decided for a new path: through the cell at this place of its list. From now on the first packet
-    /// there is awaited. The first cell of all is no handover, nor is a return to the one that was lost, nor a second
-    /// thought in the same instant, when the station has just heard the first of several cells.
+    /// there is awaited. The first cell of all is no handover, nor is a return to the one that was lost, unless MIH users were to
+    /// spare the station that loss, nor a second thought in the same instant, when the station has just heard the first of several
+    /// cells.
     pub fn begin(&mut self, network: &mut Network, now: Time, station: u32, cell: usize) {
         let place = &self.stations[station as usize];
-        let (old, detected) = (place.current, place.left_at.unwrap_or(now));
         let without_cell = network.take_unroutable(place.node);
         let counts = place.taken_at < now || place.open.is_some();
-        if let Some(old) = old.filter(|&old| old != cell && counts) {
-            self.close(network, station);
-            let place = &self.stations[station as usize];
-            let mut losses = Losses::default();
+        let begun = if place.current == Some(cell) { place.failed_at() } else { counts.then_some(now) };
+        if let Some((old, begun)) = place.current.zip(begun) {
+            let mut handover = Handover::new(place, old, Some(cell), begun);
+            let losses = &mut handover.losses;
             without_cell.into_iter().for_each(|(carried, packets)| losses.add_without_cell(carried, packets));
-            self.records.push(Handover {
-                node: place.node,
-                scheme: place.scheme.name(),
-                from: place.cells[old].cell,
-                to: place.cells[cell].cell,
-                last_uplink_old: None,
-                last_downlink_old: None,
-                detected,
-                begun: now,
-                completed: None,
-                first_uplink_new: None,
-                first_downlink_new: None,
-                requests: 0,
-                losses,
-                late: BTreeMap::new(),
-            });
-            if let Some(path) = self.path_mut(network, station, place.cells[cell].cell) {
+            self.open(network, station, handover);
+            self.close_old_path(network, station, cell);
+            let to = self.stations[station as usize].cells[cell].cell;
+            if let Some(path) = self.path_mut(network, station, to) {
                 path.take();
             }
-            self.stations[station as usize].open = Some(self.records.len() - 1);
-            self.stations[station as usize].old_taken = false;
         }
         let place = &mut self.stations[station as usize];
         place.current = Some(cell);
         place.taken_at = now;
         place.left_at = None;
+    }
+
+    /// A station's handover begins: it is watched until its next one does.
+    fn open(&mut self, network: &mut Network, station: u32, handover: Handover) {
+        self.close(network, station);
+        self.records.push(handover);
+        let place = &mut self.stations[station as usize];
+        place.open = Some(self.records.len() - 1);
+        place.old_taken = false;
     }
 
     /// A station may use the path that it decided for.
@@ -206,7 +227,8 @@ impl Handovers {
         let Some(station) = self.station_of(node) else { return };
         let Some(open) = self.stations[station as usize].open else { return };
         let record = &self.records[open];
-        let first = self.path(network, station, record.to).and_then(|path| path.toward(toward).first_arrival);
+        let new = record.to.and_then(|to| self.path(network, station, to));
+        let first = new.and_then(|path| path.toward(toward).first_arrival);
         let over = record.completed.zip(first).map(|(completed, first)| completed.max(first));
         if over.is_none_or(|over| written <= over) {
             *self.records[open].late.entry(flow).or_default() += 1;
@@ -262,7 +284,8 @@ impl Handovers {
         let Some(open) = self.stations[station as usize].open.take() else { return };
         let to = self.records[open].to;
         for toward in [Toward::BaseStation, Toward::Station] {
-            let new = self.path_mut(network, station, to).map(|path| path.toward_mut(toward));
+            let new = to.and_then(|to| self.path_mut(network, station, to));
+            let new = new.map(|path| path.toward_mut(toward));
             let first_new = new.as_ref().and_then(|new| new.first_arrival);
             let lost = new.map(OneWay::take_lost_before_first).unwrap_or_default();
             let record = &mut self.records[open];
@@ -281,8 +304,14 @@ impl Handovers {
         }
     }
 
-    /// Takes what the paths have seen into all open records.
+    /// Takes what the paths have seen into all open records. Who was to be handed over, and has lost its path since, has taken none.
     pub(crate) fn finish(&mut self, network: &mut Network) {
-        (0..self.stations.len() as u32).for_each(|station| self.close(network, station));
+        for station in 0..self.stations.len() as u32 {
+            let place = &self.stations[station as usize];
+            if let Some((old, begun)) = place.current.zip(place.failed_at()) {
+                self.open(network, station, Handover::new(place, old, None, begun));
+            }
+            self.close(network, station);
+        }
     }
 }

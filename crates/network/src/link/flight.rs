@@ -123,12 +123,11 @@ pub(crate) struct Line {
     next: Time,
     first: u32,
     last: u32,
-    count: u32,
 }
 
 impl Default for Line {
     fn default() -> Line {
-        Line { next: Time::MAX, first: NONE, last: NONE, count: 0 }
+        Line { next: Time::MAX, first: NONE, last: NONE }
     }
 }
 
@@ -139,36 +138,29 @@ impl Line {
         self.next
     }
 
-    /// How many there are.
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
     /// A packet comes in behind the others.
     #[inline(always)]
     pub fn push(&mut self, flights: &mut Flights, Place(number): Place, arrival: Time) {
         let flight = &mut flights.places[number as usize];
         flight.arrival = arrival;
         flight.next = NONE;
-        if self.count == 0 {
+        if self.first == NONE {
             self.next = arrival;
             self.first = number;
         } else {
             flights.places[self.last as usize].next = number;
         }
         self.last = number;
-        self.count += 1;
     }
 
     /// Takes the first, if it has arrived by `now`.
     #[inline(always)]
     pub fn pop(&mut self, flights: &Flights, now: Time) -> Option<Place> {
-        if self.next > now || self.count == 0 {
+        if self.next > now || self.first == NONE {
             return None;
         }
         let first = self.first;
         self.first = flights.places[first as usize].next;
-        self.count -= 1;
         self.next = flights.places.get(self.first as usize).map_or(Time::MAX, |flight| flight.arrival);
         Some(Place(first))
     }
@@ -246,7 +238,6 @@ mod tests {
                     }
                 }
                 for (line, queue) in lines.iter().zip(&queues) {
-                    prop_assert_eq!(line.count() as usize, queue.len());
                     prop_assert_eq!(line.next(), queue.front().map_or(Time::MAX, |&(at, _)| at));
                 }
                 most = most.max(queues.iter().map(VecDeque::len).sum());

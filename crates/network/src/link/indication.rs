@@ -63,6 +63,11 @@ pub enum LinkEvent {
         /// How well.
         quality: Quality,
     },
+    /// Link_Parameters_Report: how many frames came in error in a time that a user asked for.
+    ErrorReport {
+        /// Of all that came.
+        packet_error_rate: f64,
+    },
     /// Link_Going_Down.
     GoingDown {
         /// When it will be down, unless something changes.
@@ -101,7 +106,7 @@ impl LinkEvent {
         match self {
             LinkEvent::Detected { .. } => "link_detected",
             LinkEvent::Up => "link_up",
-            LinkEvent::ParametersReport { .. } => "link_parameters_report",
+            LinkEvent::ParametersReport { .. } | LinkEvent::ErrorReport { .. } => "link_parameters_report",
             LinkEvent::GoingDown { .. } | LinkEvent::GoingDownAgain { .. } => "link_going_down",
             LinkEvent::Rollback => "link_event_rollback",
             LinkEvent::Down(_) => "link_down",

@@ -7,7 +7,7 @@
 use super::delay::Delay;
 use super::outages::{Outage, Outages};
 use super::pace::Pace;
-use super::{Attachment, Carrier, Link, LinkStats, Sender};
+use super::{Attachment, Carrier, Link, LinkStats, Receptions, Sender};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
@@ -77,6 +77,9 @@ pub struct ManagedWire {
     latest_arrival: Time,
     /// Those that will not arrive, or were dropped while they waited, until they are told.
     dropped: VecDeque<(Packet, Dropped)>,
+    /// Lost ones that have come to the receiver, and when the others will.
+    in_error: u64,
+    errors_on_the_way: Vec<Time>,
     stats: LinkStats,
 }
 
@@ -98,6 +101,8 @@ impl ManagedWire {
             flying: VecDeque::new(),
             latest_arrival: Time::ZERO,
             dropped: VecDeque::new(),
+            in_error: 0,
+            errors_on_the_way: Vec::new(),
             stats: LinkStats::default(),
         }
     }
@@ -152,6 +157,7 @@ impl ManagedWire {
         let reason = if self.outages.cover(departure) {
             DropReason::Outage
         } else if lost {
+            self.note_error(start, departure);
             DropReason::Loss
         } else {
             let arrival = self.delay.arrival(departure, self.latest_arrival);
@@ -163,6 +169,15 @@ impl ManagedWire {
         self.stats.dropped_packets += 1;
         self.dropped.push_back((packet, Dropped { reason, at: departure }));
         true
+    }
+
+    /// A packet that leaves at `departure` is lost, as the receiver finds out when it has come. It takes no time that is drawn.
+    #[cold]
+    fn note_error(&mut self, now: Time, departure: Time) {
+        let on_the_way = self.errors_on_the_way.len();
+        self.errors_on_the_way.retain(|arrival| *arrival > now);
+        self.in_error += (on_the_way - self.errors_on_the_way.len()) as u64;
+        self.errors_on_the_way.push(departure + self.delay.series.at(departure));
     }
 
     fn refused(&mut self, reason: DropReason, at: Time) -> Result<(), Dropped> {
@@ -274,6 +289,12 @@ impl Link for ManagedWire {
 
     fn queues(&self, _from: Attachment) -> Vec<&Queue> {
         vec![&self.queue]
+    }
+
+    fn receptions(&self, at: Attachment, now: Time) -> Option<Receptions> {
+        let arrived = self.errors_on_the_way.iter().filter(|arrival| **arrival <= now).count();
+        let in_error = self.in_error + arrived as u64;
+        (at == RECEIVER).then(|| Receptions { frames: self.stats.delivered_packets + in_error, in_error })
     }
 
     /// One direction: its sender and its receiver.
@@ -549,6 +570,29 @@ mod tests {
         // A fifth of 1000, with a standard deviation of sqrt(1000 x 0.2 x 0.8) = 12.6.
         let (arrived, ..) = fate(managed_wire(config(0.2)), &[(1000, 1000); 1000]);
         assert!((1150..=1250).contains(&arrived.len()), "{}", arrived.len());
+    }
+
+    #[test]
+    fn a_lost_packet_is_an_error_when_it_has_come() {
+        // 1000 octets at 8 Mb/s are sent in 1 ms, and travel 5 ms: they come at 6, 7 and 8 ms, the second in error.
+        let counted = LossModel::List { segments: vec![2], association: None };
+        let loss = Some(Loss::new(counted, Time::ZERO, stream));
+        let mut wire = managed_wire(ManagedWireConfig { loss, ..config(unlimited()) });
+        let (mut random, mut flights) = (stream("wire"), Flights::default());
+        for id in 0..3 {
+            let cx = &mut Context { now: Time::ZERO, random: &mut random };
+            let packet = Packet { id: PacketId(id), ..datagram(1000) };
+            assert_eq!(wire.enqueue(&mut flights, cx, SENDER, packet).0, Ok(()));
+        }
+        let mut came = Vec::new();
+        for us in [2_000, 6_000, 6_999, 7_000, 8_000] {
+            wire.handle_timeout(&mut Context { now: at_us(us), random: &mut random });
+            while wire.take(&mut flights, at_us(us)).is_ok() {}
+            let Receptions { frames, in_error } = wire.receptions(RECEIVER, at_us(us)).expect("a receiver");
+            came.push((frames, in_error));
+        }
+        assert_eq!(came, [(0, 0), (1, 0), (1, 0), (2, 1), (3, 1)]);
+        assert_eq!(wire.receptions(SENDER, at_us(8_000)), None);
     }
 
     #[test]

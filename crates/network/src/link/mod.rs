@@ -36,7 +36,7 @@ use self::stations::Stations;
 use crate::alarm::Moment;
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::queue::transmitter::{Ahead, Service};
+use crate::queue::transmitter::{Ahead, Served, Service};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -68,12 +68,25 @@ impl LinkStats {
     #[inline(always)]
     fn booked(&mut self, now: Time, service: Service, bytes: u32, waiting_packets: impl FnOnce() -> usize) {
         if service.start > now {
-            self.waiting += service.start - now;
-            self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets() as u64);
+            self.waits(service.start - now, waiting_packets());
         }
         self.busy += service.transmission;
         self.sent_packets += 1;
         self.sent_bytes += u64::from(bytes);
+    }
+
+    /// A packet waits so long, and so many do now.
+    #[inline(always)]
+    fn waits(&mut self, waiting: Span, waiting_packets: usize) {
+        self.waiting += waiting;
+        self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets as u64);
+    }
+
+    /// Packets have their time on a transmitter.
+    fn add_served(&mut self, served: Served) {
+        self.sent_packets += served.packets;
+        self.sent_bytes += served.bytes;
+        self.busy += served.busy;
     }
 
     /// Sent, dropped, waited since it was that much; the most that waited is what it is.
@@ -98,6 +111,28 @@ impl LinkStats {
             waiting: self.waiting.saturating_sub(ahead.waiting),
             ..self
         }
+    }
+}
+
+/// Frames that have come in at an attachment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Receptions {
+    /// All of them.
+    pub frames: u64,
+    /// Those in error.
+    pub in_error: u64,
+}
+
+impl Receptions {
+    /// Those since it was that many.
+    #[must_use]
+    pub fn since(self, earlier: Receptions) -> Receptions {
+        Receptions { frames: self.frames - earlier.frames, in_error: self.in_error - earlier.in_error }
+    }
+
+    /// The ratio of those in error; `None` where nothing came.
+    pub fn packet_error_rate(self) -> Option<f64> {
+        (self.frames > 0).then(|| self.in_error as f64 / self.frames as f64)
     }
 }
 
@@ -213,6 +248,11 @@ pub trait Link: Machine {
         Vec::new()
     }
 
+    /// Frames that have come in at an attachment up to `now`, where they can come in error.
+    fn receptions(&self, _at: Attachment, _now: Time) -> Option<Receptions> {
+        None
+    }
+
     /// The attachments that send, in the order of result tables. One that sends to all who hear it is among them only
     /// once it has.
     fn senders(&self) -> Vec<Sender>;
@@ -239,7 +279,6 @@ pub trait Link: Machine {
 }
 
 /// Any link, dispatched by its kind.
-#[allow(clippy::large_enum_variant, reason = "nearly every link is a wire, and a box would cost each packet")]
 pub enum AnyLink {
     /// One direction of a point-to-point link.
     Wire(wired::Wire),
@@ -444,6 +483,10 @@ impl Link for AnyLink {
 
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
         each_link!(self, link => link.queues(from))
+    }
+
+    fn receptions(&self, at: Attachment, now: Time) -> Option<Receptions> {
+        each_link!(self, link => link.receptions(at, now))
     }
 
     fn senders(&self) -> Vec<Sender> {

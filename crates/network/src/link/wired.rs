@@ -13,12 +13,14 @@ use super::flight::{Flights, Line, Place};
 pub use super::outages::Outage;
 use super::outages::Outages;
 use super::{Attachment, Link, LinkStats, Sender};
+use crate::alarm::Moment;
 use crate::drops::{DropReason, Dropped};
+use crate::event::Event;
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
 use crate::packet::Packet;
 use crate::queue::QueueLimit;
-use crate::queue::transmitter::Transmitter;
+use crate::queue::transmitter::{Ahead, Backlog, Clock};
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -38,20 +40,34 @@ pub struct WireConfig {
     pub outages: Vec<Outage>,
 }
 
-/// One direction of a point-to-point link, from attachment 0 to attachment 1.
+/// One direction of a point-to-point link, from attachment 0 to attachment 1: one line of the cache, which is all that a packet
+/// needs that does not wait.
 #[derive(Debug)]
-#[repr(C)] // in the order of need: to take a packet, to send one where none waits, to have one wait, to drop one
+#[repr(C)] // without a gap
 pub struct Wire {
     /// A packet that will be lost is not here.
     flying: Line,
+    clock: Clock,
     delay: Span,
-    transmitter: Transmitter,
-    mtu_bytes: u32,
-    faults: Option<Box<Faults>>,
-    /// Deliveries are not counted in it.
+    rest: Box<Rest>,
+    flying_packets: u32,
+    /// A wake-up is pending: for the first packet that flies, since no later one comes before it.
+    wakes: bool,
+    /// Whether there are `faults`.
+    is_faulty: bool,
+}
+
+/// What a packet needs that waits, is lost, or is of another length than the one before it.
+#[derive(Debug)]
+struct Rest {
+    backlog: Backlog,
+    /// Of what the clock has served since its last length, and of what has been delivered, nothing is in it.
     stats: LinkStats,
+    rate_bps: u64,
+    mtu_bytes: u32,
     /// Packets that had their time on the transmitter and were dropped.
     lost_packets: u64,
+    faults: Option<Faults>,
 }
 
 /// What drops packets that have had their time on the transmitter.
@@ -81,42 +97,68 @@ impl Wire {
     /// An idle direction.
     pub fn new(config: WireConfig, loss: Option<Loss>) -> Wire {
         let WireConfig { rate_bps, delay, queue, mtu_bytes, outages } = config;
+        let is_faulty = loss.is_some() || !outages.is_empty();
         Wire {
             flying: Line::default(),
+            clock: Clock::default(),
             delay,
-            transmitter: Transmitter::new(rate_bps, queue),
-            mtu_bytes,
-            faults: (loss.is_some() || !outages.is_empty())
-                .then(|| Box::new(Faults { loss, outages: Outages::new(outages) })),
-            stats: LinkStats::default(),
-            lost_packets: 0,
+            rest: Box::new(Rest {
+                backlog: Backlog::new(queue),
+                stats: LinkStats::default(),
+                rate_bps,
+                mtu_bytes,
+                lost_packets: 0,
+                faults: is_faulty.then(|| Faults { loss, outages: Outages::new(outages) }),
+            }),
+            flying_packets: 0,
+            wakes: false,
+            is_faulty,
         }
     }
 
     #[cold]
     fn dropped(&mut self, reason: DropReason, at: Time) -> Result<Time, Dropped> {
-        self.stats.dropped_packets += 1;
+        self.rest.stats.dropped_packets += 1;
         Err(Dropped { reason, at })
+    }
+
+    /// Learns how long packets of so many octets take; false of such as are too large.
+    #[inline(never)]
+    fn learn(&mut self, bytes: u32) -> bool {
+        let fits = bytes <= self.rest.mtu_bytes;
+        if fits {
+            let before = self.clock.learn(bytes, self.rest.rate_bps);
+            self.rest.stats.add_served(before);
+        }
+        fits
     }
 
     /// Gives a packet its place in the queue and its time on the transmitter; returns when it will arrive.
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet) -> Result<Time, Dropped> {
         let bytes = packet.size_bytes;
-        if bytes > self.mtu_bytes {
+        // What it knows is not too large.
+        if !self.clock.knows(bytes) && !self.learn(bytes) {
             return self.dropped(DropReason::TooLarge, now);
         }
-        let Some(service) = self.transmitter.book(now, bytes, ()) else {
-            return self.dropped(DropReason::QueueFull, now);
-        };
-        self.stats.booked(now, service, bytes, || self.transmitter.waiting_packets());
-        if let Some(faults) = &mut self.faults
-            && let Some(reason) = faults.take(service.end, packet)
-        {
-            self.lost_packets += 1;
-            return self.dropped(reason, service.end);
+        let mut start = now;
+        if self.clock.busy_until() > now {
+            start = self.clock.busy_until();
+            let Rest { backlog, stats, .. } = &mut *self.rest;
+            if !backlog.admit(now, start, bytes, ()) {
+                return self.dropped(DropReason::QueueFull, now);
+            }
+            stats.waits(start - now, backlog.waiting_packets());
         }
-        Ok(service.end + self.delay)
+        let departure = self.clock.serve(start);
+        if self.is_faulty
+            && let Some(faults) = &mut self.rest.faults
+            && let Some(reason) = faults.take(departure, packet)
+        {
+            self.rest.lost_packets += 1;
+            return self.dropped(reason, departure);
+        }
+        Ok(departure + self.delay)
     }
 
     /// Takes a packet, which has its place already. One that is dropped stays in it, and the place is given back.
@@ -134,6 +176,7 @@ impl Wire {
         match self.admit(now, packet) {
             Ok(arrival) => {
                 self.flying.push(flights, place, arrival);
+                self.flying_packets += 1;
                 Ok(())
             }
             Err(dropped) => Err((place, dropped)),
@@ -142,27 +185,45 @@ impl Wire {
 
     /// What it did; of those that had their time on the transmitter, who is neither lost nor on the way has been delivered.
     fn account(&self) -> LinkStats {
-        let gone = self.lost_packets + u64::from(self.flying.count());
-        LinkStats { delivered_packets: self.stats.sent_packets - gone, ..self.stats }
+        let mut stats = self.rest.stats;
+        stats.add_served(self.clock.served());
+        let gone = self.rest.lost_packets + u64::from(self.flying_packets);
+        LinkStats { delivered_packets: stats.sent_packets - gone, ..stats }
     }
 
-    /// When the next packet arrives; never, where there is none.
+    fn ahead(&self, now: Time) -> Ahead {
+        self.rest.backlog.ahead(now, self.clock.busy_until(), |()| true)
+    }
+
+    /// Makes sure that a wake-up with this number is pending for the first packet that flies.
     #[inline(always)]
-    pub(crate) fn next_arrival(&self) -> Time {
-        self.flying.next()
+    pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
+        let next = self.flying.next();
+        if !self.wakes && next < Time::MAX {
+            self.wakes = true;
+            moment.push(next, Event::Link(number));
+        }
+    }
+
+    /// The wake-up has come.
+    #[inline(always)]
+    pub(crate) fn woken(&mut self) {
+        self.wakes = false;
     }
 
     /// The place of the next packet that has arrived by `now`.
     #[inline(always)]
     pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Place> {
-        self.flying.pop(flights, now)
+        let place = self.flying.pop(flights, now)?;
+        self.flying_packets -= 1;
+        Some(place)
     }
 }
 
 impl Machine for Wire {
     #[inline(always)]
     fn poll_timeout(&self) -> Option<Time> {
-        (self.flying.count() > 0).then_some(self.flying.next())
+        (self.flying_packets > 0).then_some(self.flying.next())
     }
 
     /// Nothing to do: what has arrived is taken.
@@ -171,11 +232,11 @@ impl Machine for Wire {
 
 impl Link for Wire {
     fn next_indication(&self) -> Option<Time> {
-        self.faults.as_ref()?.outages.next().map(|(at, _)| at)
+        self.rest.faults.as_ref()?.outages.next().map(|(at, _)| at)
     }
 
     fn poll_indication(&mut self, now: Time) -> Option<Indication> {
-        self.faults.as_mut()?.outages.poll(now)
+        self.rest.faults.as_mut()?.outages.poll(now)
     }
 
     fn link_type(&self) -> LinkType {
@@ -183,15 +244,15 @@ impl Link for Wire {
     }
 
     fn packets_inside(&self) -> u64 {
-        u64::from(self.flying.count())
+        u64::from(self.flying_packets)
     }
 
     fn stats(&self, _from: Attachment, now: Time) -> LinkStats {
-        self.account().up_to_now(self.transmitter.ahead(now, |()| true))
+        self.account().up_to_now(self.ahead(now))
     }
 
     fn forget_longest(&mut self, now: Time) {
-        self.stats.max_waiting_packets = self.waiting_packets(Attachment(0), now) as u64;
+        self.rest.stats.max_waiting_packets = self.waiting_packets(Attachment(0), now) as u64;
     }
 
     fn booked_stats(&self, _from: Attachment, _now: Time) -> LinkStats {
@@ -199,7 +260,7 @@ impl Link for Wire {
     }
 
     fn waiting_packets(&self, _from: Attachment, now: Time) -> usize {
-        self.transmitter.ahead(now, |()| true).packets
+        self.ahead(now).packets
     }
 
     /// One direction: its sender and its receiver.
@@ -362,6 +423,24 @@ mod tests {
         assert_eq!(enqueue(&mut wire, at(0), 1000), Err(Dropped { reason: DropReason::Loss, at: at(2) }));
         assert_eq!(wire.poll_timeout(), None);
         assert_eq!(wire.packets_inside(), 0);
+    }
+
+    #[test]
+    fn packets_of_all_lengths_are_in_the_account() {
+        let mut wire = wire(10, None, vec![]);
+        for bytes in [1000, 1000, 500, 1000] {
+            assert_eq!(enqueue(&mut wire, at(0), bytes), Ok(()));
+        }
+        // Sent at 1, 2, 2.5 and 3.5 ms; the first two are there by 7 ms.
+        assert!(wire.take(at(7)).is_some() && wire.take(at(7)).is_some() && wire.take(at(7)).is_none());
+        let stats = wire.stats(Attachment(0), at(7));
+        assert_eq!((stats.sent_packets, stats.sent_bytes, stats.delivered_packets), (4, 3500, 2));
+        assert_eq!(stats.busy, Span::from_us(3500));
+    }
+
+    #[test]
+    fn a_wire_is_a_line_of_the_cache() {
+        assert_eq!((size_of::<Wire>(), size_of::<crate::link::AnyLink>()), (64, 64));
     }
 
     #[test]

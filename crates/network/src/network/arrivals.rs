@@ -46,11 +46,11 @@ impl Network {
     #[inline]
     pub(crate) fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
         let now = moment.now;
-        let slot = &mut self.links[number as usize];
-        if !slot.alarm.fires(now) {
-            return Woken::Superseded;
+        if let AnyLink::Wire(wire) = &mut self.links[number as usize].link {
+            wire.woken();
+            return Woken::Landed;
         }
-        if matches!(slot.link, AnyLink::Wire(_)) { Woken::Landed } else { Woken::Carrier }
+        if self.records[number as usize].alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }
 
     /// A wire has nothing to do but what is taken with `poll_landing`: it knows what it drops when it takes it, and
@@ -79,7 +79,7 @@ impl Network {
     /// Makes sure that a link wakes at its next deadline.
     #[inline]
     pub(crate) fn arm_link(&mut self, moment: &mut Moment<'_>, number: u32, deadline: Option<Time>) {
-        self.links[number as usize].alarm.arm(deadline, Event::Link(number), moment);
+        self.records[number as usize].alarm.arm(deadline, Event::Link(number), moment);
     }
 
     /// The place of the next packet that has come over a wire for a socket of the node behind it; what is for other nodes is
@@ -89,11 +89,9 @@ impl Network {
     pub(crate) fn poll_landing(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Place> {
         let now = moment.now;
         loop {
-            let slot = &mut self.links[number as usize];
-            let node = slot.leads_to;
-            let AnyLink::Wire(wire) = &mut slot.link else { return None };
+            let AnyLink::Wire(wire) = &mut self.links[number as usize].link else { return None };
             let Some(place) = wire.take(&self.flights, now) else {
-                slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
+                wire.arm(number, moment);
                 return None;
             };
             match self.ways.step(&self.topology, self.flights.onward(&place)) {
@@ -115,6 +113,7 @@ impl Network {
                     None => continue,
                 }
             }
+            let node = self.records[number as usize].leads_to;
             if self.topology.owner(packet.destination) == node {
                 self.delivered += 1;
                 return Some(place);
@@ -160,7 +159,9 @@ impl Network {
             return Coming::Nothing(slot.link.poll_timeout());
         };
         let Pdu::Udp(_, Message::Application(message)) = packet.pdu else { return Coming::Packet };
-        let node = self.topology.owner(self.attachments[(slot.first_attachment + at) as usize]);
+        let node = self
+            .topology
+            .owner(self.attachments[(self.records[number as usize].first_attachment + at) as usize]);
         let is_plain = self.recorder.is_none() && !packet.is_broadcast() && packet.tunnel.is_none();
         if !is_plain || self.topology.owner(packet.destination) != node {
             return Coming::Packet;

@@ -40,7 +40,7 @@ impl Network {
             Some(stations) => stations.broadcast(now, from, &packet, self.created),
             None => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
         };
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        record.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         let copies = match outcome {
             Ok(copies) => copies,
             Err(dropped) => vec![(packet.id, Some(dropped))],

@@ -3,12 +3,12 @@
 use super::Network;
 use crate::alarm::Moment;
 use crate::event::Event;
-use crate::link::Link;
-use crate::link::indication::Indication;
+use crate::link::indication::{Indication, LinkEvent};
 use crate::link::managed_wire::Change;
+use crate::link::{AnyLink, Link, Receptions};
 use crate::topology::{Attachment, LinkId};
 use roamsim_engine::Time;
-use roamsim_protocols::Machine;
+use roamsim_protocols::{Address, Machine};
 
 impl Network {
     /// Makes sure that a link is asked for its next link event in time.
@@ -25,8 +25,10 @@ impl Network {
 
     /// What was done about a link event may have given its link something to do.
     pub(crate) fn rearm(&mut self, number: u32, moment: &mut Moment<'_>) {
-        let slot = &mut self.links[number as usize];
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        match &mut self.links[number as usize].link {
+            AnyLink::Wire(wire) => wire.arm(number, moment),
+            link => self.records[number as usize].alarm.arm(link.poll_timeout(), Event::Link(number), moment),
+        }
     }
 
     /// A path changes.
@@ -52,17 +54,30 @@ impl Network {
         true
     }
 
+    /// Frames that have come in at an interface, where they can come in error.
+    pub(crate) fn receptions(&self, now: Time, interface: Address) -> Option<Receptions> {
+        let (link, at) = self.topology.attachment(interface);
+        // A wire is a link each way.
+        let (back, _) = self.topology.attachment(self.address_of(link, Attachment(1)));
+        let (link, at) = if back == link { (link, at) } else { (back, Attachment(1)) };
+        self.links[link.0 as usize].link.receptions(at, now)
+    }
+
     /// The next link event of a link.
     pub(crate) fn poll_indication(&mut self, now: Time, number: u32) -> Option<Indication> {
         self.links[number as usize].link.poll_indication(now)
     }
 
+    /// A link event at an interface is recorded.
+    pub(crate) fn record_link_event(&mut self, now: Time, at: Address, event: LinkEvent) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.link_event(now, at, event);
+        }
+    }
+
     /// A link event has happened: it is recorded, and noted for those whom the world tells.
     pub(crate) fn indicate(&mut self, now: Time, link: LinkId, indication: Indication) {
-        let at = self.address_of(link, indication.at);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.link_event(now, at, indication.event);
-        }
+        self.record_link_event(now, self.address_of(link, indication.at), indication.event);
         self.indicated.push_back((link, indication));
     }
 }

@@ -30,24 +30,24 @@ use crate::packet::{Carried, IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
 use roamsim_engine::{Stream, Time};
-use roamsim_protocols::{Address, Context, Machine};
+use roamsim_protocols::{Address, Context};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::AddAssign;
 
-/// A link in the network: what every packet touches, in the order in which a wire needs it. What is needed to take a packet off a wire
-/// is in the first line of the cache.
-#[repr(C, align(64))]
+/// A link in the network, a line of the cache: of a wire all that most packets touch.
+#[repr(align(64))]
 struct LinkSlot {
-    alarm: Alarm,
-    /// The node that a wire leads to; on other links it is asked for by the attachment.
-    leads_to: NodeId,
-    /// Where the addresses of its attachments begin in `Network::attachments`.
-    first_attachment: u32,
     link: AnyLink,
 }
 
 /// The rest about a link, apart so that it stays out of the cache.
 struct LinkRecord {
+    /// Of a link that is no wire, which knows by itself whether it is to be woken.
+    alarm: Alarm,
+    /// Where the addresses of its attachments begin in `Network::attachments`.
+    first_attachment: u32,
+    /// The node that a wire leads to; on other links it is asked for by the attachment.
+    leads_to: NodeId,
     name: String,
     random: Stream,
     drops: DropCounts,
@@ -242,8 +242,11 @@ impl Network {
         self.attachments.extend(addresses);
         let receiver = addresses.get(Wire::RECEIVER.0 as usize).or(addresses.first());
         let leads_to = receiver.map_or(NodeId(0), |&address| self.topology.owner(address));
-        self.links.push(LinkSlot { alarm: Alarm::default(), leads_to, first_attachment, link });
+        self.links.push(LinkSlot { link });
         self.records.push(LinkRecord {
+            alarm: Alarm::default(),
+            first_attachment,
+            leads_to,
             name: name.to_owned(),
             random,
             drops: DropCounts::default(),
@@ -263,10 +266,10 @@ impl Network {
         let capture = self.recorder.as_mut().and_then(|recorder| recorder.capture.as_mut());
         let Some(capture) = capture.filter(|capture| capture.is_of_frames()) else { return Ok(()) };
         let topology = &self.topology;
-        for (number, slot) in (0..).zip(&mut self.links) {
+        for ((number, slot), record) in (0..).zip(&mut self.links).zip(&self.records) {
             let Some(frames) = slot.link.frames_mut() else { continue };
             let interface = |Attachment(at): Attachment| {
-                topology.interface(self.attachments[(slot.first_attachment + at) as usize])
+                topology.interface(self.attachments[(record.first_attachment + at) as usize])
             };
             let cells = frames.radios();
             let names = cells.iter().map(|radios| match radios.first() {
@@ -289,8 +292,8 @@ impl Network {
     /// All links, in order.
     pub fn links(&self) -> impl Iterator<Item = LinkView<'_>> {
         (0..self.links.len()).map(|number| {
-            let first = self.links[number].first_attachment as usize;
-            let next = self.links.get(number + 1).map(|slot| slot.first_attachment as usize);
+            let first = self.records[number].first_attachment as usize;
+            let next = self.records.get(number + 1).map(|record| record.first_attachment as usize);
             LinkView {
                 number: LinkId(number as u32),
                 name: &self.records[number].name,
@@ -441,7 +444,7 @@ impl Network {
             return Ok(());
         };
         let outcome = wire.put(&mut self.flights, moment.now, place);
-        slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
+        wire.arm(number, moment);
         outcome.map_err(|(place, dropped)| {
             self.drop_flying((number, attachment), place, dropped);
             dropped
@@ -461,7 +464,7 @@ impl Network {
         let account = Account::of(&packet);
         let mut cx = Context { now, random: &mut record.random };
         let (outcome, deadline) = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
-        slot.alarm.arm(deadline, Event::Link(number), moment);
+        record.alarm.arm(deadline, Event::Link(number), moment);
         if let Err(dropped) = outcome {
             self.count_drop(number, attachment, account, dropped);
         }
@@ -539,7 +542,7 @@ impl Network {
         let (link, _) = self.topology.attachment(self.topology.egress(from, source, destination)?);
         let slot = &self.links[link.0 as usize];
         let wire = matches!(slot.link, AnyLink::Wire(_) | AnyLink::ManagedWire(_));
-        Some((link, wire.then_some(slot.leads_to)))
+        Some((link, wire.then_some(self.records[link.0 as usize].leads_to)))
     }
 
     /// The machine of a link.
@@ -559,7 +562,7 @@ impl Network {
 
     /// The address of a link's attachment.
     pub fn address_of(&self, link: LinkId, attachment: Attachment) -> Address {
-        self.attachments[(self.links[link.0 as usize].first_attachment + attachment.0) as usize]
+        self.attachments[(self.records[link.0 as usize].first_attachment + attachment.0) as usize]
     }
 
     /// A packet that was on its way is dropped: the account, and that of its application.
@@ -596,7 +599,7 @@ impl Network {
             self.tunnels.lost_on_the_way(dropped.at, packet);
         }
         if let Some(recorder) = &mut self.recorder {
-            let first = self.links[number as usize].first_attachment;
+            let first = self.records[number as usize].first_attachment;
             let address = self.attachments[(first + from.0) as usize];
             recorder.dropped_by_link(address, packet, dropped, &self.topology);
         }
@@ -604,8 +607,8 @@ impl Network {
 
     /// Arms the first wake-up of links that have work without a packet.
     pub fn start(&mut self, moment: &mut Moment<'_>) {
-        for (number, slot) in self.links.iter_mut().enumerate() {
-            slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), moment);
+        for number in 0..self.links.len() as u32 {
+            self.rearm(number, moment);
         }
         (0..self.links.len() as u32).for_each(|number| self.arm_indications(moment, number));
     }

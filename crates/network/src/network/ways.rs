@@ -118,7 +118,7 @@ impl Network {
                 break;
             }
             self.ways.steps.push(number);
-            at = slot.leads_to;
+            at = self.records[number as usize].leads_to;
             if at == end {
                 self.ways.steps.push(END);
                 return Onward::new(begins as u32);

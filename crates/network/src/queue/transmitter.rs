@@ -38,60 +38,92 @@ pub struct Ahead {
     pub busy: Span,
 }
 
-/// The transmitter. `Of` tells whose packets are whose, where several senders share it.
-#[derive(Clone, Debug)]
-#[repr(C)] // what a packet needs that does not wait lies behind the first line of the cache of a wire, and together
-pub struct Transmitter<Of = ()> {
-    /// Those that wait (and some that no longer do), in order.
-    waiting: VecDeque<Booking<Of>>,
+/// When a transmitter is free, and its time over packets of one length, as most are.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)] // without a gap, for a wire, which keeps it in its one line of the cache
+pub(crate) struct Clock {
     busy_until: Time,
-    /// The length of the last packet and its time on the transmitter: most packets are of one length.
-    last_transmission: (u32, Span),
-    in_service: Of,
-    rate_bps: u64,
-    limit: QueueLimit,
-    waiting_bytes: u64,
+    /// What a packet of `bytes` takes.
+    transmission: Span,
+    bytes: u32,
+    /// How many of them it has served since it learned that.
+    served: u32,
 }
 
-impl<Of: Copy + Default> Transmitter<Of> {
-    /// An idle transmitter.
-    pub fn new(rate_bps: u64, limit: QueueLimit) -> Transmitter<Of> {
-        Transmitter {
-            waiting: VecDeque::new(),
-            busy_until: Time::ZERO,
-            last_transmission: (0, Span::ZERO),
-            in_service: Of::default(),
-            rate_bps,
-            limit,
-            waiting_bytes: 0,
-        }
+/// What a transmitter has served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Served {
+    /// Packets.
+    pub packets: u64,
+    /// Their octets.
+    pub bytes: u64,
+    /// Their time.
+    pub busy: Span,
+}
+
+impl Clock {
+    /// Whether it knows the time of a packet of so many octets, and has a place for it in its count.
+    #[inline(always)]
+    pub fn knows(&self, bytes: u32) -> bool {
+        self.bytes == bytes && self.served < u32::MAX
     }
 
-    /// Gives a packet that comes at `now` its time; `None` when the queue is full.
+    /// Learns the time of packets of so many octets; returned is what it has served before, to be counted elsewhere from now on.
+    pub fn learn(&mut self, bytes: u32, rate_bps: u64) -> Served {
+        let served = self.served();
+        self.transmission = Span::of_transmission(u64::from(bytes), rate_bps);
+        self.bytes = bytes;
+        self.served = 0;
+        served
+    }
+
+    /// What it has served since it learned the length of the last.
+    pub fn served(&self) -> Served {
+        let packets = u64::from(self.served);
+        Served { packets, bytes: packets * u64::from(self.bytes), busy: self.transmission * packets }
+    }
+
+    /// When it has sent what it was given.
     #[inline(always)]
-    pub fn book(&mut self, now: Time, bytes: u32, of: Of) -> Option<Service> {
-        let start = if self.busy_until > now {
-            self.advance(now);
-            if !self.limit.admits(self.waiting.len(), self.waiting_bytes, bytes) {
-                return None;
-            }
-            self.waiting.push_back(Booking { start: self.busy_until, bytes, of });
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// Serves a packet of the length that it knows; returns when its last bit has been sent.
+    #[inline(always)]
+    pub fn serve(&mut self, start: Time) -> Time {
+        self.busy_until = start + self.transmission;
+        self.served += 1;
+        self.busy_until
+    }
+}
+
+/// What waits before a transmitter. `Of` tells whose packets are whose, where several senders share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Backlog<Of = ()> {
+    /// Those that wait (and some that no longer do), in order.
+    waiting: VecDeque<Booking<Of>>,
+    waiting_bytes: u64,
+    limit: QueueLimit,
+    in_service: Of,
+}
+
+impl<Of: Copy + Default> Backlog<Of> {
+    /// Nothing waits.
+    pub fn new(limit: QueueLimit) -> Backlog<Of> {
+        Backlog { waiting: VecDeque::new(), waiting_bytes: 0, limit, in_service: Of::default() }
+    }
+
+    /// Has a packet that comes at `now` wait until `start`; false when the queue is full.
+    #[inline(always)]
+    pub fn admit(&mut self, now: Time, start: Time, bytes: u32, of: Of) -> bool {
+        self.advance(now);
+        let admits = self.limit.admits(self.waiting.len(), self.waiting_bytes, bytes);
+        if admits {
+            self.waiting.push_back(Booking { start, bytes, of });
             self.waiting_bytes += u64::from(bytes);
-            self.busy_until
-        } else {
-            if size_of::<Of>() > 0 {
-                // Those that no longer wait are not to be taken for the one in service.
-                self.advance(now);
-                self.in_service = of;
-            }
-            now
-        };
-        if self.last_transmission.0 != bytes {
-            self.last_transmission = (bytes, Span::of_transmission(u64::from(bytes), self.rate_bps));
         }
-        let transmission = self.last_transmission.1;
-        self.busy_until = start + transmission;
-        Some(Service { start, transmission, end: self.busy_until })
+        admits
     }
 
     /// Forgets those whose service has begun.
@@ -107,16 +139,16 @@ impl<Of: Copy + Default> Transmitter<Of> {
         }
     }
 
-    /// How many wait, just after a packet was booked.
+    /// How many wait, just after one was admitted.
     #[inline]
     pub fn waiting_packets(&self) -> usize {
         self.waiting.len()
     }
 
-    /// What lies ahead of `now`, of those that `is_of` names.
-    pub fn ahead(&self, now: Time, is_of: impl Fn(Of) -> bool) -> Ahead {
+    /// What lies ahead of `now`, of those that `is_of` names, before a transmitter that is busy until then.
+    pub fn ahead(&self, now: Time, busy_until: Time, is_of: impl Fn(Of) -> bool) -> Ahead {
         let mut ahead = Ahead { packets: 0, waiting: Span::ZERO, busy: Span::ZERO };
-        let mut end = self.busy_until;
+        let mut end = busy_until;
         let mut in_service = self.in_service;
         for booking in self.waiting.iter().rev() {
             if booking.start <= now {
@@ -134,6 +166,48 @@ impl<Of: Copy + Default> Transmitter<Of> {
             ahead.busy += end.since(now);
         }
         ahead
+    }
+}
+
+/// The transmitter, and what waits before it.
+#[derive(Clone, Debug)]
+pub struct Transmitter<Of> {
+    clock: Clock,
+    backlog: Backlog<Of>,
+    rate_bps: u64,
+}
+
+impl<Of: Copy + Default> Transmitter<Of> {
+    /// An idle transmitter.
+    pub fn new(rate_bps: u64, limit: QueueLimit) -> Transmitter<Of> {
+        Transmitter { clock: Clock::default(), backlog: Backlog::new(limit), rate_bps }
+    }
+
+    /// Gives a packet that comes at `now` its time; `None` when the queue is full.
+    #[inline(always)]
+    pub fn book(&mut self, now: Time, bytes: u32, of: Of) -> Option<Service> {
+        let mut start = now;
+        if self.clock.busy_until > now {
+            start = self.clock.busy_until;
+            if !self.backlog.admit(now, start, bytes, of) {
+                return None;
+            }
+        } else {
+            // Those that no longer wait are not to be taken for the one in service.
+            self.backlog.advance(now);
+            self.backlog.in_service = of;
+        }
+        if !self.clock.knows(bytes) {
+            // Who shares it counts for himself.
+            self.clock.learn(bytes, self.rate_bps);
+        }
+        let end = self.clock.serve(start);
+        Some(Service { start, transmission: self.clock.transmission, end })
+    }
+
+    /// What lies ahead of `now`, of those that `is_of` names.
+    pub fn ahead(&self, now: Time, is_of: impl Fn(Of) -> bool) -> Ahead {
+        self.backlog.ahead(now, self.clock.busy_until, is_of)
     }
 }
 
@@ -199,7 +273,7 @@ mod tests {
             let rate_bps = 8_000_000;
             let queue = Queue::new(DropTail::new(Some(limit)), 0..1);
             let mut steps = StepByStep { queue, rate_bps, busy_until: Time::ZERO, services: Vec::new() };
-            let mut transmitter = Transmitter::new(rate_bps, limit);
+            let mut transmitter: Transmitter<()> = Transmitter::new(rate_bps, limit);
             let mut foreseen = Vec::new();
             let mut now = Time::ZERO;
             let (mut waited, mut busy, mut most) = (Span::ZERO, Span::ZERO, 0);
@@ -212,7 +286,7 @@ mod tests {
                     foreseen.push((id as u64, service));
                     waited += service.start - now;
                     busy += service.end - service.start;
-                    most = most.max(transmitter.waiting_packets());
+                    most = most.max(transmitter.backlog.waiting_packets());
                 }
                 let ahead = transmitter.ahead(now, |()| true);
                 prop_assert_eq!(ahead.packets, steps.queue.length().packets);
@@ -228,6 +302,20 @@ mod tests {
             prop_assert_eq!(foreseen, steps.services);
             prop_assert_eq!(most, steps.queue.max_packets(A));
         }
+    }
+
+    #[test]
+    fn a_full_count_is_handed_over_and_begun_anew() {
+        let mut clock = Clock { bytes: 1000, served: u32::MAX - 1, ..Clock::default() };
+        assert!(clock.knows(1000) && !clock.knows(999));
+        clock.serve(Time::ZERO);
+        assert!(!clock.knows(1000));
+        // 8 Mb/s: an octet a microsecond, from now on.
+        let served = clock.learn(1000, 8_000_000);
+        let packets = u64::from(u32::MAX);
+        assert_eq!(served, Served { packets, bytes: 1000 * packets, busy: Span::ZERO });
+        assert_eq!(clock.serve(Time::ZERO), Time::ZERO + Span::from_ms(1));
+        assert_eq!(clock.served(), Served { packets: 1, bytes: 1000, busy: Span::from_ms(1) });
     }
 
     #[test]

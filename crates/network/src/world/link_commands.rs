@@ -1,19 +1,22 @@
 //! Commands of a remote MIH user to the links of a node (IEEE Std 802.21-2008 section 7.4): MIH_Link_Configure_Thresholds, which its MIHF
-//! answers, and MIH_Link_Actions, which its links carry out: power up, power down, disconnect, scan.
+//! answers, and, of packet errors, has its links count these; MIH_Link_Actions, which its links carry out: power up, power down,
+//! disconnect, scan.
 //!
 //! A link that is powered down, or disconnected, is not taken up before it is powered up: that is for stations that use all of their
 //! cells, and for links that are no cells. Other stations choose their cell by themselves, and are not able to.
 
 use super::World;
 use crate::alarm::Moment;
-use crate::signalling::LinkAction;
+use crate::link::indication::LinkEvent;
+use crate::signalling::{ErrorMeter, LinkAction};
 use crate::topology::LinkId;
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::wire::handover::{
     LinkActionAttributes, LinkActionRequest, LinkActionResponse, LinkActionResult, LinkActionType,
+    LinkConfigurationParameter, LinkParameterType, ThresholdAction,
 };
-use roamsim_protocols::mih::wire::link::{LinkTupleId, Status};
+use roamsim_protocols::mih::wire::link::{LinkId as MihLinkId, LinkTupleId, Status};
 use roamsim_protocols::mih::{Message, MessageId, Tlv, TransactionNumber};
 
 /// What an answer says, in the words of the table of commands.
@@ -58,6 +61,58 @@ impl World {
         let made =
             self.on_mihf(now, responder, |mihf, cx, session| mihf.request(cx, session, mid, tlvs, None));
         self.signalling[number as usize].commanded(now, made, configured.link, "configure_thresholds");
+    }
+
+    /// Thresholds of a link of the origin have been configured: those of packet errors want these counted, or not any more.
+    pub(super) fn count_errors(
+        &mut self,
+        now: Time,
+        number: u32,
+        link: &MihLinkId,
+        parameters: &[LinkConfigurationParameter],
+    ) {
+        let Some(interface) = self.interface_of(number, link) else { return };
+        for LinkConfigurationParameter { parameter, report_interval_ms, action, thresholds } in parameters {
+            if *parameter != LinkParameterType::PACKET_ERROR_RATE {
+                continue;
+            }
+            let before = self.network.receptions(now, interface);
+            let meters = &mut self.signalling[number as usize].error_meters;
+            if *action != ThresholdAction::CANCEL || thresholds.is_empty() {
+                meters.retain(|meter| meter.link != interface);
+            }
+            if let Some((interval_ms, before)) = report_interval_ms.zip(before)
+                && *action != ThresholdAction::CANCEL
+            {
+                let interval = Span::from_ms(u64::from(interval_ms));
+                meters.push(ErrorMeter { link: interface, interval, next: now + interval, before });
+            }
+        }
+    }
+
+    /// Reports of packet errors that are due are made: of an interval in which nothing came, none.
+    pub(super) fn report_errors(&mut self, now: Time, number: u32) {
+        for at in 0..self.signalling[number as usize].error_meters.len() {
+            let meter = self.signalling[number as usize].error_meters[at];
+            if meter.next > now {
+                continue;
+            }
+            let came = self.network.receptions(now, meter.link).unwrap_or(meter.before);
+            self.signalling[number as usize].error_meters[at] =
+                ErrorMeter { next: now + meter.interval, before: came, ..meter };
+            let Some(packet_error_rate) = came.since(meter.before).packet_error_rate() else { continue };
+            let event = LinkEvent::ErrorReport { packet_error_rate };
+            self.network.record_link_event(now, meter.link, event);
+            self.tell_peer(now, number, meter.link, event);
+        }
+    }
+
+    /// The interface of the origin that messages call so.
+    fn interface_of(&self, number: u32, link: &MihLinkId) -> Option<Address> {
+        let origin = self.signalling[number as usize].origin;
+        let node = self.mih_nodes[origin.mihf as usize].node;
+        let mut interfaces = self.network.topology.node(node).interfaces.iter().map(|&own| Address(own));
+        interfaces.find(|&own| self.mih_link(own) == *link)
     }
 
     /// The responder's user has heard of an event: it makes the commands that are for it.
@@ -108,12 +163,9 @@ impl World {
             _ => None,
         });
         let origin = self.signalling[number as usize].origin;
-        let node = self.mih_nodes[origin.mihf as usize].node;
         let mut results = Vec::new();
         for action in asked.unwrap_or_default() {
-            let interfaces = &self.network.topology.node(node).interfaces;
-            let interface =
-                interfaces.iter().map(|&own| Address(own)).find(|&own| self.mih_link(own) == action.link);
+            let interface = self.interface_of(number, &action.link);
             let result =
                 interface.map_or(LinkActionResult::FAILURE, |own| self.act_on_own_link(moment, own, &action));
             results.push(LinkActionResponse { link: action.link, result, scan: Vec::new() });

@@ -7,6 +7,7 @@
 use super::World;
 use crate::alarm::Moment;
 use crate::link::Link;
+use crate::link::indication::LinkEvent;
 use crate::recorder::LinkEventRow;
 use crate::signalling::{Kind, SignallingConfig, heard_by_mihf, link_address};
 use crate::topology::LinkId;
@@ -59,28 +60,30 @@ impl World {
                 let interface = self.network.address_of(link, indication.at);
                 self.tell_handover_users(now, interface, indication.event);
             }
-            let reach_m = self.network.stations(link).and_then(|stations| stations.reach_m());
-            let Some(event) = heard_by_mihf(indication.event, reach_m.unwrap_or(f64::INFINITY)) else {
-                continue;
-            };
             let interface = self.network.address_of(link, indication.at);
             let node = self.network.topology.owner(interface);
             for at in 0..self.link_event_users.get(&node).map_or(0, Vec::len) {
-                let number = self.link_event_users[&node][at];
-                let signalling = &mut self.signalling[number as usize];
-                let SignallingConfig { start, stop, confidence_percent, .. } = signalling.config;
-                if now < start || now >= stop || !indication.event.is_for(confidence_percent) {
-                    continue;
-                }
-                let (origin, bytes) = (signalling.origin, signalling.message_bytes());
-                let tuple = self.mih_link_tuple(interface);
-                let begun = self.on_mihf(now, origin, |mihf, cx, session| {
-                    mihf.link_event(cx, session, &tuple, event, bytes)
-                });
-                if let Some(transaction) = begun {
-                    self.signalling[number as usize].begin(now, transaction);
-                }
+                self.tell_peer(now, self.link_event_users[&node][at], interface, indication.event);
             }
+        }
+    }
+
+    /// The MIHF of an entry's origin hears of an event of a link of its node, and tells its peer if that wants to know.
+    pub(super) fn tell_peer(&mut self, now: Time, number: u32, interface: Address, event: LinkEvent) {
+        let (link, _) = self.network.topology.attachment(interface);
+        let reach_m = self.network.stations(link).and_then(|stations| stations.reach_m());
+        let Some(heard) = heard_by_mihf(event, reach_m.unwrap_or(f64::INFINITY)) else { return };
+        let signalling = &mut self.signalling[number as usize];
+        let SignallingConfig { start, stop, confidence_percent, .. } = signalling.config;
+        if now < start || now >= stop || !event.is_for(confidence_percent) {
+            return;
+        }
+        let (origin, bytes) = (signalling.origin, signalling.message_bytes());
+        let tuple = self.mih_link_tuple(interface);
+        let begun =
+            self.on_mihf(now, origin, |mihf, cx, session| mihf.link_event(cx, session, &tuple, heard, bytes));
+        if let Some(transaction) = begun {
+            self.signalling[number as usize].begin(now, transaction);
         }
     }
 

@@ -93,6 +93,10 @@ impl World {
             mih::Event::PeerRegistered { links, .. } => {
                 self.subscribe_to_links(now, entry, links);
             }
+            mih::Event::PeerConfigured { link, parameters, .. } if !of_responder => {
+                self.count_errors(now, entry, &link.link, &parameters);
+                self.signalling[entry as usize].arm(entry, moment);
+            }
             mih::Event::ResponseReceived { number: transaction, ref pdu, .. }
                 if matches!(self.signalling[entry as usize].config.kind, Kind::LinkEvents) =>
             {
@@ -139,6 +143,7 @@ impl World {
             self.generate(now, number);
         }
         self.answer(now, number);
+        self.report_errors(now, number);
         self.signalling[number as usize].arm(number, moment);
         worked
     }

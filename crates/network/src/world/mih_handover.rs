@@ -5,6 +5,7 @@ use super::{Work, World};
 use crate::alarm::Moment;
 use crate::ends::Onward;
 use crate::handover::Action;
+use crate::handover::record::Handover;
 use crate::link::indication::{LinkEvent, Quality};
 use crate::mih_handover::Notice;
 use crate::packet::{Message, RedirectionMessage};
@@ -41,6 +42,7 @@ fn cue_of(event: LinkEvent) -> Option<LinkCue> {
         LinkEvent::Down(_) => Some(LinkCue::Down),
         LinkEvent::Detected { .. }
         | LinkEvent::ParametersReport { .. }
+        | LinkEvent::ErrorReport { .. }
         | LinkEvent::Lost
         | LinkEvent::ScanBegun
         | LinkEvent::ScanEnded => None,
@@ -55,6 +57,7 @@ fn candidate_cue(event: LinkEvent) -> Option<CandidateCue> {
         LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT) => Some(CandidateCue::Left),
         LinkEvent::Down(_) | LinkEvent::Lost => Some(CandidateCue::Gone),
         LinkEvent::ParametersReport { .. }
+        | LinkEvent::ErrorReport { .. }
         | LinkEvent::GoingDown { .. }
         | LinkEvent::GoingDownAgain { .. }
         | LinkEvent::Rollback
@@ -246,7 +249,7 @@ impl World {
         for (number, handover) in (0..).zip(&mut self.mih_handovers) {
             let parties = &mut handover.parties;
             let crossed = (parties.serving_interface == interface)
-                .then(|| handover.thresholds.crossed(&parties.serving_link, signal));
+                .then(|| handover.thresholds.told(&parties.serving_link, mih::LinkParameter::Signal(signal)));
             if crossed.flatten().is_some_and(|crossed| !crossed.is_empty()) {
                 parties.mobile_node.user.handle_link_event(now, LinkCue::Crossed);
                 self.work.push_back(Work::MihHandover(number));
@@ -349,13 +352,34 @@ impl World {
         match milestone {
             Milestone::RedirectBegun(candidate, _) => {
                 let (place, _) = handover.target(candidate);
+                let before = handovers.records.len();
                 handovers.perform(network, now, handover.parties.station, Action::Begin(place));
+                if let Some(account) = handover.accounts.last_mut() {
+                    account.moved |= handovers.records.len() > before;
+                }
             }
             Milestone::Redirected => {
                 handovers.perform(network, now, handover.parties.station, Action::Complete)
             }
             _ => {}
         }
+    }
+
+    /// The account of handovers is closed. It gets those of MIH users as well that led traffic nowhere and did not lose it; the last one of
+    /// who has lost his link is in there.
+    pub(super) fn finish_handovers(&mut self) {
+        let World { mih_handovers, handovers, network, .. } = self;
+        for entry in mih_handovers {
+            let place = &handovers.stations[entry.parties.station as usize];
+            let others = entry.accounts.len().saturating_sub(usize::from(place.failed_at().is_some()));
+            for (number, account) in entry.accounts[..others].iter().enumerate() {
+                let to = account.redirect_begun.and(account.to).map(|to| entry.target(to).0);
+                if let Some(begun) = account.begun().filter(|_| !account.moved) {
+                    handovers.records.push(Handover::new(place, entry.left(number), to, begun));
+                }
+            }
+        }
+        handovers.finish(network);
     }
 
     /// The mobile node tells its correspondents, those that have not acknowledged it yet, where it is.

@@ -198,7 +198,7 @@ impl World {
             }
         }
         self.series = series;
-        self.handovers.finish(&mut self.network);
+        self.finish_handovers();
         Ok(events)
     }
 

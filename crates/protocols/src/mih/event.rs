@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::mihf::SessionId;
 use super::number::TransactionNumber;
+use super::wire::handover::LinkConfigurationParameter;
 use super::wire::link::{CommandList, EventList, LinkId, LinkTupleId, Status, TransportList};
 use super::wire::{Message, MihfId};
 
@@ -145,6 +146,15 @@ pub enum Event {
         /// The peer's links.
         links: Vec<LinkId>,
     },
+    /// Link_Configure_Thresholds.request, for a link of this node: the peer has configured thresholds, successfully.
+    PeerConfigured {
+        /// The session.
+        session: SessionId,
+        /// The link.
+        link: LinkTupleId,
+        /// What.
+        parameters: Vec<LinkConfigurationParameter>,
+    },
     /// MIH_DeRegister.indication: the peer's registration ended.
     PeerDeregistered {
         /// The session.
@@ -187,6 +197,7 @@ impl Event {
             | Event::Unsubscribed { session, .. }
             | Event::CapabilitiesDiscovered { session, .. }
             | Event::PeerRegistered { session, .. }
+            | Event::PeerConfigured { session, .. }
             | Event::PeerDeregistered { session }
             | Event::PeerSubscribed { session, .. }
             | Event::PeerUnsubscribed { session, .. } => *session,

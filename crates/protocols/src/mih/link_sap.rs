@@ -1,14 +1,14 @@
 //! MIH_LINK_SAP: what the links of a node tell its MIHF (IEEE Std 802.21-2008 section 7.3), and the remote MIH users that
 //! subscribed to it hear by MIH_Link_*.indication (section 7.4).
 //!
-//! A subscription is to events of a link, through whichever point of attachment it leads. A report of parameters has the
-//! signal's strength alone, and comes as often as the link makes one, or, where the peer has configured thresholds, when it crosses one
-//! ([`super::thresholds`]). Of what Link_Detected tells, the network's names are
+//! A subscription is to events of a link, through whichever point of attachment it leads. A report of parameters has one: the
+//! signal's strength, as often as the link finds it out, or, where the peer has configured thresholds, when it crosses one; the packet error
+//! rate where the peer has configured thresholds of it alone ([`super::thresholds`]). Of what Link_Detected tells, the network's names are
 //! empty, SINR, data rate and capabilities 0: the links here do not tell them.
 
 use super::mihf::{Mihf, SessionId};
 use super::number::TransactionNumber;
-use super::wire::handover::{LinkParameterReport, LinkParameterType, Threshold};
+use super::wire::handover::{LinkParameterReport, LinkParameterType, LinkParameterValue, Threshold};
 use super::wire::link::{
     EventList, LinkDetectedInfo, LinkDownReason, LinkGoingDownReason, LinkTupleId, SignalStrength,
 };
@@ -21,13 +21,41 @@ use std::sync::Arc;
 /// A time interval that does not fit into its 16 bits of milliseconds; all ones are an unknown one.
 const LONGEST_TIME_INTERVAL_MS: u16 = u16::MAX - 1;
 
+/// A parameter that a link reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkParameter {
+    /// The signal's strength.
+    Signal(SignalStrength),
+    /// The packet error rate, a PERCENTAGE (LINK_PARAM_GEN): how many of a hundred frames were in error.
+    PacketErrorPercent(u8),
+}
+
+impl LinkParameter {
+    /// Which it is.
+    pub(super) fn parameter(self) -> LinkParameterType {
+        match self {
+            LinkParameter::Signal(_) => LinkParameterType::SIGNAL_STRENGTH,
+            LinkParameter::PacketErrorPercent(_) => LinkParameterType::PACKET_ERROR_RATE,
+        }
+    }
+
+    /// Its value as thresholds have it: in dBm or in percent.
+    pub(super) fn value(self) -> i16 {
+        match self {
+            LinkParameter::Signal(SignalStrength::Dbm(dbm)) => i16::from(dbm),
+            LinkParameter::Signal(SignalStrength::Percent(percent))
+            | LinkParameter::PacketErrorPercent(percent) => i16::from(percent),
+        }
+    }
+}
+
 /// An event of a link of this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
     /// Link_Detected.indication.
     Detected(SignalStrength),
     /// Link_Parameters_Report.indication.
-    ParametersReport(SignalStrength),
+    ParametersReport(LinkParameter),
     /// Link_Up.indication.
     Up,
     /// Link_Down.indication.
@@ -72,10 +100,11 @@ impl LinkEvent {
         let link = Tlv::LinkIdentifier(link.clone());
         match self {
             LinkEvent::Detected(_) => Arc::from([]),
-            LinkEvent::ParametersReport(signal) => {
+            LinkEvent::ParametersReport(parameter) => {
                 let report = |threshold| LinkParameterReport {
-                    parameter: LinkParameterType::SIGNAL_STRENGTH,
-                    value: signal.into(),
+                    parameter: parameter.parameter(),
+                    // In two's complement.
+                    value: LinkParameterValue::Link(parameter.value() as u16),
                     threshold,
                 };
                 let reports = match crossed.is_empty() {
@@ -109,14 +138,13 @@ impl Mihf {
     ) -> Option<TransactionNumber> {
         let (list, mid) = event.kind();
         let crossed = match event {
-            LinkEvent::ParametersReport(signal) => self.thresholds_mut(session).crossed(link, signal),
-            _ => None,
+            LinkEvent::ParametersReport(parameter) => self.thresholds_mut(session).told(link, parameter)?,
+            _ => Vec::new(),
         };
-        let counts = crossed.as_ref().is_none_or(|crossed| !crossed.is_empty());
-        if !counts || !self.is_subscribed(session, link, list) {
+        if !self.is_subscribed(session, link, list) {
             return None;
         }
-        let tlvs = event.tlvs(link, crossed.unwrap_or_default());
+        let tlvs = event.tlvs(link, crossed);
         Some(self.indicate(cx, session, mid, tlvs, size_bytes))
     }
 }
@@ -187,7 +215,8 @@ mod tests {
         while let Some(TpDataRequest { pdu, .. }) = network.poll_transmit(&mut cx) {
             terminal.tp_data_indication(&mut cx, session, &pdu);
         }
-        for event in [LinkEvent::Detected(signal), LinkEvent::ParametersReport(signal)] {
+        for event in [LinkEvent::Detected(signal), LinkEvent::ParametersReport(LinkParameter::Signal(signal))]
+        {
             assert!(terminal.link_event(&mut cx, session, &link, event, None).is_some());
         }
         let sent: Vec<Message> = std::iter::from_fn(|| terminal.poll_transmit(&mut cx))

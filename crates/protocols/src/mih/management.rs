@@ -274,6 +274,10 @@ impl Session {
         let answer = match (link_of(&pdu.tlvs), parameters) {
             (Some(link), Some(parameters)) => {
                 let status = self.management.thresholds.configure(&link, &parameters);
+                if status == Status::SUCCESS {
+                    let (session, link) = (self.id, link.clone());
+                    outbox.events.push_back(Event::PeerConfigured { session, link, parameters });
+                }
                 vec![Tlv::Status(status), Tlv::LinkIdentifier(link)]
             }
             // A structured message without its mandatory TLVs; octets are refused when they are read.

@@ -23,7 +23,7 @@ mod thresholds;
 
 pub use event::{Capabilities, Event, FailureReason};
 pub use limiter::RateLimit;
-pub use link_sap::LinkEvent;
+pub use link_sap::{LinkEvent, LinkParameter};
 pub use mihf::{Mihf, SessionId};
 pub use number::TransactionNumber;
 pub use outbox::{Purpose, TpDataRequest};

@@ -138,6 +138,11 @@ pub(crate) trait Access {
         false
     }
 
+    /// Whether at this node it can tell how many frames come in error.
+    fn counts_errors_at(&self, _node: &str) -> bool {
+        false
+    }
+
     /// Whether its stations scan when they are told to.
     fn scans_when_told(&self) -> bool {
         false

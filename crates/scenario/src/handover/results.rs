@@ -1,5 +1,5 @@
-//! `handovers`: one row a handover, in order of their beginnings; `handover_flows`: one row a handover and flow of its station. Only
-//! where there are cells.
+//! `handovers`: one row a change of cell, in order of their beginnings; `handover_flows`: one row a handover and flow of its station, those of
+//! handovers by MIH users that changed no cell as well. Only where there are cells.
 
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_engine::{Span, Time};
@@ -29,8 +29,8 @@ fn flows_of(world: &World) -> BTreeMap<NodeId, Vec<u32>> {
 /// One direction of a handover: its name, the last packet on the old path, the first on the new.
 type OneWay = (&'static str, Option<Time>, Option<Time>);
 
-/// The directions of a handover in which its station has something to carry: those that the packets of its flows take that send while
-/// it lasts. Of a station without flows, which has signalling alone, both.
+/// The directions of a handover in which its station has data to carry: those of its flows that send while it lasts, of requests and
+/// responses both. Of a station without flows, which has signalling alone, both.
 fn directions<'a>(world: &'a World, flows: &'a [u32], handover: &Handover) -> impl Iterator<Item = OneWay> {
     let ended = handover.completed.unwrap_or(handover.begun);
     let sends = |flow: &&Flow| {
@@ -40,11 +40,8 @@ fn directions<'a>(world: &'a World, flows: &'a [u32], handover: &Handover) -> im
     };
     let sending: Vec<&Flow> = flows.iter().map(|&flow| &world.flows[flow as usize]).filter(sends).collect();
     let carries = |end: fn(Association) -> SocketId| {
-        let takes = |flow: &&Flow| {
-            let over_udp = matches!(flow.association.source, SocketId::Udp(_));
-            let one_way = over_udp && flow.server.is_none();
-            !one_way || world.node(end(flow.association)) == handover.node
-        };
+        let takes =
+            |flow: &&Flow| flow.server.is_some() || world.node(end(flow.association)) == handover.node;
         flows.is_empty() || sending.iter().any(takes)
     };
     let uplink = ("uplink", handover.last_uplink_old, handover.first_uplink_new);
@@ -73,7 +70,7 @@ fn which<'a>(world: &World, rows: impl Iterator<Item = &'a Handover> + Clone) ->
         text("node", rows.clone().map(|row| world.network.topology.node(row.node).name.as_str())),
         text("scheme", rows.clone().map(|row| row.scheme)),
         text("from_cell", rows.clone().map(|row| cell(row.from))),
-        text("to_cell", rows.map(|row| cell(row.to))),
+        text("to_cell", rows.map(|row| row.to.map_or("", cell))),
     ]
 }
 
@@ -83,16 +80,15 @@ pub(crate) fn tables(world: &World) -> [Table; 2] {
 }
 
 fn handovers(world: &World, flows: &BTreeMap<NodeId, Vec<u32>>) -> Table {
-    let rows = &world.handovers.records;
+    let rows = || world.handovers.records.iter().filter(|row| row.changes_cell());
     let time =
-        |name, of: fn(&Handover) -> Option<Time>| float(name, "s", rows.iter().map(|row| seconds(of(row))));
+        |name, of: fn(&Handover) -> Option<Time>| float(name, "s", rows().map(move |row| seconds(of(row))));
     let lost =
-        |name, of: fn(&Losses) -> u64| integer(name, "packets", rows.iter().map(|row| of(&row.losses)));
-    let interruptions: Vec<_> = rows
-        .iter()
+        |name, of: fn(&Losses) -> u64| integer(name, "packets", rows().map(move |row| of(&row.losses)));
+    let interruptions: Vec<_> = rows()
         .map(|row| interruption(directions(world, flows.get(&row.node).map_or(&[][..], Vec::as_slice), row)))
         .collect();
-    let [node, scheme, from, to] = which(world, rows.iter());
+    let [node, scheme, from, to] = which(world, rows());
     Table {
         name: "handovers",
         columns: vec![
@@ -105,12 +101,12 @@ fn handovers(world: &World, flows: &BTreeMap<NodeId, Vec<u32>>) -> Table {
             time("begun_s", |row| Some(row.begun)),
             time("completed_s", |row| row.completed),
             time("first_packet_new_s", Handover::first_packet_new),
-            float("handover_s", "s", rows.iter().map(handover_s)),
+            float("handover_s", "s", rows().map(handover_s)),
             time("first_uplink_new_s", |row| row.first_uplink_new),
             time("first_downlink_new_s", |row| row.first_downlink_new),
             float("interruption_s", "s", interruptions.iter().map(|it| it.map_or(f64::NAN, |(s, _)| s))),
             text("interrupted", interruptions.iter().map(|it| it.map_or("", |(_, way)| way))),
-            integer("requests", "messages", rows.iter().map(|row| row.requests)),
+            integer("requests", "messages", rows().map(|row| row.requests)),
             lost("lost_out_of_reach", |losses| losses.out_of_reach),
             lost("lost_radio_error", |losses| losses.radio_error),
             lost("lost_no_cell", |losses| losses.no_cell),
@@ -135,8 +131,11 @@ struct OfFlow<'a> {
 }
 
 fn handover_flows(world: &World, flows: &BTreeMap<NodeId, Vec<u32>>) -> Table {
+    let mut handovers: Vec<&Handover> = world.handovers.records.iter().collect();
+    // What led nowhere is known last.
+    handovers.sort_by_key(|handover| handover.begun);
     let mut rows = Vec::new();
-    for handover in &world.handovers.records {
+    for handover in handovers {
         let mut lost: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
         for (&carried, packets) in &handover.losses.by_carried {
             if let Some(flow) = world.flow_of(carried) {

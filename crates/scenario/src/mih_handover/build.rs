@@ -4,7 +4,7 @@ use super::model::{Initiator, MihHandover as Model, Notice as NoticeModel};
 use super::policy::{policy, timers};
 use crate::build::Builder;
 use crate::build::distribution::time_distribution;
-use crate::signalling::build::{Exchange, mihf_id, parameter, percent};
+use crate::signalling::build::{Exchange, mihf_id, percent, signal_threshold};
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::handover::Membership;
@@ -188,7 +188,7 @@ impl Builder<'_> {
         let mut configured = Thresholds::default();
         let parameters: Vec<_> = thresholds
             .iter()
-            .map(|one| parameter(one.dbm, one.percent, one.direction, ThresholdAction::NORMAL))
+            .map(|one| signal_threshold(one.dbm, one.percent, one.direction, ThresholdAction::NORMAL))
             .collect();
         if !parameters.is_empty() {
             configured.configure(&parties.serving_link, &parameters);

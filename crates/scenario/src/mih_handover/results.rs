@@ -53,28 +53,20 @@ fn notice(entry: &MihHandover, account: &Account) -> &'static str {
 }
 
 pub(crate) fn table(world: &World) -> Table {
-    let rows: Vec<(&MihHandover, &Account)> = world
-        .mih_handovers
-        .iter()
-        .flat_map(|entry| entry.accounts.iter().map(move |account| (entry, account)))
-        .collect();
-    let rows = || rows.iter().copied();
+    let entries = world.mih_handovers.iter();
+    let rows: Vec<(&MihHandover, usize)> =
+        entries.flat_map(|entry| (0..entry.accounts.len()).map(move |number| (entry, number))).collect();
+    let numbered = || rows.iter().copied();
+    let rows = || numbered().map(|(entry, number)| (entry, &entry.accounts[number]));
     let cell = |entry: &MihHandover, place: usize| {
         let member = world.handovers.stations[entry.parties.station as usize].cells[place];
         world.handovers.cells[member.cell as usize].name.clone()
     };
-    // Who comes back has been in another one.
-    let left = |entry: &MihHandover, account: &Account| {
-        let home = entry.parties.candidates.len();
-        let before = || entry.accounts.iter().take_while(|other| !std::ptr::eq(*other, account));
-        let last = before().filter_map(|other| other.to.filter(|_| other.redirected.is_some())).last();
-        cell(entry, entry.target(last.unwrap_or(home)).0)
-    };
     // Whoever prepares a handover does so in the first network.
-    let begun_in = |entry: &MihHandover, account: &Account| match account.begun_by {
+    let begun_in = |(entry, number): (&MihHandover, usize)| match entry.accounts[number].begun_by {
         Trigger::Detected(candidate) => cell(entry, entry.target(candidate).0),
         Trigger::GoingDown | Trigger::Crossed => cell(entry, entry.parties.serving_place),
-        Trigger::Down => left(entry, account),
+        Trigger::Down => cell(entry, entry.left(number)),
     };
     let time = |name, of: fn(&Account) -> Option<Time>| {
         float(name, "s", rows().map(|(_, account)| of(account).map_or(f64::NAN, Time::as_secs_f64)))
@@ -102,7 +94,7 @@ pub(crate) fn table(world: &World) -> Table {
                     Initiation::Both => "both".to_owned(),
                 }),
             ),
-            text("from_cell", rows().map(|(entry, account)| left(entry, account))),
+            text("from_cell", numbered().map(|(entry, number)| cell(entry, entry.left(number)))),
             text(
                 "to_cell",
                 rows().map(|(entry, account)| {
@@ -110,7 +102,7 @@ pub(crate) fn table(world: &World) -> Table {
                 }),
             ),
             text("begun_by", rows().map(|(_, account)| begun_by(account))),
-            text("begun_in", rows().map(|(entry, account)| begun_in(entry, account))),
+            text("begun_in", numbered().map(begun_in)),
             text("notice", rows().map(|(entry, account)| notice(entry, account))),
             text("outcome", rows().map(|(_, account)| outcome(account).to_owned())),
             text("given_up_by", rows().map(|(_, account)| given_up_by(account).to_owned())),

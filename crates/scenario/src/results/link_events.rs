@@ -42,6 +42,10 @@ pub(crate) fn table(world: &World, rows: &[LinkEventRow]) -> Table {
                 | LinkEvent::ParametersReport { quality: Quality::Signal(signal_dbm) } => Some(signal_dbm),
                 _ => None,
             }),
+            value("packet_error_rate", "", |event| match event {
+                LinkEvent::ErrorReport { packet_error_rate } => Some(packet_error_rate),
+                _ => None,
+            }),
         ],
     }
 }

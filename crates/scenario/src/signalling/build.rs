@@ -1,8 +1,8 @@
 //! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
 
 use super::model::{
-    Acknowledgement, AcknowledgementMode, Crossing, LinkAction as LinkActionModel, LinkActionKind, RateLimit,
-    SignalThreshold, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
+    Acknowledgement, AcknowledgementMode, Crossing, LinkAction as LinkActionModel, LinkActionKind,
+    LinkThreshold, RateLimit, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
 };
 use crate::build::Builder;
 use crate::build::distribution::{size_distribution, time_distribution};
@@ -147,12 +147,30 @@ impl Builder<'_> {
     }
 
     /// The thresholds of each link, in the order of their first ones.
-    fn thresholds(&self, world: &World, node: &str, models: &[SignalThreshold]) -> Vec<ConfiguredThresholds> {
+    fn thresholds(&self, world: &World, node: &str, models: &[LinkThreshold]) -> Vec<ConfiguredThresholds> {
         let mut links: Vec<ConfiguredThresholds> = Vec::new();
-        for SignalThreshold { link, dbm, percent, direction, one_shot } in models {
+        for LinkThreshold {
+            link,
+            dbm,
+            percent,
+            packet_error_percent,
+            report_interval,
+            direction,
+            one_shot,
+        } in models
+        {
             let link = self.interface_on(world, node, link);
             let action = if *one_shot { ThresholdAction::ONE_SHOT } else { ThresholdAction::NORMAL };
-            let parameter = parameter(*dbm, *percent, *direction, action);
+            let parameter = match packet_error_percent {
+                None => signal_threshold(*dbm, *percent, *direction, action),
+                Some(percent) => LinkConfigurationParameter {
+                    parameter: LinkParameterType::PACKET_ERROR_RATE,
+                    // Validation refuses one that is left out, or does not fit.
+                    report_interval_ms: report_interval.map(|interval| (interval.as_ns() / 1_000_000) as u16),
+                    action,
+                    thresholds: vec![threshold(i16::from(*percent), *direction)],
+                },
+            };
             match links.iter_mut().find(|of| of.link == link) {
                 Some(of) => of.parameters.push(parameter),
                 None => links.push(ConfiguredThresholds { link, parameters: vec![parameter] }),
@@ -190,23 +208,28 @@ pub(crate) fn percent(confidence: f64) -> u8 {
 }
 
 /// What is configured of a threshold of the signal, in dBm or in percent.
-pub(crate) fn parameter(
+pub(crate) fn signal_threshold(
     dbm: Option<i8>,
     percent: Option<u8>,
     direction: Crossing,
     action: ThresholdAction,
 ) -> LinkConfigurationParameter {
     let value = dbm.map_or(i16::from(percent.unwrap_or(0)), i16::from);
-    let direction = match direction {
-        Crossing::Above => ThresholdDirection::ABOVE,
-        Crossing::Below => ThresholdDirection::BELOW,
-    };
     LinkConfigurationParameter {
         parameter: LinkParameterType::SIGNAL_STRENGTH,
         report_interval_ms: None,
         action,
-        thresholds: vec![Threshold { value: value as u16, direction }],
+        thresholds: vec![threshold(value, direction)],
     }
+}
+
+fn threshold(value: i16, direction: Crossing) -> Threshold {
+    let direction = match direction {
+        Crossing::Above => ThresholdDirection::ABOVE,
+        Crossing::Below => ThresholdDirection::BELOW,
+    };
+    // In two's complement.
+    Threshold { value: value as u16, direction }
 }
 
 /// What the ends of an MIH session have agreed on.

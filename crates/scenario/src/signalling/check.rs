@@ -8,8 +8,8 @@ use crate::Scenario;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Access, Compares};
 use crate::signalling::model::{
-    Acknowledgement, AcknowledgementMode, LinkActionKind, RateLimit, Signalling, SignallingKind,
-    SubscribedEvent,
+    Acknowledgement, AcknowledgementMode, LinkActionKind, LinkThreshold, RateLimit, Signalling,
+    SignallingKind, SubscribedEvent,
 };
 use crate::transport::check::TooLarge;
 use crate::transport::{Transport, check as transport};
@@ -203,8 +203,21 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         let message = format!("\"{}\" is no station of \"{name}\"", source.from);
         (message, format!("name {THAT_COME_AND_GO} that it is a station of"))
     };
+    let counts_errors = |name: &str| {
+        let mut named = scenario.accesses().filter(|entry| entry.access.name() == name);
+        named.any(|entry| entry.access.counts_errors_at(&source.from))
+    };
     for (j, threshold) in source.thresholds.iter().enumerate() {
         let place = [&join(at, ["thresholds"])[..], &[At(j)]].concat();
+        if threshold.packet_error_percent.is_some() || counts_errors(&threshold.link) {
+            let counted = counts_errors(&threshold.link);
+            check_error_threshold(&place, (source, threshold), counted, report);
+            continue;
+        }
+        if threshold.report_interval.is_some() {
+            let message = format!("\"{}\" reports its signal as often as it finds that out", threshold.link);
+            report.add(&join(&place, ["report_interval"]), message, "leave `report_interval` out");
+        }
         let Some(access) = member(&threshold.link) else {
             let (message, help) = unknown(&threshold.link);
             report.add(&join(&place, ["link"]), message, help);
@@ -225,6 +238,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             if let Some(name) = name
                 && member(name).is_none()
                 && !is_switched(name)
+                && !(key == "of" && counts_errors(name))
             {
                 let message =
                     format!("\"{name}\" is no link of \"{}\" that does what it is told", source.from);
@@ -252,6 +266,56 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             let help = format!("write multihomed = true in [[node]] \"{}\"", source.from);
             report.add(&join(&place, ["action"]), message, help);
         }
+    }
+}
+
+/// Checks a threshold of packet errors: of a link that tells them, with the interval in which they are counted.
+fn check_error_threshold(
+    place: &[Step],
+    (source, threshold): (&Signalling, &LinkThreshold),
+    counted: bool,
+    report: &mut Report<'_>,
+) {
+    let name = &threshold.link;
+    if !counted {
+        let message =
+            format!("\"{name}\" is no link of \"{}\" that tells how many frames come in error", source.from);
+        let help =
+            "name a [[link]] or a [[dect]] of it, or write a threshold of the signal, `dbm` or `percent`";
+        return report.add(&join(place, ["link"]), message, help);
+    }
+    if threshold.dbm.is_some() || threshold.percent.is_some() {
+        let key = if threshold.dbm.is_some() { "dbm" } else { "percent" };
+        let message = format!("\"{name}\" has no signal");
+        let help = "write a threshold of its packet errors, such as packet_error_percent = 5, report_interval = \"1s\"";
+        return report.add(&join(place, [key]), message, help);
+    }
+    match threshold.packet_error_percent {
+        None => {
+            let help =
+                "write packet_error_percent, such as packet_error_percent = 5, report_interval = \"1s\"";
+            return report.add(place, format!("\"{name}\" reports packet errors alone"), help);
+        }
+        Some(0..=100) => {}
+        Some(_) => {
+            let help = "write a number from 0 to 100";
+            report.add(&join(place, ["packet_error_percent"]), "there are 100 percent", help);
+        }
+    }
+    let Some(interval) = threshold.report_interval else {
+        let help = "write `report_interval`, such as report_interval = \"1s\"";
+        return report.add(place, "packet errors are counted in an interval", help);
+    };
+    let fits = interval.as_ns() % 1_000_000 == 0
+        && (1..=u64::from(u16::MAX)).contains(&(interval.as_ns() / 1_000_000));
+    if !fits {
+        let message = "the message has a report interval of whole milliseconds, in 16 bits";
+        report.add(&join(place, ["report_interval"]), message, "write \"1ms\" to \"65535ms\"");
+    }
+    let mut of_it = source.thresholds.iter().filter(|other| other.link == *name);
+    if of_it.any(|other| other.report_interval.is_some_and(|other| other < interval)) {
+        let message = format!("packet errors of \"{name}\" are counted in two intervals");
+        report.add(&join(place, ["report_interval"]), message, "write the same in all thresholds of a link");
     }
 }
 

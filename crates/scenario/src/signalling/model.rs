@@ -63,11 +63,11 @@ pub struct Signalling {
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     pub confidence: Option<f64>,
-    /// Of `link_events`, thresholds of the signal that the MIH user at `to` configures at links of `from`
-    /// (MIH_Link_Configure_Thresholds): it subscribes to MIH_Link_Parameters_Report as well, and of these links a report is sent when the
-    /// signal has crossed one. Left out: none.
+    /// Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to` configures at links of `from`
+    /// (MIH_Link_Configure_Thresholds): it subscribes to MIH_Link_Parameters_Report as well, and of these links a report is sent when one
+    /// has been crossed. Left out: none.
     #[serde(default)]
-    pub thresholds: Vec<SignalThreshold>,
+    pub thresholds: Vec<LinkThreshold>,
     /// Of `link_events`, what the MIH user at `to` has links of `from` do when it is told an event (MIH_Link_Actions). Left out: nothing.
     #[serde(default)]
     pub actions: Vec<LinkAction>,
@@ -110,19 +110,28 @@ pub enum SubscribedEvent {
     LinkDown,
 }
 
-/// A threshold of a link's signal.
+/// A threshold of a link's signal, or of its packet errors.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SignalThreshold {
-    /// The link of `from`, by the name of its `[[cell]]`, `[[wifi]]` or the like.
+pub struct LinkThreshold {
+    /// The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
     pub link: String,
-    /// The signal, in dBm, where the link has one. This, or `percent`.
+    /// The signal, in dBm, where the link has one. This, or one of the next two.
     #[serde(default)]
     pub dbm: Option<i8>,
-    /// In percent where a distance stands for it: 100 at the base station, 0 at the end of its reach. This, or `dbm`.
+    /// The signal in percent where a distance stands for it: 100 at the base station, 0 at the end of its reach.
     #[serde(default)]
     #[schemars(range(max = 100))]
     pub percent: Option<u8>,
+    /// How many of a hundred frames come in error at `from`, of a `[[link]]` or a `[[dect]]`.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    pub packet_error_percent: Option<u8>,
+    /// Of packet errors: the time in which they are counted for a report, the same for all thresholds of a link. A signal is reported as
+    /// often as the link finds it out.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub report_interval: Option<Span>,
     /// Which crossing counts.
     pub direction: Crossing,
     /// Whether it counts once alone (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false.
@@ -143,6 +152,12 @@ pub enum Crossing {
 /// Whether some user has a link of this name do something.
 pub(crate) fn is_commanded(scenario: &Scenario, link: &str) -> bool {
     scenario.signalling.iter().flat_map(|entry| &entry.actions).any(|action| action.link == link)
+}
+
+/// Whether some user wants to know how many of a link's frames come in error.
+pub(crate) fn has_errors_counted(scenario: &Scenario, link: &str) -> bool {
+    let mut thresholds = scenario.signalling.iter().flat_map(|entry| &entry.thresholds);
+    thresholds.any(|threshold| threshold.packet_error_percent.is_some() && threshold.link == link)
 }
 
 /// What a link is told to do.

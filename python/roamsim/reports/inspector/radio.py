@@ -32,8 +32,12 @@ SPANS = (
     ("detected to completed", "detected_s", "completed_s"),
 )
 
-#: What is measured of a link, by column of `link_events`.
-MEASURED = (("signal_dbm", "Signal", "dBm"), ("distance_m", "Distance to base stations", "m"))
+#: What is measured of a link, by column of `link_events`: its name, the unit that is shown, and its own in these.
+MEASURED = (
+    ("signal_dbm", "Signal", "dBm", 1),
+    ("distance_m", "Distance to base stations", "m", 1),
+    ("packet_error_rate", "Packet errors", "%", 100),
+)
 
 Tables = Mapping[str, polars.DataFrame]
 
@@ -54,11 +58,13 @@ def signals(events: polars.DataFrame, canonical: Mapping[str, Any], table: str =
     """For each node what was measured of its links, a line each; nothing of a node for which it never changes."""
     lanes = []
     for node in nodes(events)[:NODES]:
-        for column, title, unit in MEASURED:
+        for column, title, unit, scale in MEASURED:
+            if column not in events.columns:
+                continue
             mine = events.filter((polars.col("node") == node) & polars.col(column).is_not_null())
             if mine.group_by("link").agg(polars.col(column).n_unique() > 1)[column].any():
                 found = mine.select(
-                    polars.col("time_s").alias("t"), polars.col(column).alias("value"), "node", "link"
+                    polars.col("time_s").alias("t"), (scale * polars.col(column)).alias("value"), "node", "link"
                 )
                 rows = [
                     Row(str(link), table, reports, _gap_s(reports))
@@ -76,7 +82,15 @@ def _gap_s(reports: polars.DataFrame) -> float | None:
 
 
 def _levels(column: str, node: str, links: list[str], canonical: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """What the scenario says of signals: where a cell ends, below what a station gives its access point up."""
+    """What the scenario says: where a cell ends, when a station gives its access point up, thresholds of errors."""
+    if column == "packet_error_rate":
+        thresholds = [
+            threshold
+            for one in canonical.get("signalling", [])
+            for threshold in (one.get("thresholds", []) if one["from"] == node else [])
+        ]
+        percents = {one.get("packet_error_percent") for one in thresholds if one["link"] in links}
+        return [("threshold", float(percent)) for percent in sorted(percents - {None})]
     if column == "distance_m":
         said = [
             (f"edge of {cell['name']}", cell.get("coverage", {}).get("radius"), "m")
@@ -104,7 +118,9 @@ def links(events: polars.DataFrame, end_s: float, table: str = heard.TRACED) -> 
         rows = [
             Row(str(link), table, _told(told, end_s)) for (link,), told in mine.group_by("link", maintain_order=True)
         ]
-        lanes.append(Lane(f"Link events at {node}", rows))
+        # Of a link that tells its errors there may be nothing else.
+        if rows := [row for row in rows if row.frame.height]:
+            lanes.append(Lane(f"Link events at {node}", rows))
     return lanes
 
 

@@ -19,7 +19,7 @@ use super::ip_channel::AFields;
 use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
-use crate::link::{Attachment, Carrier, Link, LinkStats, Sender};
+use crate::link::{Attachment, Carrier, Link, LinkStats, Receptions, Sender};
 use crate::packet::Packet;
 use crate::queue::{Queue, QueueLimit, Rule};
 use roamsim_engine::{Span, Stream, Time};
@@ -402,6 +402,10 @@ impl Link for Access {
 
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
         self.directions[from.0 as usize].queue().into_iter().collect()
+    }
+
+    fn receptions(&self, Attachment(at): Attachment, _now: Time) -> Option<Receptions> {
+        self.directions.get(1 - usize::from(at > 0)).map(Direction::receptions)
     }
 
     fn senders(&self) -> Vec<Sender> {

@@ -7,7 +7,7 @@ use super::ip_channel::{AFields, Attempt, IpPacket, IpStats};
 use super::lu1::{Lu1, Lu1Stats};
 use super::lu2::{Lost, Lu2, Lu2Config, Lu2Stats};
 use super::mac::Quality;
-use crate::link::LinkStats;
+use crate::link::{LinkStats, Receptions};
 use crate::packet::Packet;
 use crate::queue::{AnyDiscipline, Queue, Waiting};
 use crate::topology::Attachment;
@@ -120,6 +120,8 @@ pub(super) struct Direction {
     /// Packets dropped in the present frame.
     pub lost: Vec<(Stage, Lost)>,
     ip: IpStats,
+    /// What had come when the measurement began.
+    before_measurement: Receptions,
     pub link: LinkStats,
 }
 
@@ -158,6 +160,7 @@ impl Direction {
             orphans: VecDeque::new(),
             lost: Vec::new(),
             ip: IpStats::default(),
+            before_measurement: Receptions::default(),
             link: LinkStats::default(),
         }
     }
@@ -424,6 +427,7 @@ impl Direction {
         mut packet: IpPacket,
         a_fields: AFields,
     ) -> bool {
+        let was_received = packet.is_received();
         let attempt = packet.attempt(&mut self.errors, quality, a_fields, self.ip_config.max_attempts);
         match attempt {
             Attempt::Incomplete | Attempt::Received { acknowledged: false } => {
@@ -434,6 +438,7 @@ impl Direction {
         }
         let received = matches!(attempt, Attempt::Received { .. });
         self.ip.received += u64::from(received);
+        self.ip.in_error += u64::from(!received && !was_received);
         received
     }
 
@@ -521,8 +526,19 @@ impl Direction {
         DirectionStats { ip: self.ip, dlc }
     }
 
+    /// What has come at the receiver since the run began: attempts of the Ip channels, B fields over LU1.
+    pub fn receptions(&self) -> Receptions {
+        let (frames, in_error) = match &self.dlc {
+            Dlc::Lu2(_) => (self.ip.attempts, self.ip.in_error),
+            Dlc::Lu1(lu1) => (lu1.stats.fragments, lu1.stats.fragments_lost),
+        };
+        let Receptions { frames: frames_before, in_error: in_error_before } = self.before_measurement;
+        Receptions { frames: frames_before + frames, in_error: in_error_before + in_error }
+    }
+
     /// The measurement begins anew; the link's own counts go on.
     pub fn restart_measurement(&mut self) {
+        self.before_measurement = self.receptions();
         self.ip = IpStats::default();
         match &mut self.dlc {
             Dlc::Lu2(lu2) => lu2.stats = Lu2Stats::default(),
@@ -625,6 +641,11 @@ mod tests {
             let ip = direction.stats().ip;
             assert_eq!((ip.packets, ip.attempts, ip.received), (4, 5 + carried.len() as u64, 0));
             assert_eq!(ip.lost_with_bearer, u64::from(!kept));
+            // None of them came without errors, and the receiver goes on counting when the measurement begins anew.
+            let all = Receptions { frames: ip.attempts, in_error: ip.attempts };
+            assert_eq!(direction.receptions(), all);
+            direction.restart_measurement();
+            assert_eq!((direction.stats().ip.attempts, direction.receptions()), (0, all));
         }
     }
 

@@ -98,6 +98,8 @@ pub struct IpStats {
     pub packets: u64,
     /// Attempts: frames in which a bearer sent a packet or what is missing of it.
     pub attempts: u64,
+    /// Those that left something of their packet missing.
+    pub in_error: u64,
     /// Packets received completely.
     pub received: u64,
     /// Packets discarded after the last attempt.

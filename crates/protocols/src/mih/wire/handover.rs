@@ -384,16 +384,6 @@ impl Value for LinkParameterValue {
     }
 }
 
-impl From<SignalStrength> for LinkParameterValue {
-    /// dBm in two's complement, or percent.
-    fn from(signal: SignalStrength) -> LinkParameterValue {
-        LinkParameterValue::Link(match signal {
-            SignalStrength::Dbm(dbm) => i16::from(dbm) as u16,
-            SignalStrength::Percent(percent) => u16::from(percent),
-        })
-    }
-}
-
 sequence! {
     /// LINK_PARAM_RPT: a parameter, and the threshold that it has crossed if that is why it is told.
     LinkParameterReport {

@@ -53,6 +53,10 @@ impl Access for Dect {
         node == self.terminal && self.fixed_bearers.is_none()
     }
 
+    fn counts_errors_at(&self, node: &str) -> bool {
+        self.terminal == node || self.gateway == node
+    }
+
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
         check::check(self, at, context, report);
     }

@@ -6,7 +6,7 @@ use crate::access::Making;
 use crate::access::queue::{Queue, queue_limit};
 use crate::build::distribution::time_distribution;
 use crate::build::escaped;
-use crate::signalling::model::is_commanded;
+use crate::signalling::model::{has_errors_counted, is_commanded};
 use roamsim_engine::{Span, Stream};
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
@@ -48,7 +48,8 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
     let duplicate = model.duplicate_from(from).map(|probability| (probability, stream("duplicate")));
     let managed = duplicate.is_some()
         || !changes(model, from).is_empty()
-        || is_commanded(making.builder.scenario, name);
+        || is_commanded(making.builder.scenario, name)
+        || has_errors_counted(making.builder.scenario, name);
     if let (Some(rate_bps), Some(delay), Some(queue @ Queue::DropTail(_)), false) =
         (constant_rate_bps(rate), constant_delay(delay), queue, managed)
     {

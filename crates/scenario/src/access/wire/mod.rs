@@ -76,6 +76,10 @@ impl Access for Link {
         self.end(node).is_some()
     }
 
+    fn counts_errors_at(&self, node: &str) -> bool {
+        self.end(node).is_some()
+    }
+
     fn changes<'a>(&'a self, part: usize, _scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
         build::changes(self, part)
     }
