@@ -20,20 +20,10 @@ pub struct CellTime {
 /// What a station, or one of its service flows, did, and what was done for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationStats {
-    /// Bandwidth requests that it sent by contention.
-    pub requests: u64,
-    /// Those of them that collided.
-    pub collided_requests: u64,
-    /// PDUs to it.
-    pub downlink_pdus: u64,
-    /// Those of them that have a fragment.
-    pub downlink_fragments: u64,
     /// PDUs from it.
     pub uplink_pdus: u64,
     /// Those of them that have a fragment.
     pub uplink_fragments: u64,
-    /// Bursts granted to it on request.
-    pub grants: u64,
     /// Bursts that it sent or was free to send: also unsolicited ones, where it had data for them.
     pub bursts: u64,
     /// What these had room for, in octets.
@@ -44,6 +34,16 @@ pub struct StationStats {
     pub piggybacked_requests: u64,
     /// PDUs, in both directions, that were not understood.
     pub lost_pdus: u64,
+    /// Bursts granted to it on request.
+    pub grants: u64,
+    /// Bandwidth requests that it sent by contention.
+    pub requests: u64,
+    /// Those of them that collided.
+    pub collided_requests: u64,
+    /// PDUs to it.
+    pub downlink_pdus: u64,
+    /// Those of them that have a fragment.
+    pub downlink_fragments: u64,
     /// Polls that it answered by a request.
     pub answered_polls: u64,
     /// Connections that the base station refused: it was served best effort instead.

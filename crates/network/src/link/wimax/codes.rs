@@ -56,9 +56,9 @@ impl Cell {
             let asked_bytes = self.contended_bytes(flow);
             let is_heard = self.hears_contention_of(now, self.flows[flow as usize].station);
             let own = &mut self.flows[flow as usize];
-            own.contention.asked(now, asked_bytes);
-            own.stats.requests += 1;
-            own.stats.collided_requests += u64::from(collides);
+            own.contention.asked(&self.config.contention, now, asked_bytes);
+            own.account.requests += 1;
+            own.account.collided_requests += u64::from(collides);
             if !collides && is_heard {
                 if !self.codes.requests.contains(&flow) {
                     self.codes.requests.push_back(flow);

@@ -27,16 +27,14 @@ enum State {
     Waiting { until: Time },
 }
 
-/// Contention of one station.
+/// Contention of one station. How it is done is told each time: it is the same for all, and there are many.
 #[derive(Clone, Debug)]
-#[repr(C)] // what changes comes first, beside what else its service flow has
 pub(super) struct Contention {
     state: State,
     /// What the base station was asked for and has not granted, as far as the station knows.
     asked_bytes: u64,
     /// Requests since the last grant.
     requests: u32,
-    config: ContentionConfig,
 }
 
 /// What to do when T16 has expired.
@@ -51,8 +49,8 @@ pub(super) enum Expiry {
 }
 
 impl Contention {
-    pub fn new(config: ContentionConfig) -> Contention {
-        Contention { state: State::Idle, asked_bytes: 0, requests: 0, config }
+    pub fn new() -> Contention {
+        Contention { state: State::Idle, asked_bytes: 0, requests: 0 }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -60,13 +58,13 @@ impl Contention {
     }
 
     /// Begins to contend; `next` is the first opportunity that has not begun. Returns its own.
-    pub fn begin(&mut self, next: u64, draws: &mut Stream) -> u64 {
+    pub fn begin(&mut self, config: &ContentionConfig, next: u64, draws: &mut Stream) -> u64 {
         self.requests = 0;
-        self.defer(next, draws)
+        self.defer(config, next, draws)
     }
 
-    fn defer(&mut self, next: u64, draws: &mut Stream) -> u64 {
-        let exponent = (self.config.backoff_start + self.requests).min(self.config.backoff_end);
+    fn defer(&mut self, config: &ContentionConfig, next: u64, draws: &mut Stream) -> u64 {
+        let exponent = (config.backoff_start + self.requests).min(config.backoff_end);
         let opportunity = next + draws.below(1 << exponent);
         self.state = State::Deferring { opportunity };
         opportunity
@@ -85,15 +83,15 @@ impl Contention {
     }
 
     /// It has asked for all of its backlog, heard or not.
-    pub fn asked(&mut self, now: Time, backlog_bytes: u64) {
+    pub fn asked(&mut self, config: &ContentionConfig, now: Time, backlog_bytes: u64) {
         self.requests += 1;
         self.asked_bytes = backlog_bytes;
-        self.state = State::Waiting { until: now + self.config.timeout };
+        self.state = State::Waiting { until: now + config.timeout };
     }
 
     /// The same in answer to a poll, where nobody contends.
-    pub fn asked_when_polled(&mut self, now: Time, backlog_bytes: u64) {
-        self.asked(now, backlog_bytes);
+    pub fn asked_when_polled(&mut self, config: &ContentionConfig, now: Time, backlog_bytes: u64) {
+        self.asked(config, now, backlog_bytes);
         self.requests = 0;
     }
 
@@ -105,10 +103,10 @@ impl Contention {
     }
 
     /// The grant is used: it has asked for so much more with it, and has more to send or not.
-    pub fn used(&mut self, now: Time, piggybacked_bytes: u64, has_more: bool) {
+    pub fn used(&mut self, config: &ContentionConfig, now: Time, piggybacked_bytes: u64, has_more: bool) {
         self.asked_bytes += piggybacked_bytes;
         if has_more {
-            self.state = State::Waiting { until: now + self.config.timeout };
+            self.state = State::Waiting { until: now + config.timeout };
         } else {
             self.reset();
         }
@@ -128,15 +126,15 @@ impl Contention {
     }
 
     /// T16 may have expired.
-    pub fn expire(&mut self, now: Time, next: u64, draws: &mut Stream) -> Expiry {
+    pub fn expire(&mut self, config: &ContentionConfig, now: Time, next: u64, draws: &mut Stream) -> Expiry {
         if self.deadline().is_none_or(|until| until > now) {
             return Expiry::None;
         }
-        if self.requests > self.config.retries {
+        if self.requests > config.retries {
             self.reset();
             return Expiry::GiveUp;
         }
-        Expiry::Retry(self.defer(next, draws))
+        Expiry::Retry(self.defer(config, next, draws))
     }
 }
 
@@ -157,15 +155,18 @@ mod tests {
         let mut draws = stream("windows");
         let mut most = [0; 5];
         for round in 0..2000 {
-            let mut one = Contention::new(CONFIG);
-            let mut own = one.begin(100, &mut draws);
+            let mut one = Contention::new();
+            let mut own = one.begin(&CONFIG, 100, &mut draws);
             for (attempt, most) in most.iter_mut().enumerate() {
                 *most = own.max(*most + 100) - 100;
                 assert!(one.uses(own) && !one.uses(own + 1), "{round}");
                 let now = at(100 * attempt as u64);
-                one.asked(now, 60);
-                assert_eq!(one.expire(now + Span::from_ns(9_999_999), 100, &mut draws), Expiry::None);
-                match one.expire(now + Span::from_ms(10), 100, &mut draws) {
+                one.asked(&CONFIG, now, 60);
+                assert_eq!(
+                    one.expire(&CONFIG, now + Span::from_ns(9_999_999), 100, &mut draws),
+                    Expiry::None
+                );
+                match one.expire(&CONFIG, now + Span::from_ms(10), 100, &mut draws) {
                     Expiry::Retry(opportunity) if attempt < 4 => own = opportunity,
                     Expiry::GiveUp if attempt == 4 => assert!(one.is_idle()),
                     other => panic!("{attempt}: {other:?}"),
@@ -179,20 +180,20 @@ mod tests {
     #[test]
     fn a_grant_ends_contention_and_begins_the_count_anew() {
         let mut draws = stream("grants");
-        let mut one = Contention::new(CONFIG);
-        one.begin(0, &mut draws);
-        one.asked(at(0), 1000);
+        let mut one = Contention::new();
+        one.begin(&CONFIG, 0, &mut draws);
+        one.asked(&CONFIG, at(0), 1000);
         one.granted(300);
-        one.used(at(5), 50, true);
+        one.used(&CONFIG, at(5), 50, true);
         assert_eq!(one.deadline(), Some(at(15)));
         // 1000 - 300 + 50 are due to it.
         assert_eq!(one.granted(0), 750);
         assert!(
-            matches!(one.expire(at(15), 40, &mut draws), Expiry::Retry(40..=41)),
+            matches!(one.expire(&CONFIG, at(15), 40, &mut draws), Expiry::Retry(40..=41)),
             "the first window again"
         );
         one.granted(750);
-        one.used(at(20), 0, false);
+        one.used(&CONFIG, at(20), 0, false);
         assert_eq!((one.is_idle(), one.deadline()), (true, None));
     }
 }

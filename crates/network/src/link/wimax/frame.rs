@@ -270,6 +270,7 @@ impl Cell {
         let mut used_units = first_unit - behind;
         if self.backlog.uplink.iter().any(|of_rank| !of_rank.is_empty()) {
             let unit = self.config.layout.unit();
+            let polls = !self.unsolicited.is_empty() || self.config.layout.pusc.is_some();
             let left_units = self.least_downlink_units();
             let mut most =
                 self.config.most_uplink_bursts(extra, downlink_bursts, left_units).saturating_sub(bursts);
@@ -292,8 +293,10 @@ impl Cell {
                     let units = unit.preamble() + grant.units;
                     let bytes = unit.burst_bytes(profile, grant.units);
                     own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
-                    own.stats.grants += 1;
-                    own.granted_until = frame + 1;
+                    own.grants += 1;
+                    if polls {
+                        own.granted_until = frame + 1;
+                    }
                     self.note_request(flow);
                     self.grant(Burst { flow, frame, first_unit, units, profile, cause: Cause::Request });
                     first_unit += units;
@@ -373,9 +376,9 @@ impl Cell {
                 interrupted = interrupted.or(Some(flow));
                 continue;
             };
-            own.stats.downlink_pdus += 1;
-            own.stats.downlink_fragments += u64::from(pdu.fragment);
-            own.stats.lost_pdus += u64::from(pdu.lost.is_some());
+            own.account.downlink_pdus += 1;
+            own.account.downlink_fragments += u64::from(pdu.fragment);
+            own.account.lost_pdus += u64::from(pdu.lost.is_some());
             let airtime = self.config.layout.airtime(pdu.bytes, profile, false);
             self.stats[(self.first + station) as usize].sends(&pdu, airtime);
             if let Carried::Packets { cut: true, .. } = pdu.carries {

@@ -351,7 +351,7 @@ impl Cell {
     /// What a station did.
     pub fn station_stats(&self, station: u32) -> StationStats {
         let mut sum = StationStats::default();
-        self.flows_of(station).for_each(|flow| sum.add(&self.flows[flow as usize].stats));
+        self.flows_of(station).for_each(|flow| sum.add(&self.flows[flow as usize].stats()));
         sum
     }
 

@@ -45,7 +45,7 @@ impl Cell {
         }
         let collide = self.ranging_collisions(&users);
         for (&station, &collides) in users.iter().zip(&collide) {
-            let stats = &mut self.flows[station as usize].stats;
+            let stats = &mut self.flows[station as usize].account;
             stats.ranging_requests += 1;
             stats.collided_ranging_requests += u64::from(collides);
             if let Some(joining) = &mut self.stations[station as usize].joining {

@@ -25,17 +25,18 @@ pub(super) struct ServiceFlow {
     pub arq: bool,
     /// Whether its queues may drop what they have taken.
     manages: bool,
+    /// Bursts granted to it on request: [`ServiceFlow::stats`] has it among the rest.
+    pub grants: u64,
     /// What the base station knows that it wants, in octets.
     pub requested_bytes: u64,
-    /// When the step that looks at T16 comes.
-    pub timer: Option<Time>,
+    /// When the step that looks at T16 comes; [`Time::MAX`]: none does.
+    pub timer: Time,
     pub contention: Contention,
     /// How it gets its bursts, as it was admitted.
     pub service: Service,
-    /// The frame behind the last one with a grant for it, 0 where there is none.
-    pub granted_until: u64,
     pub draws: Stream,
-    pub stats: StationStats,
+    /// But for grants.
+    pub account: StationStats,
     pub uplink: Connection,
     pub downlink: Connection,
     /// When the unsolicited burst comes that it waits for, or when it looks for one.
@@ -44,6 +45,8 @@ pub(super) struct ServiceFlow {
     pub arq_timer: Option<Time>,
     /// Its place among those with unsolicited bursts.
     pub unsolicited_place: usize,
+    /// Where there are polls or codes: the frame behind the last one with a grant for it, 0 where there is none.
+    pub granted_until: u64,
 }
 
 impl ServiceFlow {
@@ -59,19 +62,25 @@ impl ServiceFlow {
             station: own.station,
             arq: arq.is_some(),
             manages: cell.rule != Rule::DropTail,
+            grants: 0,
             requested_bytes: 0,
-            timer: None,
-            contention: Contention::new(cell.contention),
+            timer: Time::MAX,
+            contention: Contention::new(),
             service: own.service,
-            granted_until: 0,
             draws: draws("requests"),
-            stats: StationStats::default(),
+            account: StationStats::default(),
             uplink: Connection::new(up, queue("uplink queue"), own.packing, arq),
             downlink: Connection::new(down, queue("downlink queue"), own.packing, arq),
             unsolicited: None,
             arq_timer: None,
             unsolicited_place: 0,
+            granted_until: 0,
         }
+    }
+
+    /// What it did, and what was done for it.
+    pub fn stats(&self) -> StationStats {
+        StationStats { grants: self.grants, ..self.account }
     }
 }
 
@@ -120,7 +129,7 @@ impl Cell {
                 self.settle(now);
                 let own = &mut self.flows[flow as usize];
                 own.service = Service::BestEffort;
-                own.stats.refused_connections += 1;
+                own.account.refused_connections += 1;
             }
             self.additions.push(Addition { at: now, flow, service, admitted: with.is_some() });
         }
@@ -236,7 +245,7 @@ impl Cell {
 
     /// What a service flow did.
     pub fn flow_stats(&self, flow: u32) -> StationStats {
-        self.flows[flow as usize].stats
+        self.flows[flow as usize].stats()
     }
 
     /// How service flows were added, in order.

@@ -122,8 +122,8 @@ impl Cell {
         if own.granted_until == frame + 1 {
             return;
         }
-        own.contention.asked_when_polled(now, asked_bytes);
-        own.stats.answered_polls += u64::from(cause == Cause::Interval);
+        own.contention.asked_when_polled(&self.config.contention, now, asked_bytes);
+        own.account.answered_polls += u64::from(cause == Cause::Interval);
         let blocks = blocks_of(self.config.layout.unit().bytes(profile), 0, HEADER_BYTES);
         let heard = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception).is_none();
         if heard {
@@ -144,7 +144,7 @@ impl Cell {
     pub(super) fn contend(&mut self, now: Time, flow: u32) {
         let next = self.next_opportunity(now);
         let own = &mut self.flows[flow as usize];
-        let opportunity = own.contention.begin(next, &mut own.draws);
+        let opportunity = own.contention.begin(&self.config.contention, next, &mut own.draws);
         self.will_use(flow, opportunity);
     }
 
@@ -201,9 +201,9 @@ impl Cell {
             let is_heard = self.hears_contention_of(now, station);
             let asked_bytes = self.contended_bytes(flow).min(MOST_REQUESTED_BYTES);
             let own = &mut self.flows[flow as usize];
-            own.contention.asked(now, asked_bytes);
-            own.stats.requests += 1;
-            own.stats.collided_requests += u64::from(collides);
+            own.contention.asked(&self.config.contention, now, asked_bytes);
+            own.account.requests += 1;
+            own.account.collided_requests += u64::from(collides);
             if !collides && is_heard {
                 // Of data for which nobody contends it knows as before.
                 let known_bytes = if own.service.contends() { 0 } else { own.requested_bytes };
@@ -222,8 +222,8 @@ impl Cell {
     pub(super) fn arm(&mut self, flow: u32) {
         let own = &mut self.flows[flow as usize];
         let Some(deadline) = own.contention.deadline() else { return };
-        if own.timer.is_none_or(|timer| timer > deadline) {
-            own.timer = Some(deadline);
+        if own.timer > deadline {
+            own.timer = deadline;
             self.agenda.put_timer(deadline, flow);
         }
     }
@@ -231,10 +231,10 @@ impl Cell {
     #[inline(never)]
     pub(super) fn timer_expires(&mut self, now: Time, flow: u32) {
         let own = &mut self.flows[flow as usize];
-        if own.timer != Some(now) {
+        if own.timer != now {
             return;
         }
-        own.timer = None;
+        own.timer = Time::MAX;
         if own.contention.deadline().is_none_or(|until| until > now) {
             return self.arm(flow);
         }
@@ -245,7 +245,7 @@ impl Cell {
         }
         let next = self.next_opportunity(now);
         let own = &mut self.flows[flow as usize];
-        match own.contention.expire(now, next, &mut own.draws) {
+        match own.contention.expire(&self.config.contention, now, next, &mut own.draws) {
             Expiry::None => self.arm(flow),
             Expiry::Retry(opportunity) => {
                 self.will_use(flow, opportunity);
@@ -258,7 +258,7 @@ impl Cell {
                 let own = &mut self.flows[flow as usize];
                 let (is_given_up, packet) =
                     if message.is_none() { own.uplink.give_up(now) } else { (false, None) };
-                own.stats.given_up += u64::from(is_given_up);
+                own.account.given_up += u64::from(is_given_up);
                 self.end_packets(now, flow);
                 let goes_on = self.has_backlog(flow);
                 if let Some(packet) = packet {
@@ -334,9 +334,9 @@ impl Cell {
             let Some(pdu) = pdu else { break };
             let end = end(&self.times, used_bytes, used_bytes + pdu.bytes);
             used_bytes += pdu.bytes;
-            own.stats.uplink_pdus += 1;
-            own.stats.uplink_fragments += u64::from(pdu.fragment);
-            own.stats.lost_pdus += u64::from(pdu.lost.is_some());
+            own.account.uplink_pdus += 1;
+            own.account.uplink_fragments += u64::from(pdu.fragment);
+            own.account.lost_pdus += u64::from(pdu.lost.is_some());
             self.stats[from.0 as usize].sends(&pdu, layout.airtime(pdu.bytes, profile, true));
             match pdu.carries {
                 Carried::Packets { ends, packs, cut: _ } => {
@@ -359,9 +359,9 @@ impl Cell {
         }
         self.drop_by_queues(now, flow);
         let own = &mut self.flows[flow as usize];
-        own.stats.bursts += 1;
-        own.stats.burst_bytes += u64::from(capacity);
-        own.stats.padding_bytes += u64::from(capacity - used_bytes);
+        own.account.bursts += 1;
+        own.account.burst_bytes += u64::from(capacity);
+        own.account.padding_bytes += u64::from(capacity - used_bytes);
         if unsolicited {
             if !own.uplink.is_empty() {
                 self.await_another(now, flow);
@@ -376,8 +376,8 @@ impl Cell {
             false => (0, self.has_something_to_piggyback(flow)),
         };
         let own = &mut self.flows[flow as usize];
-        own.stats.piggybacked_requests += u64::from(piggybacks);
-        own.contention.used(now, more_bytes, has_more);
+        own.account.piggybacked_requests += u64::from(piggybacks);
+        own.contention.used(&self.config.contention, now, more_bytes, has_more);
         if more_bytes > 0 && heard {
             own.requested_bytes += more_bytes;
             self.note_request(flow);
