@@ -1,6 +1,6 @@
 """Measures the bench scenarios in Roamsim and in its peers, side by side, and prints the comparison as Markdown.
 
-    python -m benches.compare [--rounds N] [--only NAME]... [--htsim PATH] [--json FILE] [--update FILE]
+    python -m benches.compare [--rounds N] [--only NAME]... [--without PEER]... [--htsim PATH] [--json FILE] [--update FILE]
 
 Each round runs each simulator once, each run in a process of its own, so that a disturbance of the machine meets all
 of them. Ratios are taken within a round; medians of rounds are printed, with the smallest and the largest. A
@@ -212,6 +212,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3, help="runs of each simulator a scenario (3)")
     parser.add_argument("--only", action="append", choices=[bench.name for bench in BENCHES], help="this scenario")
+    parser.add_argument("--without", action="append", choices=ALL[1:], default=[], help="not this simulator")
     parser.add_argument("--htsim", type=Path, metavar="PATH", help="a copy of the source of Broadcom/csg-htsim")
     parser.add_argument("--json", type=Path, help="also write all runs to this file")
     parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
@@ -225,7 +226,7 @@ def main() -> None:
         except MissingError as missing:
             parser.error(f"--htsim: {missing}")
     benches = [bench for bench in BENCHES if not arguments.only or bench.name in arguments.only]
-    found = available(arguments.htsim)
+    found = [program for program in available(arguments.htsim) if program.name not in arguments.without]
     if not found:
         raise SystemExit("no simulator can be run here")
     runs = measure(benches, found, arguments.rounds)

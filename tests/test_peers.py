@@ -108,6 +108,18 @@ def test_without_a_path_htsim_is_left_out_with_the_way_to_give_one(
     assert "make bench HTSIM=PATH" in left_out[0]
 
 
+def test_who_is_not_wanted_runs_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    found = [Program(name, "", []) for name in ("roamsim", "ns-3", "ns-2")]
+    monkeypatch.setattr(compare, "available", lambda _: found)
+    monkeypatch.setattr(Program, "run", lambda *_: {"cpu_s": 1.0, "delivered_units": 10, "goodput_bps": 8e6})
+    monkeypatch.setattr(
+        compare, "report", lambda _benches, programs, *_: " ".join(program.name for program in programs)
+    )
+    monkeypatch.setattr("sys.argv", ["compare", "--only", "bulk", "--rounds", "1", "--without", "ns-3"])
+    compare.main()
+    assert capsys.readouterr().out == "roamsim ns-2"
+
+
 def test_only_who_can_run_a_scenario_does_and_htsim_has_goals(monkeypatch: pytest.MonkeyPatch) -> None:
     """htsim has neither signalling nor cells; 2.5 times the CPU meets the goal at 1000 flows, not that at ten."""
     cpu_s = {"roamsim": 1.0, "ns-2": 4.0, "htsim": 2.5}
