@@ -1,6 +1,7 @@
 """Measures the bench scenarios in Roamsim and in its peers, side by side, and prints the comparison as Markdown.
 
-    python -m benches.compare [--rounds N] [--only NAME]... [--without PEER]... [--htsim PATH] [--json FILE] [--update FILE]
+    python -m benches.compare [--rounds N] [--only NAME]... [--without PEER]... [--htsim PATH] [--json FILE]
+        [--update FILE]
 
 Each round runs each simulator once, each run in a process of its own, so that a disturbance of the machine meets all
 of them. Ratios are taken within a round; medians of rounds are printed, with the smallest and the largest. A
