@@ -154,7 +154,7 @@ impl Connection {
 
     /// The next packet that was dropped by `now` after it had been taken, and why.
     pub fn poll_drop(&mut self, now: Time) -> Option<(Waiting, DropReason)> {
-        if self.manages { self.queue.poll_drop(now) } else { None }
+        self.queue.poll_drop(now)
     }
 
     /// Whether it has nothing to send now.

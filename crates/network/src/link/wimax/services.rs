@@ -11,6 +11,7 @@ use crate::link::stations::Stations;
 use crate::testing::datagram;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
+use std::mem::offset_of;
 
 fn station(service: Service) -> StationConfig {
     StationConfig { service, ..FAST }
@@ -47,6 +48,12 @@ fn each_service_waits_for_its_own_way_to_bandwidth_on_an_idle_cell() {
         assert_eq!(arrives_us(Service::BestEffort, came_us), expected);
         assert_eq!(arrives_us(non_real_time, came_us), expected);
     }
+}
+
+#[test]
+fn what_grants_and_t16_ask_for_is_in_two_lines_of_the_cache_and_the_account_behind_them() {
+    let places = (offset_of!(ServiceFlow, service), offset_of!(ServiceFlow, account));
+    assert_eq!((places, align_of::<ServiceFlow>()), ((64, 128), 64));
 }
 
 #[test]
