@@ -447,3 +447,20 @@ def test_what_was_varied_is_read_at_its_marks(places: tuple[int, ...], read: lis
     axis = svg[svg.index("X-axis") : svg.index("Y-axis titled")]
     shown = re.findall(r"<text[^>]*>([^<]*)</text>", axis)
     assert [label for label in shown if label.isdigit() or "e" in label] == read
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+@pytest.mark.parametrize("curves", [("share",), ("delay_s",), ("delay_s", "timeouts")])
+@pytest.mark.parametrize("places", [2, 20])
+def test_every_kind_of_figure_is_valid_vega_lite(logarithmic: bool, curves: tuple[str, ...], places: int) -> None:
+    declared = [Curve(column, column) for column in curves]
+    figure = Figure("f", "t", "all", ["e"], "x", "x", declared, "y", ["series"], logarithmic=logarithmic)
+    rows = [
+        {
+            "series": name, "curve": curve, "x": float(x), "mean": 0.5 * x, "low": 0.4 * x, "high": 0.6 * x,
+            "samples": 2, "closed_form": 0.5 * x if name == "b" else None,
+        }
+        for name in "ab" for curve in curves for x in range(places)
+    ]  # fmt: skip
+    # Altair holds it against the schema.
+    assert chart(figure, rows).to_dict()["layer"]
