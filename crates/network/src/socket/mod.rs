@@ -372,6 +372,11 @@ pub(crate) trait Socket {
     /// Its user has read the stream up to this offset.
     fn read(&mut self, _up_to: u64) {}
 
+    /// Whether what arrives is taken at once, and counted for a flow by the socket itself.
+    fn keeps_account(&self) -> bool {
+        false
+    }
+
     /// The stream up to this offset is its user's: how many octets that is.
     fn take_stream(&mut self, _up_to: u64) -> u64
     where

@@ -46,11 +46,13 @@ pub struct TcpSocket {
     described: bool,
     /// The user has closed before the handshake was complete.
     close_when_established: bool,
+    /// It is the sink of a bulk flow that takes at once what arrives: `delivered_bytes` is the flow's account, which is read now and then.
+    pub(crate) keeps_account: bool,
     alarm: Alarm,
     /// Its exchange with IP.
     pub traffic: Traffic,
     /// Octets its user has got so far.
-    delivered_bytes: u64,
+    pub(crate) delivered_bytes: u64,
     /// The machine.
     pub connection: Connection,
     random: Stream,
@@ -108,6 +110,7 @@ impl TcpSocket {
                 described,
                 transfer: None,
                 close_when_established: false,
+                keeps_account: false,
                 life: Life::default(),
             };
             at += 1;
@@ -331,6 +334,11 @@ impl Socket for TcpSocket {
 
     fn read(&mut self, up_to: u64) {
         self.connection.read(up_to - self.delivered_bytes);
+    }
+
+    #[inline(always)]
+    fn keeps_account(&self) -> bool {
+        self.keeps_account
     }
 
     #[inline(always)]

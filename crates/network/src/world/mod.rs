@@ -166,6 +166,7 @@ impl World {
         let mut queue = EventQueue::new();
         let moment = &mut Moment::new(Time::ZERO, &mut queue);
         self.find_link_event_users();
+        self.let_sinks_count();
         // Before all else, so that stations in reach are associated when flows start.
         self.network.start(moment);
         self.mobile_ip().start(moment);
@@ -198,6 +199,7 @@ impl World {
             }
         }
         self.series = series;
+        self.read_sinks(self.flows.len());
         self.finish_handovers();
         Ok(events)
     }

@@ -110,6 +110,7 @@ impl Series {
     pub(super) fn take_part(&mut self, world: &mut World, end: Time) {
         self.ends.push(end);
         self.take_losses(world);
+        world.read_sinks(self.flows.len());
         world.signals.iter_mut().for_each(|signals| signals.end_part());
         let mut delivered_bytes = 0;
         for (number, parts) in self.flows.iter_mut().enumerate() {

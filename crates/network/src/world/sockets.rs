@@ -209,6 +209,9 @@ impl World {
     #[inline(always)]
     fn on_socket_event(&mut self, now: Time, id: SocketId, event: SocketEvent) {
         match event {
+            SocketEvent::Stream { up_to } if with_socket!(self, id, socket => socket.keeps_account()) => {
+                self.delivered_bytes += with_socket!(self, id, socket => socket.take_stream(up_to));
+            }
             SocketEvent::Stream { up_to } => match self.reader(id) {
                 None => self.take_stream(now, id, up_to),
                 Some((flow, reader)) => {

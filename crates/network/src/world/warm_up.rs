@@ -44,6 +44,7 @@ impl World {
     pub(super) fn end_warm_up(&mut self) {
         let Some(mut warm_up) = self.warm_up.take() else { return };
         let at = warm_up.at;
+        self.read_sinks(self.flows.len());
         warm_up.flows = (0..self.flows.len())
             .map(|flow| (self.flows[flow].measurement.mark(), self.flow_counts(flow as u32)))
             .collect();
