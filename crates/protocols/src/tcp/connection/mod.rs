@@ -237,6 +237,8 @@ impl Connection {
                 Due::Nothing => return None,
                 Due::Other => {}
             }
+        } else if self.waits_for_acknowledgements() {
+            return None;
         }
         let segment = self.transmit(cx.now)?;
         Some(write(segment, self))

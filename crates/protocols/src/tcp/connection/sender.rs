@@ -594,7 +594,7 @@ impl Connection {
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
-    fn limited_transmit_lets_go(&self, flight: u64, length: u64, cwnd: u64) -> bool {
+    pub(super) fn limited_transmit_lets_go(&self, flight: u64, length: u64, cwnd: u64) -> bool {
         let sender = &self.sender;
         if !self.config.limited_transmit || sender.snd_nxt < sender.snd_max {
             return false;

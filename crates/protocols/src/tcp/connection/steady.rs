@@ -122,6 +122,25 @@ impl Connection {
         if acknowledgement == Acknowledgement::None { Due::Nothing } else { Due::Acknowledgement }
     }
 
+    /// Whether one that is not steady has nothing to send before something is acknowledged: what the general order mostly comes to at the end of
+    /// what goes at once. Without SACK, whose order takes note of what it passes over.
+    #[inline]
+    pub(super) fn waits_for_acknowledgements(&self) -> bool {
+        let sender = &self.sender;
+        let (smss, flight, cwnd) = (sender.smss, sender.flight(), sender.send_window());
+        self.receiver.acknowledgement == Acknowledgement::None
+            && flight > 0
+            && flight + smss > cwnd
+            && flight + smss <= sender.snd_wnd
+            && 1 + sender.written > sender.snd_nxt + smss
+            && self.state == State::Established
+            && !sender.recovery.takes_blocks()
+            && sender.recovery.next_retransmission(&sender.outstanding(), cwnd).is_none()
+            && !self.limited_transmit_lets_go(flight, smss, cwnd)
+            && self.reset.is_none()
+            && !self.syn_due
+    }
+
     /// The full-sized segment of new data that is due.
     #[inline(always)]
     pub(super) fn full_segment(&mut self, now: Time) -> Segment {
