@@ -76,14 +76,17 @@ fn same_rows(whole: &Table, parts: &[Table]) -> bool {
             row = here.end;
             part.columns.len() == whole.columns.len()
                 && whole.columns.iter().zip(&part.columns).all(|(all, some)| {
-                    match (&all.values, &some.values) {
-                        (Values::Float(all), Values::Float(some)) => bits(&all[here.clone()]) == bits(some),
-                        (Values::Integer(all), Values::Integer(some)) => all[here.clone()] == some[..],
-                        (Values::Text(all), Values::Text(some)) => {
-                            here.clone().all(|row| all[row] == some[row - here.start])
+                    all.name == some.name
+                        && match (&all.values, &some.values) {
+                            (Values::Float(all), Values::Float(some)) => {
+                                bits(&all[here.clone()]) == bits(some)
+                            }
+                            (Values::Integer(all), Values::Integer(some)) => all[here.clone()] == some[..],
+                            (Values::Text(all), Values::Text(some)) => {
+                                here.clone().all(|row| all[row] == some[row - here.start])
+                            }
+                            _ => false,
                         }
-                        _ => false,
-                    }
                 })
         })
 }

@@ -250,11 +250,11 @@ fn a_remote_user_is_told_when_the_signal_has_crossed_its_threshold_and_not_befor
         let told = floats(outcome, "transactions", "generated_s");
         told.iter().filter(|told_s| (**told_s - at_s).abs() < 1e-9).count()
     };
-    // The east has no threshold: each of its beacons is a report, at the same instants.
-    assert_eq!([at(&outcome, 23.2448), at(&outcome, 23.3472), at(&outcome, 23.4496)], [1, 2, 1]);
+    // Reports of the east, which has none, nobody has asked for.
+    assert_eq!([at(&outcome, 23.2448), at(&outcome, 23.3472), at(&outcome, 23.4496)], [0, 1, 0]);
     assert!(floats(&outcome, "transactions", "generated_s").iter().all(|at_s| *at_s > 22.1));
     let other = self::outcome(&commanded("above", ""));
-    assert_eq!(at(&other, 23.3472), 1);
+    assert_eq!(at(&other, 23.3472), 0);
 }
 
 #[test]
@@ -515,38 +515,55 @@ application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\", st
     assert!((4020.0..4023.0).contains(&down.expect("its end").0), "{down:?}");
 }
 
-#[test]
-fn a_remote_user_is_told_of_the_errors_of_a_dect_terminal() {
-    let measured = "\
+/// The ratio of errors that one end of a DECT access reports every second for 600 s: its mean, and the error of that.
+fn dect_errors(at: &str, dlc: &str) -> (f64, f64) {
+    let other = if at == "terminal" { "gateway" } else { "terminal" };
+    let measured = format!(
+        "\
 [[node]]
-name = \"gateway\"
+name = \"{other}\"
 [[dect]]
 name = \"air\"
 terminal = \"terminal\"
 gateway = \"gateway\"
 fixed_bearers = 2
-errors = { ber_bad = 1.7e-4 }
+errors = {{ ber_bad = 1.7e-4 }}
 warm_up = \"40s\"
+{dlc}
 [[flow]]
-name = \"down\"
-from = \"gateway\"
-to = \"terminal\"
-transport = { protocol = \"udp\" }
-application = { kind = \"cbr\", packet_size = \"480B\", interval = \"100ms\" }
-";
+name = \"stream\"
+from = \"{other}\"
+to = \"{at}\"
+transport = {{ protocol = \"udp\" }}
+application = {{ kind = \"cbr\", packet_size = \"480B\", interval = \"100ms\" }}
+"
+    );
     let threshold = "thresholds = [{ link = \"air\", packet_error_percent = 90, report_interval = \"1s\", direction = \"above\" }]\n";
-    let text = switched("terminal", measured, "").replace("\"12s\"", "\"601s\"") + threshold;
-    let outcome = outcome(&text);
-    let reports = errors_of(&outcome);
+    let reports =
+        errors_of(&outcome(&(switched(at, &measured, "").replace("\"12s\"", "\"601s\"") + threshold)));
     assert_eq!(reports.len(), 600);
+    let count = reports.len() as f64;
+    let mean = reports.iter().map(|(_, ratio)| ratio).sum::<f64>() / count;
+    let squares = reports.iter().map(|(_, ratio)| (ratio - mean) * (ratio - mean)).sum::<f64>();
+    (mean, (squares / (count - 1.0) / count).sqrt())
+}
+
+#[test]
+fn a_remote_user_is_told_of_the_errors_at_either_end_of_a_dect_access() {
     // A packet of the Ip channel is repeated until all four of its subfields are correct, each of which fails with
-    // s = 1 - (1 - 1.7e-4)^80 = 0.01351 a time: 1 + sum over k of 1 - (1 - s^k)^4 = 1.05366 attempts, all but the last of them in error.
-    let expected = 1.0 - 1.0 / 1.05366;
-    let mean = reports.iter().map(|(_, ratio)| ratio).sum::<f64>() / reports.len() as f64;
-    let variance = reports.iter().map(|(_, ratio)| (ratio - mean) * (ratio - mean)).sum::<f64>()
-        / (reports.len() - 1) as f64;
-    let error = (variance / reports.len() as f64).sqrt();
-    assert!((mean - expected).abs() < 3.0 * error && error < 0.003, "{mean} not {expected}, {error}");
+    // s = 1 - (1 - 1.7e-4)^80 = 0.01351 a time: 1 + sum over k of 1 - (1 - s^k)^4 = 1.05369 attempts, all but the last of them in error.
+    // A B field of LU1 has 320 bits: 1 - (1 - 1.7e-4)^320 = 0.05295.
+    for (at, dlc, expected) in [
+        ("terminal", "", 1.0 - 1.0 / 1.05369),
+        ("gateway", "", 1.0 - 1.0 / 1.05369),
+        ("terminal", "dlc = { service = \"lu1\" }", 0.05295),
+    ] {
+        let (mean, error) = dect_errors(at, dlc);
+        assert!(
+            (mean - expected).abs() < 3.0 * error && error < 0.003,
+            "{at}: {mean} not {expected}, {error}"
+        );
+    }
 }
 
 #[test]
@@ -561,6 +578,7 @@ fn a_threshold_of_errors_that_cannot_be_is_refused() {
         (&format!("{wire}, percent = 70, packet_error_percent = 5"), "\"clock\" has no signal"),
         (wire, "\"clock\" reports packet errors alone"),
         (&format!("{wire}, packet_error_percent = 5"), "packet errors are counted in an interval"),
+        (&format!("{wire}, packet_error_percent = 0, report_interval = \"1s\""), "less than 0 percent"),
         (&format!("{wire}, packet_error_percent = 101, report_interval = \"1s\""), "there are 100 percent"),
         (
             &format!("{wire}, packet_error_percent = 5, report_interval = \"0s\""),

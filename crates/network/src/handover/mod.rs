@@ -211,7 +211,7 @@ pub struct Handovers {
     pub cells: Vec<CellPlace>,
     /// In the order of the scenario.
     pub stations: Vec<StationPlace>,
-    /// Changes of cells in the order of their beginnings.
+    /// Changes of cells in the order of their beginnings, and among them losses of a link that nothing followed.
     pub records: Vec<Handover>,
     /// Stations whose usable addresses have changed, for the world to tell their transports.
     announced: Vec<u32>,

@@ -42,8 +42,7 @@ impl Network {
         if !self.links[link.0 as usize].link.turn(moment.now, on) {
             return false;
         }
-        // A wire is a link each way.
-        let (back, _) = self.topology.attachment(self.address_of(link, Attachment(1)));
+        let back = self.back_of(link);
         if back != link {
             self.links[back.0 as usize].link.turn(moment.now, on);
             self.rearm(back.0, moment);
@@ -54,11 +53,15 @@ impl Network {
         true
     }
 
+    /// The link from the other end of one between two nodes: a wire is a link each way, others are one.
+    fn back_of(&self, link: LinkId) -> LinkId {
+        self.topology.attachment(self.address_of(link, Attachment(1))).0
+    }
+
     /// Frames that have come in at an interface, where they can come in error.
     pub(crate) fn receptions(&self, now: Time, interface: Address) -> Option<Receptions> {
         let (link, at) = self.topology.attachment(interface);
-        // A wire is a link each way.
-        let (back, _) = self.topology.attachment(self.address_of(link, Attachment(1)));
+        let back = self.back_of(link);
         let (link, at) = if back == link { (link, at) } else { (back, Attachment(1)) };
         self.links[link.0 as usize].link.receptions(at, now)
     }

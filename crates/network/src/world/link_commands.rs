@@ -8,16 +8,16 @@
 use super::World;
 use crate::alarm::Moment;
 use crate::link::indication::LinkEvent;
-use crate::signalling::{ErrorMeter, LinkAction};
+use crate::signalling::{End, ErrorMeter, LinkAction, SignallingConfig};
 use crate::topology::LinkId;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::wire::handover::{
     LinkActionAttributes, LinkActionRequest, LinkActionResponse, LinkActionResult, LinkActionType,
-    LinkConfigurationParameter, LinkParameterType, ThresholdAction,
+    LinkConfigurationParameter, LinkParameterType,
 };
 use roamsim_protocols::mih::wire::link::{LinkId as MihLinkId, LinkTupleId, Status};
-use roamsim_protocols::mih::{Message, MessageId, Tlv, TransactionNumber};
+use roamsim_protocols::mih::{Message, MessageId, SessionId, Tlv, TransactionNumber};
 
 /// What an answer says, in the words of the table of commands.
 pub(super) fn result_of(pdu: &Message) -> &'static str {
@@ -71,22 +71,20 @@ impl World {
         link: &MihLinkId,
         parameters: &[LinkConfigurationParameter],
     ) {
+        const ERRORS: LinkParameterType = LinkParameterType::PACKET_ERROR_RATE;
         let Some(interface) = self.interface_of(number, link) else { return };
-        for LinkConfigurationParameter { parameter, report_interval_ms, action, thresholds } in parameters {
-            if *parameter != LinkParameterType::PACKET_ERROR_RATE {
-                continue;
-            }
-            let before = self.network.receptions(now, interface);
-            let meters = &mut self.signalling[number as usize].error_meters;
-            if *action != ThresholdAction::CANCEL || thresholds.is_empty() {
-                meters.retain(|meter| meter.link != interface);
-            }
-            if let Some((interval_ms, before)) = report_interval_ms.zip(before)
-                && *action != ThresholdAction::CANCEL
-            {
-                let interval = Span::from_ms(u64::from(interval_ms));
-                meters.push(ErrorMeter { link: interface, interval, next: now + interval, before });
-            }
+        let End { mihf, session } = self.signalling[number as usize].origin;
+        let wanted = self.mih_nodes[mihf as usize].mihf.has_thresholds(SessionId(session), link, ERRORS);
+        let intervals =
+            parameters.iter().filter(|one| one.parameter == ERRORS).map(|one| one.report_interval_ms);
+        let came = self.network.receptions(now, interface);
+        let meters = &mut self.signalling[number as usize].error_meters;
+        if !wanted {
+            meters.retain(|meter| meter.link != interface);
+        } else if let Some((interval_ms, before)) = intervals.flatten().last().zip(came) {
+            meters.retain(|meter| meter.link != interface);
+            let interval = Span::from_ms(u64::from(interval_ms));
+            meters.push(ErrorMeter { link: interface, interval, next: now + interval, before });
         }
     }
 
@@ -100,7 +98,9 @@ impl World {
             let came = self.network.receptions(now, meter.link).unwrap_or(meter.before);
             self.signalling[number as usize].error_meters[at] =
                 ErrorMeter { next: now + meter.interval, before: came, ..meter };
-            let Some(packet_error_rate) = came.since(meter.before).packet_error_rate() else { continue };
+            let SignallingConfig { start, stop, .. } = self.signalling[number as usize].config;
+            let errors = came.since(meter.before).packet_error_rate().filter(|_| start <= now && now < stop);
+            let Some(packet_error_rate) = errors else { continue };
             let event = LinkEvent::ErrorReport { packet_error_rate };
             self.network.record_link_event(now, meter.link, event);
             self.tell_peer(now, number, meter.link, event);

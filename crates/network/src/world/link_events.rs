@@ -13,7 +13,7 @@ use crate::signalling::{Kind, SignallingConfig, heard_by_mihf, link_address};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
-use roamsim_protocols::mih::wire::link::{LinkId as MihLinkId, LinkTupleId};
+use roamsim_protocols::mih::wire::link::{EventList, LinkId as MihLinkId, LinkTupleId};
 
 impl World {
     /// A link may have link events.
@@ -140,6 +140,10 @@ impl World {
                 continue;
             }
             signalling.subscribed.push(link.clone());
+            let thresholds = &self.signalling[number as usize].config.thresholds;
+            let has_some = thresholds.iter().any(|one| self.mih_link(one.link) == link);
+            // Thresholds are for reports.
+            let events = if has_some { events.union(EventList::LINK_PARAMETERS_REPORT) } else { events };
             let tuple = LinkTupleId { link, point_of_attachment: None };
             self.on_mihf(now, responder, |mihf, cx, session| {
                 mihf.subscribe(cx, session, tuple.clone(), events);

@@ -15,6 +15,7 @@ use super::outbox::{Outbox, TpDataRequest};
 use super::session::{Session, SessionConfig, Validity};
 use super::stats::{Rejection, Stats};
 use super::thresholds::Thresholds;
+use super::wire::handover::LinkParameterType;
 use super::wire::link::{EventList, LinkId, LinkTupleId};
 use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
 use crate::{Context, Machine};
@@ -82,6 +83,11 @@ impl Mihf {
     /// The thresholds that the peer of a session has configured.
     pub(super) fn thresholds_mut(&mut self, session: SessionId) -> &mut Thresholds {
         &mut self.session_mut(session).management.thresholds
+    }
+
+    /// Whether the peer of a session has thresholds of a parameter of a link.
+    pub fn has_thresholds(&self, session: SessionId, link: &LinkId, parameter: LinkParameterType) -> bool {
+        self.session(session).management.thresholds.has(link, parameter)
     }
 
     /// Whether the peer of a session has subscribed to an event of a link.

@@ -10,7 +10,7 @@ use super::link_sap::LinkParameter;
 use super::wire::handover::{
     LinkConfigurationParameter, LinkParameterType, Threshold, ThresholdAction, ThresholdDirection,
 };
-use super::wire::link::{LinkTupleId, Status};
+use super::wire::link::{LinkId, LinkTupleId, Status};
 
 /// Thresholds of a parameter of a link.
 #[derive(Debug)]
@@ -73,6 +73,12 @@ impl Thresholds {
             self.watched[own].thresholds.extend(thresholds.iter().map(|one| (one.clone(), once)));
         }
         Status::SUCCESS
+    }
+
+    /// Whether a parameter of a link has some.
+    pub(super) fn has(&self, link: &LinkId, parameter: LinkParameterType) -> bool {
+        let is_it = |watched: &&Watched| watched.link.link == *link && watched.parameter == parameter;
+        self.watched.iter().find(is_it).is_some_and(|watched| !watched.thresholds.is_empty())
     }
 
     /// Whether a report of a link counts, and the thresholds that it crosses: none where there are none, and every report counts. `None`: it
@@ -197,7 +203,10 @@ mod tests {
             report_interval_ms: Some(100),
             ..parameter(ThresholdAction::NORMAL, std::slice::from_ref(&above))
         };
+        let has = |own: &Thresholds| own.has(&link().link, LinkParameterType::PACKET_ERROR_RATE);
+        assert!(!has(&own));
         assert_eq!(own.configure(&link(), &[errors]), Status::SUCCESS);
+        assert!(has(&own));
         let told: Vec<_> = [5, 50, 60, 10, 11].map(|at| own.told(&link(), percent(at))).into();
         let crossed = Some(vec![above]);
         assert_eq!(told, [None, crossed.clone(), None, None, crossed]);
@@ -208,6 +217,7 @@ mod tests {
             ..parameter(ThresholdAction::CANCEL, &[])
         };
         assert_eq!(own.configure(&link(), &[cancel]), Status::SUCCESS);
+        assert!(!has(&own));
         assert_eq!([5, 50].map(|at| own.told(&link(), percent(at))), [None, None]);
     }
 }

@@ -79,7 +79,7 @@ fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
     if let Some(found) = scenario.accesses().find(|other| other.access.name() == entry.from.access) {
         for (j, one) in entry.thresholds.iter().enumerate() {
             let place = [&join(at, ["thresholds"])[..], &[At(j)]].concat();
-            check_threshold(&place, found.access, (one.dbm, one.percent), report);
+            check_threshold(&place, found.access, (one.dbm, one.percent, one.direction), report);
         }
     }
     if entry.notice == Notice::Remote && entry.initiated_by == Initiator::MobileNode {

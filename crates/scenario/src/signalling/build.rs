@@ -75,8 +75,6 @@ impl Builder<'_> {
         let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
         let user = SessionUser::Signalling(number);
         let (ends, _) = self.session(world, &exchange, (names, [None; 2], port), user, random);
-        // Thresholds are for reports.
-        let reports = (!thresholds.is_empty()).then_some(SubscribedEvent::LinkParametersReport);
         let config = SignallingConfig {
             name: name.clone(),
             kind: match kind {
@@ -94,18 +92,15 @@ impl Builder<'_> {
             message_size: message_size.as_ref().map(size_distribution),
             interval: interval.as_ref().map(time_distribution),
             processing_time: time_distribution(processing_time),
-            events: events.as_deref().unwrap_or(&USABILITY).iter().copied().chain(reports).fold(
-                EventList::NONE,
-                |list, event| {
-                    list.union(match event {
-                        SubscribedEvent::LinkDetected => EventList::LINK_DETECTED,
-                        SubscribedEvent::LinkUp => EventList::LINK_UP,
-                        SubscribedEvent::LinkParametersReport => EventList::LINK_PARAMETERS_REPORT,
-                        SubscribedEvent::LinkGoingDown => EventList::LINK_GOING_DOWN,
-                        SubscribedEvent::LinkDown => EventList::LINK_DOWN,
-                    })
-                },
-            ),
+            events: events.as_deref().unwrap_or(&USABILITY).iter().fold(EventList::NONE, |list, event| {
+                list.union(match event {
+                    SubscribedEvent::LinkDetected => EventList::LINK_DETECTED,
+                    SubscribedEvent::LinkUp => EventList::LINK_UP,
+                    SubscribedEvent::LinkParametersReport => EventList::LINK_PARAMETERS_REPORT,
+                    SubscribedEvent::LinkGoingDown => EventList::LINK_GOING_DOWN,
+                    SubscribedEvent::LinkDown => EventList::LINK_DOWN,
+                })
+            }),
             confidence_percent: self.await_confidence(world, from, confidence),
             thresholds: self.thresholds(world, from, thresholds),
             actions: self.actions(world, from, actions),

@@ -8,7 +8,7 @@ use crate::Scenario;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Access, Compares};
 use crate::signalling::model::{
-    Acknowledgement, AcknowledgementMode, LinkActionKind, LinkThreshold, RateLimit, Signalling,
+    Acknowledgement, AcknowledgementMode, Crossing, LinkActionKind, LinkThreshold, RateLimit, Signalling,
     SignallingKind, SubscribedEvent,
 };
 use crate::transport::check::TooLarge;
@@ -156,7 +156,7 @@ fn check_confidence(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
 pub(crate) fn check_threshold(
     place: &[Step],
     access: &dyn Access,
-    (dbm, percent): (Option<i8>, Option<u8>),
+    (dbm, percent, direction): (Option<i8>, Option<u8>, Crossing),
     report: &mut Report<'_>,
 ) {
     let by_distance = access.compares() == Compares::Distances;
@@ -174,11 +174,33 @@ pub(crate) fn check_threshold(
             let help = "write a number from 0 to 100";
             report.add(&join(place, ["percent"]), "there are 100 percent", help);
         }
-        (Some(_), None) | (None, Some(_)) => {}
+        (None, Some(percent)) => check_crossing(place, "percent", percent, direction, report),
+        (Some(_), None) => {}
         _ => {
             let message = "a threshold is one value";
             report.add(place, message, "write `dbm` or `percent`, such as dbm = -75");
         }
+    }
+}
+
+/// Checks that a value of 0 to 100 percent can be crossed.
+fn check_crossing(
+    place: &[Step],
+    key: &'static str,
+    percent: u8,
+    direction: Crossing,
+    report: &mut Report<'_>,
+) {
+    let (never, more_or_less, help) = match direction {
+        Crossing::Above => (percent == 100, "more", "write 99 or less"),
+        Crossing::Below => (percent == 0, "less", "write 1 or more"),
+    };
+    if never {
+        report.add(
+            &join(place, [key]),
+            format!("{more_or_less} than {percent} percent there never are"),
+            help,
+        );
     }
 }
 
@@ -223,7 +245,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             report.add(&join(&place, ["link"]), message, help);
             continue;
         };
-        check_threshold(&place, access, (threshold.dbm, threshold.percent), report);
+        check_threshold(&place, access, (threshold.dbm, threshold.percent, threshold.direction), report);
     }
     let is_switched = |name: &str| {
         scenario
@@ -231,14 +253,14 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             .any(|entry| entry.access.name() == name && entry.access.is_switched_at(&source.from))
     };
     let events = source.events.as_deref().unwrap_or(&USABILITY);
-    let reports = !source.thresholds.is_empty();
     for (j, action) in source.actions.iter().enumerate() {
         let place = [&join(at, ["actions"])[..], &[At(j)]].concat();
+        let reports = action.upon == SubscribedEvent::LinkParametersReport;
         for (key, name) in [("link", Some(&action.link)), ("of", action.of.as_ref())] {
             if let Some(name) = name
                 && member(name).is_none()
                 && !is_switched(name)
-                && !(key == "of" && counts_errors(name))
+                && !(key == "of" && reports && counts_errors(name))
             {
                 let message =
                     format!("\"{name}\" is no link of \"{}\" that does what it is told", source.from);
@@ -249,8 +271,9 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
                 report.add(&join(&place, [key]), message, help);
             }
         }
-        let told =
-            events.contains(&action.upon) || reports && action.upon == SubscribedEvent::LinkParametersReport;
+        let is_of = |link: &str| action.of.as_deref().is_none_or(|of| of == link);
+        let told = events.contains(&action.upon)
+            || reports && source.thresholds.iter().any(|threshold| is_of(&threshold.link));
         if !told {
             let message = format!("\"{}\" is not told of this event", source.to);
             report.add(&join(&place, ["upon"]), message, "add it to `events`, or name one of them");
@@ -296,7 +319,9 @@ fn check_error_threshold(
                 "write packet_error_percent, such as packet_error_percent = 5, report_interval = \"1s\"";
             return report.add(place, format!("\"{name}\" reports packet errors alone"), help);
         }
-        Some(0..=100) => {}
+        Some(percent @ 0..=100) => {
+            check_crossing(place, "packet_error_percent", percent, threshold.direction, report)
+        }
         Some(_) => {
             let help = "write a number from 0 to 100";
             report.add(&join(place, ["packet_error_percent"]), "there are 100 percent", help);

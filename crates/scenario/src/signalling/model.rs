@@ -64,7 +64,7 @@ pub struct Signalling {
     #[schemars(with = "Option<units::Probability>")]
     pub confidence: Option<f64>,
     /// Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to` configures at links of `from`
-    /// (MIH_Link_Configure_Thresholds): it subscribes to MIH_Link_Parameters_Report as well, and of these links a report is sent when one
+    /// (MIH_Link_Configure_Thresholds): of these links it subscribes to MIH_Link_Parameters_Report as well, and a report is sent when one
     /// has been crossed. Left out: none.
     #[serde(default)]
     pub thresholds: Vec<LinkThreshold>,
@@ -102,7 +102,8 @@ pub enum SubscribedEvent {
     LinkDetected,
     /// MIH_Link_Up: packets can be sent over the link.
     LinkUp,
-    /// MIH_Link_Parameters_Report: how strong the signal is, told as often as the link finds out.
+    /// MIH_Link_Parameters_Report: how strong the signal is, told as often as the link finds out, or where a threshold of it has been crossed;
+    /// of wires and DECT accesses, that one of packet errors has.
     LinkParametersReport,
     /// MIH_Link_Going_Down: it is about to go down.
     LinkGoingDown,
