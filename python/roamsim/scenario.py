@@ -3214,9 +3214,8 @@ class Signalling(Table):
         confidence: Of `link_events`, from which confidence on Link_Going_Down is told, as the table `link_events`
             has it: at the report or beacon at which it comes to that. Left out: at once, whatever it is.
         thresholds: Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to`
-            configures at links of `from` (MIH_Link_Configure_Thresholds): it subscribes to
-            MIH_Link_Parameters_Report as well, and of these links a report is sent when one has been crossed. Left
-            out: none.
+            configures at links of `from` (MIH_Link_Configure_Thresholds): of these links it subscribes to
+            MIH_Link_Parameters_Report as well, and a report is sent when one has been crossed. Left out: none.
         actions: Of `link_events`, what the MIH user at `to` has links of `from` do when it is told an event
             (MIH_Link_Actions). Left out: nothing.
         start: When the first message is generated; by a distribution it is drawn once a run. Default: with the
@@ -3879,7 +3878,7 @@ Validity = Literal["open", "acked", "strict"]
 #: "link_detected": MIH_Link_Detected: a base station is heard that was not.
 #: "link_up": MIH_Link_Up: packets can be sent over the link.
 #: "link_parameters_report": MIH_Link_Parameters_Report: how strong the signal is, told as often as the link finds
-#: out.
+#: out, or where a threshold of it has been crossed; of wires and DECT accesses, that one of packet errors has.
 #: "link_going_down": MIH_Link_Going_Down: it is about to go down.
 #: "link_down": MIH_Link_Down: packets cannot be sent over it any more.
 SubscribedEvent = Literal["link_detected", "link_up", "link_parameters_report", "link_going_down", "link_down"]
