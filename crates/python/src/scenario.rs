@@ -4,17 +4,14 @@ use crate::ScenarioError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use roamsim_scenario::Format;
-use roamsim_scenario::estimate::Estimate;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A valid scenario.
 #[pyclass(frozen, module = "roamsim._roamsim")]
 pub struct Scenario {
     pub(crate) scenario: Arc<roamsim_scenario::Scenario>,
-    /// What a run without traces will take, once somebody has asked: it takes as long as a tenth of a short run.
-    untraced: OnceLock<Estimate>,
 }
 
 #[pymethods]
@@ -40,7 +37,7 @@ impl Scenario {
         };
         let scenario = py.detach(|| roamsim_scenario::Scenario::parse(text, name, format, &overrides));
         match scenario {
-            Ok(scenario) => Ok(Scenario { scenario: Arc::new(scenario), untraced: OnceLock::new() }),
+            Ok(scenario) => Ok(Scenario { scenario: Arc::new(scenario) }),
             Err(diagnostics) => Err(ScenarioError::new_err(diagnostics.render(color))),
         }
     }
@@ -81,15 +78,8 @@ impl Scenario {
     /// What a run with these traces will take, as far as the scenario plainly says so: events, packets under way at one
     /// time, rows of traces.
     fn estimate(&self, py: Python<'_>, trace: Vec<String>) -> PyResult<(f64, f64, f64)> {
-        let named = crate::batch::trace(&trace)?;
-        let estimate = match self.untraced.get().filter(|_| trace.is_empty()) {
-            Some(estimate) => *estimate,
-            None => py.detach(|| self.scenario.estimate(&named)),
-        };
-        if trace.is_empty() {
-            // Not initialized in its place: who waits for that holds the interpreter, which this thread has just let go.
-            let _ = self.untraced.set(estimate);
-        }
+        let trace = crate::batch::trace(&trace)?;
+        let estimate = py.detach(|| self.scenario.estimate(&trace));
         Ok((estimate.events, estimate.packets_under_way, estimate.rows))
     }
 

@@ -604,6 +604,9 @@ fn a_threshold_of_errors_that_cannot_be_is_refused() {
         + "thresholds = [{ link = \"west cell\", percent = 20, report_interval = \"1s\", direction = \"below\" }]\n";
     let report = refusal::refuse(&signal);
     assert!(report.contains("reports its signal as often"), "{report}");
+    let never = signal.replace("report_interval = \"1s\", direction = \"below\"", "direction = \"above\"");
+    let report = refusal::refuse(&never.replace("percent = 20", "percent = 100"));
+    assert!(report.contains("more than 100 percent"), "{report}");
 }
 
 #[test]

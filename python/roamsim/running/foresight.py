@@ -19,9 +19,6 @@ LONG_EVENTS, EVENTS_PER_S = 1e9, 1e7
 #: is held in memory. Measured: a constant flow that fills its wire, and its trace `packets` in Python.
 PACKET_BYTES, TRACED_BYTES, ROW_BYTES = 104, 300, 172
 
-#: Octets of memory that no run can be short of (chosen: far below what the process itself takes).
-LITTLE_BYTES = 1e6
-
 #: Octets on the disk of a row of a trace, while its table is put together of what was written during the run.
 #: Measured: `packets`, `messages` and `queue` of a constant flow.
 DISK_ROW_BYTES = 20
@@ -62,12 +59,11 @@ def foresee(
         most_packets, most_rows = max(most_packets, packets), max(most_rows, rows)
     for told in hardly_meant.values():
         warn(told.strip(), Notice, stacklevel=2)
+    used, limit = memory_bytes()
     under_way = most_packets * min(at_once, many)
     in_memory = most_rows * min(held, many)
     packet_bytes = PACKET_BYTES + (TRACED_BYTES if captured or "packets" in traces else 0)
     needed = under_way * packet_bytes + in_memory * ROW_BYTES
-    # To ask how much is used takes longer than all the rest.
-    used, limit = memory_bytes() if needed > LITTLE_BYTES else (0, 0)
     parts = []
     if events > LONG_EVENTS:
         parts.append(f"some {number(events)} events, {long(events / EVENTS_PER_S)} at 10 million a second")

@@ -170,11 +170,7 @@ pub(crate) fn check_threshold(
             let message = format!("\"{name}\" tells its signal in dBm");
             report.add(&join(place, ["percent"]), message, "write `dbm`, such as dbm = -75");
         }
-        (None, Some(101..)) => {
-            let help = "write a number from 0 to 100";
-            report.add(&join(place, ["percent"]), "there are 100 percent", help);
-        }
-        (None, Some(percent)) => check_crossing(place, "percent", percent, direction, report),
+        (None, Some(percent)) => check_percent(place, "percent", percent, direction, report),
         (Some(_), None) => {}
         _ => {
             let message = "a threshold is one value";
@@ -183,25 +179,21 @@ pub(crate) fn check_threshold(
     }
 }
 
-/// Checks that a value of 0 to 100 percent can be crossed.
-fn check_crossing(
+/// Checks a value of 0 to 100 percent, which can be crossed.
+fn check_percent(
     place: &[Step],
     key: &'static str,
     percent: u8,
     direction: Crossing,
     report: &mut Report<'_>,
 ) {
-    let (never, more_or_less, help) = match direction {
-        Crossing::Above => (percent == 100, "more", "write 99 or less"),
-        Crossing::Below => (percent == 0, "less", "write 1 or more"),
+    let (message, help) = match (direction, percent) {
+        (_, 101..) => ("there are 100 percent", "write a number from 0 to 100"),
+        (Crossing::Above, 100) => ("more than 100 percent there never are", "write 99 or less"),
+        (Crossing::Below, 0) => ("less than 0 percent there never are", "write 1 or more"),
+        _ => return,
     };
-    if never {
-        report.add(
-            &join(place, [key]),
-            format!("{more_or_less} than {percent} percent there never are"),
-            help,
-        );
-    }
+    report.add(&join(place, [key]), message, help);
 }
 
 /// Checks thresholds and actions: of which links, and whether these can.
@@ -225,14 +217,15 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         let message = format!("\"{}\" is no station of \"{name}\"", source.from);
         (message, format!("name {THAT_COME_AND_GO} that it is a station of"))
     };
-    let counts_errors = |name: &str| {
-        let mut named = scenario.accesses().filter(|entry| entry.access.name() == name);
-        named.any(|entry| entry.access.counts_errors_at(&source.from))
+    let is = |name: &str, what: fn(&dyn Access, &str) -> bool| {
+        scenario.accesses().any(|entry| entry.access.name() == name && what(entry.access, &source.from))
     };
+    let counts_errors = |name: &str| is(name, |access, node| access.counts_errors_at(node));
+    let is_switched = |name: &str| is(name, |access, node| access.is_switched_at(node));
     for (j, threshold) in source.thresholds.iter().enumerate() {
         let place = [&join(at, ["thresholds"])[..], &[At(j)]].concat();
-        if threshold.packet_error_percent.is_some() || counts_errors(&threshold.link) {
-            let counted = counts_errors(&threshold.link);
+        let counted = counts_errors(&threshold.link);
+        if threshold.packet_error_percent.is_some() || counted {
             check_error_threshold(&place, (source, threshold), counted, report);
             continue;
         }
@@ -247,11 +240,6 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         };
         check_threshold(&place, access, (threshold.dbm, threshold.percent, threshold.direction), report);
     }
-    let is_switched = |name: &str| {
-        scenario
-            .accesses()
-            .any(|entry| entry.access.name() == name && entry.access.is_switched_at(&source.from))
-    };
     let events = source.events.as_deref().unwrap_or(&USABILITY);
     for (j, action) in source.actions.iter().enumerate() {
         let place = [&join(at, ["actions"])[..], &[At(j)]].concat();
@@ -319,12 +307,8 @@ fn check_error_threshold(
                 "write packet_error_percent, such as packet_error_percent = 5, report_interval = \"1s\"";
             return report.add(place, format!("\"{name}\" reports packet errors alone"), help);
         }
-        Some(percent @ 0..=100) => {
-            check_crossing(place, "packet_error_percent", percent, threshold.direction, report)
-        }
-        Some(_) => {
-            let help = "write a number from 0 to 100";
-            report.add(&join(place, ["packet_error_percent"]), "there are 100 percent", help);
+        Some(percent) => {
+            check_percent(place, "packet_error_percent", percent, threshold.direction, report);
         }
     }
     let Some(interval) = threshold.report_interval else {
