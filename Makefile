@@ -59,7 +59,7 @@ test-rust:
 
 test-python: setup
 	$(SAY) 'Testing: the command line, the Python package, the documentation, from a user'"'"'s side'
-	$(BIN)/python -m pytest -q -n auto --dist loadscope
+	$(BIN)/python -m pytest -q -n auto --dist loadscope --no-loadscope-reorder
 
 FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= $(shell date +%s)
