@@ -50,7 +50,11 @@ fn every_file_of_tests_is_named_above() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
     let files =
         std::fs::read_dir(folder).expect("the folder of tests").map(|entry| entry.expect("an entry").path());
-    let modules = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    // A folder with a `main.rs` would be a program of its own, which Cargo.toml has to name; the fuzzer is one.
+    let (folders, files): (Vec<_>, Vec<_>) = files.partition(|path| path.is_dir());
+    let programs = folders.iter().filter(|path| path.join("main.rs").exists());
+    assert!(programs.into_iter().all(|path| path.ends_with("fuzz")), "{folders:?}");
+    let modules = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     for path in modules.filter(|path| !path.ends_with("all.rs")) {
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
         assert!(

@@ -138,7 +138,7 @@ impl Cell {
         if self.contended_bytes(burst.flow) > 0 {
             return self.answer_poll(now, burst);
         }
-        self.flows[burst.flow as usize].contention.reset();
+        self.misses_burst(now, burst.flow);
     }
 }
 

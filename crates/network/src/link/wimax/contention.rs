@@ -102,6 +102,20 @@ impl Contention {
         self.state = State::Granted;
     }
 
+    /// The burst passes it by. Whether T16 runs anew, as it was told of one.
+    pub fn misses_burst(&mut self, config: &ContentionConfig, now: Time) -> bool {
+        let told = self.state == State::Granted;
+        if told {
+            self.state = State::Waiting { until: now + config.timeout };
+        }
+        told
+    }
+
+    /// Whether it has asked, and the answer may still come.
+    pub fn has_asked(&self) -> bool {
+        matches!(self.state, State::Waiting { .. } | State::Granted)
+    }
+
     /// The burst begins, which ends all contention. Returns what is still due to it of what it has asked for.
     pub fn granted(&mut self, bytes: u64) -> u64 {
         self.requests = 0;
@@ -182,6 +196,17 @@ mod tests {
         }
         // Windows of 2, 4, 8, 8, 8 opportunities: the last of each was drawn.
         assert_eq!(most, [1, 3, 7, 7, 7]);
+    }
+
+    #[test]
+    fn a_burst_that_passes_by_leaves_t16_behind() {
+        let mut one = Contention::new();
+        one.begin(&CONFIG, 0, &mut stream("passed by"));
+        assert!(!one.has_asked() && !one.misses_burst(&CONFIG, at(0)), "nobody told it of one");
+        one.told_of_burst();
+        assert_eq!((one.has_asked(), one.is_idle(), one.deadline()), (true, false, None));
+        assert!(one.misses_burst(&CONFIG, at(3)));
+        assert_eq!((one.has_asked(), one.deadline()), (true, Some(at(13))));
     }
 
     #[test]

@@ -212,6 +212,15 @@ fn requests_that_collide_are_repeated_after_t16_and_given_up_in_the_end() {
 }
 
 #[test]
+fn the_next_opportunity_is_the_first_that_begins_later_whoever_asked_before() {
+    let mut work = Work::new(config(&[FAST]));
+    // Opportunities at 2.5, 2.6, 2.7 and 2.8 ms of each frame of 5 ms; time may be asked for in any order.
+    let asked = [0, 2499, 2500, 2501, 2799, 2800, 2801, 7499, 7500, 0, 2700, 2600];
+    let next = asked.map(|at_us| work.cell.next_opportunity(us(at_us)));
+    assert_eq!(next, [0, 0, 1, 1, 3, 4, 4, 4, 5, 0, 3, 2]);
+}
+
+#[test]
 fn who_is_told_of_a_burst_by_the_map_does_not_ask_again_before_it() {
     let mut short = config(&[FAST]);
     // It asks at 2.5 ms. T16 would be over at 7.75 ms, before the opportunity at 7.8 ms and the burst at 7.9 ms, of which the map of 5 ms tells.

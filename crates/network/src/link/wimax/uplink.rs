@@ -34,7 +34,7 @@ impl Cell {
     }
 
     /// The first request opportunity that begins after `now`.
-    fn next_opportunity(&mut self, now: Time) -> u64 {
+    pub(super) fn next_opportunity(&mut self, now: Time) -> u64 {
         if !self.next_request.0.contains(&now) {
             let next = self.opportunity_after(now);
             self.next_request = (now..self.opportunity_time(next), next);
@@ -53,7 +53,7 @@ impl Cell {
         let ServiceFlow { service, contention, .. } = &self.flows[flow as usize];
         let (service, idle) = (*service, contention.is_idle());
         // Who does not contend for data may contend for a message.
-        let has_asked = contention.deadline().is_some();
+        let has_asked = contention.has_asked();
         if matches!(service, Service::UnsolicitedGrant { .. }) {
             self.await_unsolicited(now, flow);
         } else if idle {
@@ -112,6 +112,7 @@ impl Cell {
         let of_code = cause == Cause::Code;
         let station = self.flows[flow as usize].station;
         if !self.hears_frame_of(station, now) {
+            self.misses_burst(now, flow);
             self.await_another(now, flow);
             return self.ranged(now, station, false);
         }
@@ -219,6 +220,13 @@ impl Cell {
         self.requests.give_back(users);
     }
 
+    /// A burst passes a service flow by.
+    pub(super) fn misses_burst(&mut self, now: Time, flow: u32) {
+        if self.flows[flow as usize].contention.misses_burst(&self.config.contention, now) {
+            self.arm(flow);
+        }
+    }
+
     /// T16 has begun, if it runs: a step looks at it when it expires.
     pub(super) fn arm(&mut self, flow: u32) {
         if let Some(deadline) = self.flows[flow as usize].contention.deadline() {
@@ -275,6 +283,7 @@ impl Cell {
         let (down, from) = self.attachments_of(station);
         if !self.hears_frame_of(station, now) {
             // It has not heard the map.
+            self.misses_burst(now, flow);
             if unsolicited {
                 self.await_another(now, flow);
             }
