@@ -50,7 +50,7 @@ impl Network {
             wire.woken();
             return Woken::Landed;
         }
-        if self.records[number as usize].alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
+        if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }
 
     /// A wire has nothing to do but what is taken with `poll_landing`: it knows what it drops when it takes it, and
@@ -58,7 +58,7 @@ impl Network {
     /// [`Network::poll_arrival`].
     #[inline(always)]
     pub(crate) fn work(&mut self, moment: &mut Moment<'_>, number: u32, most_events: u64) -> Work {
-        let random = &mut self.records[number as usize].random;
+        let random = &mut self.carriers[self.records[number as usize].carrier as usize].random;
         let work = self.links[number as usize].link.work(moment, random, most_events);
         if let Some(recorder) = &mut self.recorder
             && let Some(frames) = self.links[number as usize].link.frames_mut()
@@ -79,7 +79,7 @@ impl Network {
     /// Makes sure that a link wakes at its next deadline.
     #[inline]
     pub(crate) fn arm_link(&mut self, moment: &mut Moment<'_>, number: u32, deadline: Option<Time>) {
-        self.records[number as usize].alarm.arm(deadline, Event::Link(number), moment);
+        self.carrier(number).alarm.arm(deadline, Event::Link(number), moment);
     }
 
     /// The place of the next packet that has come over a wire for a socket of the node behind it; what is for other nodes is

@@ -15,7 +15,7 @@ struct Row<'w> {
 
 pub(super) fn table(world: &World, end: Time) -> Table {
     let interface = |address| world.network.topology.interface(address);
-    let node = |address| world.network.topology.node(interface(address).node).name.as_str();
+    let node = |address| world.network.topology.node(interface(address).node).name.as_ref();
     let mut rows = Vec::new();
     for link in world.network.links() {
         let at = |Attachment(attachment)| node(link.addresses[attachment as usize]);
