@@ -147,7 +147,7 @@ impl Wire {
         if self.clock.busy_until() > now {
             start = self.clock.busy_until();
             let Rest { backlog, stats, .. } = &mut *self.rest;
-            if !backlog.admit(now, start, bytes, ()) {
+            if !backlog.admit(now, start, (bytes, self.clock.transmission()), ()) {
                 return self.dropped(DropReason::QueueFull, now);
             }
             stats.waits(start - now, backlog.waiting_packets());
