@@ -5,23 +5,27 @@
 
 pub use crate::ends::Association;
 
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Moment};
 use crate::application::{Measurement, Reader, Server, Source};
+use crate::event::Event;
+use crate::packet::AppMessage;
 use crate::socket::connections::Connections;
-use roamsim_engine::Stream;
+use roamsim_engine::{Stream, Time};
+use roamsim_protocols::{Context, Machine};
+use std::sync::Arc;
 
 /// A flow.
 pub struct Flow {
     /// Its name in the scenario.
-    pub name: String,
+    pub name: Box<str>,
     /// The kind of its application, in the scenario's word.
     pub application: &'static str,
     /// The variant of TCP or the rules of SCTP, empty over UDP.
-    pub variant: String,
+    pub variant: Arc<str>,
     /// Its application's sending side.
     pub source: Source,
     /// Its application's answering side, if it answers.
-    pub server: Option<Box<Server>>,
+    pub server: Option<Box<Answering>>,
     /// What reads at its sink; without one, whatever arrives is taken at once. Over TCP alone.
     pub reader: Option<Box<Reader>>,
     /// Its sockets.
@@ -34,27 +38,51 @@ pub struct Flow {
     pub measurement: Measurement,
     pub(crate) source_alarm: Alarm,
     pub(crate) source_random: Stream,
-    pub(crate) server_alarm: Alarm,
-    pub(crate) server_random: Stream,
     pub(crate) reader_alarm: Alarm,
 }
 
+/// The answering side of a flow's application.
+pub struct Answering {
+    server: Server,
+    random: Stream,
+    pub(crate) alarm: Alarm,
+}
+
+impl Answering {
+    /// One that waits for a request.
+    pub fn new(server: Server, random: Stream) -> Answering {
+        Answering { server, random, alarm: Alarm::default() }
+    }
+
+    pub(crate) fn on_request(&mut self, now: Time, request: AppMessage) {
+        self.server.on_request(&mut Context { now, random: &mut self.random }, request);
+    }
+
+    pub(crate) fn poll_response(&mut self, now: Time) -> Option<(u64, u32)> {
+        self.server.poll_response(&mut Context { now, random: &mut self.random })
+    }
+
+    pub(crate) fn arm(&mut self, event: Event, moment: &mut Moment<'_>) {
+        self.alarm.arm(self.server.poll_timeout(), event, moment);
+    }
+}
+
 impl Flow {
-    /// A flow that waits for its application's start. The source and the server each come with a random stream.
+    /// A flow that waits for its application's start. The source comes with its random stream.
     pub fn new(
         name: &str,
         application: &'static str,
-        variant: &str,
+        variant: Arc<str>,
         source: (Source, Stream),
-        server: (Option<Server>, Stream),
+        server: Option<Answering>,
         association: Association,
     ) -> Flow {
         Flow {
-            name: name.to_owned(),
+            name: name.into(),
             application,
-            variant: variant.to_owned(),
+            variant,
             source: source.0,
-            server: server.0.map(Box::new),
+            server: server.map(Box::new),
             reader: None,
             association,
             connections: None,
@@ -62,19 +90,16 @@ impl Flow {
             measurement: Measurement::default(),
             source_alarm: Alarm::default(),
             source_random: source.1,
-            server_alarm: Alarm::default(),
-            server_random: server.1,
             reader_alarm: Alarm::default(),
         }
     }
 
     /// The other direction of a flow's association: from its sink to its source, with an application of its own.
-    pub fn reversed(&self, source: (Source, Stream), server_random: Stream) -> Flow {
+    pub fn reversed(&self, source: (Source, Stream)) -> Flow {
         let association = Association { source: self.association.sink, sink: self.association.source };
-        let server = (None, server_random);
         Flow {
             reverse: true,
-            ..Flow::new(&self.name, self.application, &self.variant, source, server, association)
+            ..Flow::new(&self.name, self.application, Arc::clone(&self.variant), source, None, association)
         }
     }
 

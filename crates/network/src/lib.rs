@@ -14,6 +14,7 @@ pub mod handover;
 pub mod link;
 pub mod mih_handover;
 pub mod mobility;
+pub mod names;
 pub mod network;
 pub mod packet;
 pub mod queue;

@@ -9,10 +9,12 @@
 //! What a handover may change without making routes anew: where packets to an address go ([`Topology::redirect`]),
 //! and by which interface a host sends ([`Topology::set_egress`]).
 
+use crate::names::shared;
 use roamsim_protocols::Address;
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 /// A node's place on a link: 0, 1, ... in the order in which the link was described.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,14 +47,14 @@ pub struct Interface {
     /// What the link costs on a route (RFC 2328 appendix C.3, interface output cost).
     pub cost: u32,
     /// Its name, for captures: the link's.
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 /// A node.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Its name in the scenario.
-    pub name: String,
+    pub name: Arc<str>,
     /// Numbers of its interfaces. An interface's number is its address.
     pub interfaces: Vec<u32>,
     /// The address by which others know it; `None`: of the interface that is nearest to them.
@@ -110,15 +112,17 @@ struct Hot {
 impl Topology {
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new(), primary: None });
+        self.nodes.push(Node { name: name.into(), interfaces: Vec::new(), primary: None });
         self.routes.push(Routes::Default(None));
         self.host.push(false);
         NodeId((self.nodes.len() - 1) as u32)
     }
 
     /// Adds an interface to its node.
-    pub fn add_interface(&mut self, interface: Interface) -> Address {
+    pub fn add_interface(&mut self, mut interface: Interface) -> Address {
         self.version += 1;
+        // Those of one link come one after the other.
+        interface.name = shared(&interface.name, self.interfaces.last().map(|before| &before.name));
         let number = self.interfaces.len() as u32;
         self.nodes[interface.node.0 as usize].interfaces.push(number);
         self.hot.push(Hot {
@@ -440,7 +444,7 @@ impl Interface {
             neighbour,
             mtu_bytes: 1500,
             cost: 1,
-            name: String::new(),
+            name: "".into(),
         }
     }
 }
@@ -522,7 +526,7 @@ mod tests {
                     neighbour: NodeId(neighbour),
                     mtu_bytes: 1500,
                     cost: 1,
-                    name: format!("link {number}"),
+                    name: format!("link {number}").into(),
                 });
                 if node == 0 {
                     host.push(address);
@@ -622,7 +626,7 @@ mod tests {
                     neighbour: NodeId(neighbour),
                     mtu_bytes: 1500,
                     cost: 1,
-                    name: format!("link {number}"),
+                    name: format!("link {number}").into(),
                 });
                 if node == 1 {
                     bound.push(address);
@@ -657,7 +661,7 @@ mod tests {
                     neighbour: nodes[1 - at],
                     mtu_bytes: 1500,
                     cost: 1,
-                    name: "the same".to_owned(),
+                    name: "the same".into(),
                 });
                 if at == 1 {
                     there.push(address);

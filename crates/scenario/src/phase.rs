@@ -63,8 +63,8 @@ impl Scenario {
         in_step
             .map(|(interface, (flows, _))| {
                 let interface = topology.interface(Address(interface));
-                let node = topology.node(interface.node).name.clone();
-                Meeting { link: interface.name.clone(), node, flows }
+                let node = topology.node(interface.node).name.to_string();
+                Meeting { link: interface.name.to_string(), node, flows }
             })
             .collect()
     }

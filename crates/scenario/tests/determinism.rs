@@ -1,11 +1,13 @@
 //! The same scenario and seed give the same results to the bit: twice, with probes on or off, whatever else is in the
 //! scenario that does not touch what is compared.
 
+use roamsim_engine::Span;
 use roamsim_scenario::run::{Fingerprints, Options, Outcome, Sink, Trace, prepare, run};
 use roamsim_scenario::table::{Table, Values};
 use roamsim_scenario::{Format, Scenario};
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter::successors;
 use std::path::PathBuf;
 use std::slice;
 use std::sync::{Arc, Mutex};
@@ -21,21 +23,24 @@ fn examples() -> Vec<(String, String)> {
     scenarios.map(|path| (name(&path), fs::read_to_string(path).expect("readable"))).collect()
 }
 
-/// At most a minute of the scenario, so that the tests stay quick.
+/// A minute of the scenario, so that the tests stay quick.
 fn parse(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    parse_at_most(60, text, overrides)
+    parse_some(60, text, overrides)
 }
 
-fn parse_at_most(seconds: u64, text: &str, overrides: &[(&str, &str)]) -> Scenario {
+/// So many seconds of the scenario, or twice, four times as many, up to the whole, until all that is in it has begun.
+fn parse_some(seconds: u64, text: &str, overrides: &[(&str, &str)]) -> Scenario {
     // Beside the files that examples name.
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/example");
     let whole = Scenario::parse(text, source, Format::Toml, &pairs(overrides)).expect("a valid scenario");
-    if whole.general.duration <= roamsim_engine::Span::from_secs(seconds) {
-        return whole;
-    }
-    let mut overrides = pairs(overrides);
-    overrides.push(("scenario.duration".to_owned(), format!("{seconds}s")));
-    Scenario::parse(text, source, Format::Toml, &overrides).unwrap_or(whole)
+    let shorter = successors(Some(seconds), |seconds| Some(2 * seconds))
+        .take_while(|&seconds| Span::from_secs(seconds) < whole.general.duration);
+    let parse = |seconds: u64| {
+        let mut overrides = pairs(overrides);
+        overrides.push(("scenario.duration".to_owned(), format!("{seconds}s")));
+        Scenario::parse(text, source, Format::Toml, &overrides).ok()
+    };
+    shorter.filter_map(parse).next().unwrap_or(whole)
 }
 
 fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -159,7 +164,7 @@ application = { kind = "cbr", packet_size = "100B", interval = "200us" }
 /// Whether rows are the same handed out seven at a time, at the end, and put together.
 fn check_handed_out(name: &str, text: &str) {
     // A few seconds have rows enough.
-    let scenario = parse_at_most(5, text, &[]);
+    let scenario = parse_some(5, text, &[]);
     // All of them at the end.
     let at_once = Some(usize::MAX / 4);
     let options = Options { seed: 1, trace: everything(), rows_at_once: at_once, ..Options::default() };
@@ -211,7 +216,7 @@ fn a_run_holds_few_rows_of_its_traces() {
 
 /// Recorded digests of every example, at three grains. A change of `results` alone means a change of what is
 /// measured; of `packets`, of behaviour; of `events` alone, of how the same is computed. A change that is meant is
-/// accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test determinism`, and named in CHANGELOG.md.
+/// accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test all determinism`, and named in CHANGELOG.md.
 ///
 /// Each runs without anything that looks on, with its digests taken, and with every probe: all three do the same.
 #[test]

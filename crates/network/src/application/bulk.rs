@@ -13,14 +13,24 @@ const GREEDY_BYTES: u64 = 1 << 60;
 #[derive(Clone, Debug)]
 pub struct Bulk {
     activity: Activity,
-    deadline: Option<Time>,
-    actions: VecDeque<Action>,
+    /// When it begins or stops; never, where that is over.
+    deadline: Time,
+    next: Next,
+}
+
+/// What a greedy source wants done next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Nothing,
+    Open,
+    Stream,
+    Abort,
 }
 
 impl Bulk {
     /// A source that is silent until its start.
     pub fn new(activity: Activity) -> Bulk {
-        Bulk { activity, deadline: Some(activity.start), actions: VecDeque::new() }
+        Bulk { activity, deadline: activity.start, next: Next::Nothing }
     }
 
     pub(super) fn activity(&self) -> Activity {
@@ -28,25 +38,32 @@ impl Bulk {
     }
 
     pub(super) fn poll_action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
+        let (action, next) = match self.next {
+            Next::Nothing => return None,
+            Next::Open => (Action::Open, Next::Stream),
+            Next::Stream => (Action::Stream { bytes: GREEDY_BYTES }, Next::Nothing),
+            Next::Abort => (Action::Abort, Next::Nothing),
+        };
+        self.next = next;
+        Some(action)
     }
 }
 
 impl Machine for Bulk {
     fn poll_timeout(&self) -> Option<Time> {
-        self.deadline
+        (self.deadline < Time::MAX).then_some(self.deadline)
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        if self.deadline.is_none_or(|deadline| cx.now < deadline) {
+        if cx.now < self.deadline {
             return;
         }
         if cx.now >= self.activity.stop {
-            self.actions.push_back(Action::Abort);
-            self.deadline = None;
+            self.next = Next::Abort;
+            self.deadline = Time::MAX;
         } else {
-            self.actions.extend([Action::Open, Action::Stream { bytes: GREEDY_BYTES }]);
-            self.deadline = (self.activity.stop < Time::MAX).then_some(self.activity.stop);
+            self.next = Next::Open;
+            self.deadline = self.activity.stop;
         }
     }
 }

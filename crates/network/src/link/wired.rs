@@ -66,9 +66,7 @@ struct Rest {
     stats: LinkStats,
     rate_bps: u64,
     mtu_bytes: u32,
-    /// Packets that had their time on the transmitter and were dropped.
-    lost_packets: u64,
-    faults: Option<Faults>,
+    faults: Option<Box<Faults>>,
 }
 
 /// What drops packets that have had their time on the transmitter.
@@ -76,6 +74,8 @@ struct Rest {
 struct Faults {
     loss: Option<Loss>,
     outages: Outages,
+    /// Packets that it has dropped.
+    lost_packets: u64,
 }
 
 impl Faults {
@@ -84,7 +84,9 @@ impl Faults {
     fn take(&mut self, departure: Time, packet: &Packet) -> Option<DropReason> {
         // The draw comes first, so that an outage does not shift the numbering of the packets.
         let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, packet));
-        if self.outages.cover(departure) {
+        let cut = self.outages.cover(departure);
+        self.lost_packets += u64::from(lost || cut);
+        if cut {
             return Some(DropReason::Outage);
         }
         lost.then_some(DropReason::Loss)
@@ -110,8 +112,8 @@ impl Wire {
                 stats: LinkStats::default(),
                 rate_bps,
                 mtu_bytes,
-                lost_packets: 0,
-                faults: is_faulty.then(|| Faults { loss, outages: Outages::new(outages) }),
+                faults: is_faulty
+                    .then(|| Box::new(Faults { loss, outages: Outages::new(outages), lost_packets: 0 })),
             }),
             flying_packets: 0,
             wakes: false,
@@ -148,7 +150,7 @@ impl Wire {
         if self.clock.busy_until() > now {
             start = self.clock.busy_until();
             let Rest { backlog, stats, .. } = &mut *self.rest;
-            if !backlog.admit(now, start, bytes, ()) {
+            if !backlog.admit(now, start, (bytes, self.clock.transmission()), ()) {
                 return self.dropped(DropReason::QueueFull, now);
             }
             stats.waits(start - now, backlog.waiting_packets());
@@ -158,7 +160,6 @@ impl Wire {
             && let Some(faults) = &mut self.rest.faults
             && let Some(reason) = faults.take(departure, packet)
         {
-            self.rest.lost_packets += 1;
             return self.dropped(reason, departure);
         }
         Ok(departure + self.delay)
@@ -190,7 +191,8 @@ impl Wire {
     fn account(&self) -> LinkStats {
         let mut stats = self.rest.stats;
         stats.add_served(self.clock.served());
-        let gone = self.rest.lost_packets + u64::from(self.flying_packets);
+        let lost = self.rest.faults.as_ref().map_or(0, |faults| faults.lost_packets);
+        let gone = lost + u64::from(self.flying_packets);
         LinkStats { delivered_packets: stats.sent_packets - gone, ..stats }
     }
 

@@ -51,7 +51,7 @@ impl Network {
             wire.woken();
             return Woken::Landed(wire.take_or_arm(&self.flights, number, moment));
         }
-        if self.records[number as usize].alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
+        if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }
 
     /// The next packet that has come over a wire, for [`Network::land`]; where there is none, the wire's next wake-up is armed.
@@ -66,7 +66,7 @@ impl Network {
     /// [`Network::poll_arrival`].
     #[inline(always)]
     pub(crate) fn work(&mut self, moment: &mut Moment<'_>, number: u32, most_events: u64) -> Work {
-        let random = &mut self.records[number as usize].random;
+        let random = &mut self.carriers[self.records[number as usize].carrier as usize].random;
         let work = self.links[number as usize].link.work(moment, random, most_events);
         if let Some(recorder) = &mut self.recorder
             && let Some(frames) = self.links[number as usize].link.frames_mut()
@@ -87,7 +87,7 @@ impl Network {
     /// Makes sure that a link wakes at its next deadline.
     #[inline]
     pub(crate) fn arm_link(&mut self, moment: &mut Moment<'_>, number: u32, deadline: Option<Time>) {
-        self.records[number as usize].alarm.arm(deadline, Event::Link(number), moment);
+        self.carrier(number).alarm.arm(deadline, Event::Link(number), moment);
     }
 
     /// A packet has come over a wire: what is for other nodes goes on. Returned is the place of what is for a socket of the node behind it,

@@ -40,7 +40,8 @@ impl Network {
             Some(stations) => stations.broadcast(now, from, &packet, self.created),
             None => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
         };
-        record.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        let carrier = &mut self.carriers[record.carrier as usize];
+        carrier.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         let copies = match outcome {
             Ok(copies) => copies,
             Err(dropped) => vec![(packet.id, Some(dropped))],
@@ -128,7 +129,7 @@ mod tests {
                     neighbour,
                     mtu_bytes: 1500,
                     cost: 1,
-                    name: "cell".to_owned(),
+                    name: "cell".into(),
                 })
             })
             .collect();

@@ -27,7 +27,10 @@ impl Network {
     pub(crate) fn rearm(&mut self, number: u32, moment: &mut Moment<'_>) {
         match &mut self.links[number as usize].link {
             AnyLink::Wire(wire) => wire.arm(number, moment),
-            link => self.records[number as usize].alarm.arm(link.poll_timeout(), Event::Link(number), moment),
+            link => {
+                let deadline = link.poll_timeout();
+                self.arm_link(moment, number, deadline);
+            }
         }
     }
 

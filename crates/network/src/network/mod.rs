@@ -27,6 +27,7 @@ use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
+use crate::names::shared;
 use crate::packet::{Carried, IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
@@ -34,6 +35,7 @@ use roamsim_engine::{Stream, Time};
 use roamsim_protocols::{Address, Context};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 /// A link in the network, a line of the cache: of a wire all that most packets touch.
 #[repr(align(64))]
@@ -43,17 +45,22 @@ struct LinkSlot {
 
 /// The rest about a link, apart so that it stays out of the cache.
 struct LinkRecord {
-    /// Of a link that is no wire, which knows by itself whether it is to be woken.
-    alarm: Alarm,
+    /// Its place among `Network::carriers`; of a wire none.
+    carrier: u32,
     /// Where the addresses of its attachments begin in `Network::attachments`.
     first_attachment: u32,
     /// The node that a wire leads to; on other links it is asked for by the attachment.
     leads_to: NodeId,
-    name: String,
-    random: Stream,
+    name: Arc<str>,
     drops: DropCounts,
     /// For its link events.
     indications: Alarm,
+}
+
+/// What a link needs that is no wire: a wire draws nothing, and knows by itself whether it is to be woken.
+struct Carrier {
+    alarm: Alarm,
+    random: Stream,
 }
 
 /// A link as results see it.
@@ -175,6 +182,8 @@ pub struct Network {
     /// The ways over wires that connections send by.
     ways: Ways,
     records: Vec<LinkRecord>,
+    /// The links that are no wires.
+    carriers: Vec<Carrier>,
     /// By node, those that take time over packets; empty where none does.
     processors: Vec<Option<Processor>>,
     /// The addresses of all attachments, link by link.
@@ -210,6 +219,7 @@ impl Network {
             flights: Flights::default(),
             ways: Ways::default(),
             records: Vec::new(),
+            carriers: Vec::new(),
             processors: Vec::new(),
             attachments: Vec::new(),
             created: 0,
@@ -243,13 +253,19 @@ impl Network {
         self.attachments.extend(addresses);
         let receiver = addresses.get(Wire::RECEIVER.0 as usize).or(addresses.first());
         let leads_to = receiver.map_or(NodeId(0), |&address| self.topology.owner(address));
+        let carrier = self.carriers.len() as u32;
+        if !matches!(link, AnyLink::Wire(_)) {
+            self.carriers.push(Carrier { alarm: Alarm::default(), random });
+        }
         self.links.push(LinkSlot { link });
+        // Mostly its interfaces have its name.
+        let of_interface = addresses.first().map(|&address| &self.topology.interface(address).name);
+        let name = shared(name, of_interface);
         self.records.push(LinkRecord {
-            alarm: Alarm::default(),
+            carrier,
             first_attachment,
             leads_to,
-            name: name.to_owned(),
-            random,
+            name,
             drops: DropCounts::default(),
             indications: Alarm::default(),
         });
@@ -274,20 +290,26 @@ impl Network {
             };
             let cells = frames.radios();
             let names = cells.iter().map(|radios| match radios.first() {
-                Some(&(_, at)) => interface(at).name.clone(),
+                Some(&(_, at)) => interface(at).name.to_string(),
                 None => String::new(),
             });
             let names = names.collect();
             let radios = cells.iter().flatten().map(|&(radio, _)| radio + 1).max().unwrap_or(0);
             let mut nodes = vec![String::new(); radios];
             for &(radio, at) in cells.iter().flatten() {
-                nodes[radio].clone_from(&topology.node(interface(at).node).name);
+                nodes[radio] = topology.node(interface(at).node).name.to_string();
             }
             if let Some(listening) = capture.add_medium(number, frames.capture_link_type(), names, &nodes) {
                 frames.listen(listening);
             }
         }
         capture.has_media()
+    }
+
+    /// What a link has that is no wire.
+    #[inline(always)]
+    fn carrier(&mut self, number: u32) -> &mut Carrier {
+        &mut self.carriers[self.records[number as usize].carrier as usize]
     }
 
     /// All links, in order.
@@ -466,11 +488,12 @@ impl Network {
         packet: Packet,
     ) -> Result<(), Dropped> {
         let now = moment.now;
-        let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
+        let (slot, record) = (&mut self.links[number as usize], &self.records[number as usize]);
         let account = Account::of(&packet);
-        let mut cx = Context { now, random: &mut record.random };
+        let carrier = &mut self.carriers[record.carrier as usize];
+        let mut cx = Context { now, random: &mut carrier.random };
         let (outcome, deadline) = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
-        record.alarm.arm(deadline, Event::Link(number), moment);
+        carrier.alarm.arm(deadline, Event::Link(number), moment);
         if let Err(dropped) = outcome {
             self.count_drop(number, attachment, account, dropped);
         }

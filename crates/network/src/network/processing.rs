@@ -127,7 +127,7 @@ mod tests {
                 neighbour: nodes[neighbour],
                 mtu_bytes: 1500,
                 cost: 1,
-                name: String::new(),
+                name: "".into(),
             }));
         }
         topology.make_routes();

@@ -65,9 +65,7 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
         false => Vec::new(),
     };
     if end > start {
-        // They are in the order of their ends.
-        let first = socket.unacknowledged.partition_point(|record| record.at <= start);
-        for record in socket.unacknowledged.range(first..) {
+        for record in socket.unacknowledged_from(start) {
             let record_start = record.at - u64::from(record.message.bytes());
             if record_start >= end {
                 break;
@@ -81,7 +79,7 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
             }
         }
     }
-    let transfer = socket.transfer.map_or_else(String::new, |number| format!("transfer {number}: "));
+    let transfer = socket.transfer().map_or_else(String::new, |number| format!("transfer {number}: "));
     let description = match carried.as_slice() {
         [] => format!("{transfer}{segment}"),
         carried => format!("{transfer}{segment} [{}]", carried.join("; ")),

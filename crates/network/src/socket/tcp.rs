@@ -60,16 +60,23 @@ pub struct TcpSocket {
     written_bytes: u64,
     /// The highest stream offset sent, to tell retransmissions in traces.
     highest_sent: u64,
-    /// Messages on their way to this socket.
-    incoming: VecDeque<Coming>,
-    /// The message written last, for the peer to expect.
-    written: Option<Coming>,
-    /// Messages sent and not yet acknowledged; kept only for captures and packet stories.
-    pub(super) unacknowledged: VecDeque<Coming>,
-    /// Of transfers that have a connection each, the number of the one that this is of; only where packets are described.
-    pub(crate) transfer: Option<u64>,
+    /// Of its messages, where there are any.
+    messages: Option<Box<Messages>>,
     /// How it went.
     life: Life,
+}
+
+/// What a socket has of messages.
+#[derive(Default)]
+struct Messages {
+    /// On their way to this socket.
+    incoming: VecDeque<Coming>,
+    /// The one written last, for the peer to expect.
+    written: Option<Coming>,
+    /// Sent and not yet acknowledged; kept only for captures and packet stories.
+    unacknowledged: VecDeque<Coming>,
+    /// Of transfers that have a connection each, the number of the one that the connection is of; only where packets are described.
+    transfer: Option<u64>,
 }
 
 impl TcpSocket {
@@ -104,11 +111,8 @@ impl TcpSocket {
                 written_bytes: 0,
                 delivered_bytes: 0,
                 highest_sent: 0,
-                incoming: VecDeque::new(),
-                written: None,
-                unacknowledged: VecDeque::new(),
+                messages: None,
                 described,
-                transfer: None,
                 close_when_established: false,
                 keeps_account: false,
                 life: Life::default(),
@@ -165,6 +169,29 @@ impl TcpSocket {
             self.connection.note_mark(segment);
         }
         self.connection.handle_segment(cx, segment);
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        self.messages.get_or_insert_default()
+    }
+
+    /// Of transfers that have a connection each, it is that of the one with this number.
+    pub(crate) fn describe_transfer(&mut self, number: u64) {
+        self.messages_mut().transfer = Some(number);
+    }
+
+    /// The number that it was told to be of.
+    pub(super) fn transfer(&self) -> Option<u64> {
+        self.messages.as_ref()?.transfer
+    }
+
+    /// Its messages that are sent and not acknowledged, from that on which ends behind this offset of its stream.
+    pub(super) fn unacknowledged_from(&self, start: u64) -> impl Iterator<Item = &Coming> {
+        self.messages.iter().flat_map(move |messages| {
+            // They are in the order of their ends.
+            let first = messages.unacknowledged.partition_point(|record| record.at <= start);
+            messages.unacknowledged.range(first..)
+        })
     }
 
     fn id(&self) -> SocketId {
@@ -299,7 +326,8 @@ impl Socket for TcpSocket {
                 tcp::Event::Received { up_to } => return Some(SocketEvent::Stream { up_to }),
                 tcp::Event::Acknowledged { up_to } => {
                     if self.described {
-                        while self.unacknowledged.pop_front_if(|sent| sent.at <= up_to).is_some() {}
+                        let sent = &mut self.messages_mut().unacknowledged;
+                        while sent.pop_front_if(|sent| sent.at <= up_to).is_some() {}
                     }
                 }
                 change => {
@@ -323,20 +351,22 @@ impl Socket for TcpSocket {
         self.connection.write(bytes);
         self.written_bytes += bytes;
         let written = Coming { at: self.written_bytes, message };
-        if self.described {
-            self.unacknowledged.push_back(written.clone());
+        let described = self.described;
+        let messages = self.messages_mut();
+        if described {
+            messages.unacknowledged.push_back(written.clone());
         }
-        self.written = Some(written);
+        messages.written = Some(written);
         true
     }
 
     #[inline]
     fn poll_coming(&mut self) -> Option<Coming> {
-        self.written.take()
+        self.messages.as_mut()?.written.take()
     }
 
     fn expect(&mut self, coming: Coming) {
-        self.incoming.push_back(coming);
+        self.messages_mut().incoming.push_back(coming);
     }
 
     fn write_stream(&mut self, bytes: u64) {
@@ -366,7 +396,8 @@ impl Socket for TcpSocket {
     #[inline]
     fn poll_message(&mut self) -> Option<Message> {
         let arrived = self.delivered_bytes;
-        self.incoming.pop_front_if(|coming| coming.at <= arrived).map(|coming| coming.message)
+        let incoming = &mut self.messages.as_mut()?.incoming;
+        incoming.pop_front_if(|coming| coming.at <= arrived).map(|coming| coming.message)
     }
 
     fn close(&mut self) {

@@ -38,8 +38,8 @@ impl World {
 
     pub(super) fn handle_server(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
         let now = moment.now;
-        let flow = &mut self.flows[number as usize];
-        if !flow.server_alarm.fires(now) {
+        let server = &mut self.flows[number as usize].server;
+        if !server.as_mut().is_some_and(|server| server.alarm.fires(now)) {
             return false;
         }
         self.serve_server(moment, number);
@@ -196,15 +196,13 @@ impl World {
         loop {
             let flow = &mut self.flows[number as usize];
             let Some(server) = &mut flow.server else { return };
-            let mut cx = Context { now, random: &mut flow.server_random };
-            let Some((sequence, bytes)) = server.poll_response(&mut cx) else { break };
+            let Some((sequence, bytes)) = server.poll_response(now) else { break };
             let sink = flow.association.sink;
             let response = Message::Application(AppMessage { sequence, generated: now, bytes });
             self.send_message(moment, sink, response);
         }
-        let flow = &mut self.flows[number as usize];
-        if let Some(server) = &flow.server {
-            flow.server_alarm.arm(server.poll_timeout(), Event::Server(number), moment);
+        if let Some(server) = &mut self.flows[number as usize].server {
+            server.arm(Event::Server(number), moment);
         }
     }
 
@@ -282,7 +280,7 @@ mod tests {
         let association = world.add_tcp(&tcp::Config::default(), ends.0, ends.1).expect("a route joins them");
         let source = Source::Bulk(Bulk::new(Activity { start: Time::ZERO, stop: Time::MAX }));
         let random = || stream("flow");
-        world.flows.push(Flow::new("flow", "bulk", "", (source, random()), (None, random()), association));
+        world.flows.push(Flow::new("flow", "bulk", "".into(), (source, random()), None, association));
         world.keep_series(&[]);
         world.cut_warm_up(Time::ZERO + Span::from_secs(1));
         world.run(Time::ZERO + Span::from_secs(2), &Watch::default(), &mut |_, _| true).expect("a run");

@@ -374,7 +374,7 @@ impl World {
                 let flow = &mut self.flows[number as usize];
                 match &mut flow.server {
                     Some(server) => {
-                        server.on_request(&mut Context { now, random: &mut flow.server_random }, message);
+                        server.on_request(now, message);
                         self.work.push_back(Work::Server(number));
                     }
                     None => {

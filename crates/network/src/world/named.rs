@@ -18,26 +18,26 @@ impl World {
 
     /// How tables name what a row is about.
     pub fn named(&self, subject: Subject) -> Named<'_> {
-        let node = |socket| self.network.topology.node(self.node(socket)).name.as_str();
+        let node = |socket| &*self.network.topology.node(self.node(socket)).name;
         match subject {
             Subject::Socket(socket) => {
                 let (kind, name) = match self.user(socket) {
                     User::FlowSource(flow)
                     | User::FlowSink(flow)
-                    | User::FlowBothWays { sends: flow, .. } => ("flow", &self.flows[flow as usize].name),
+                    | User::FlowBothWays { sends: flow, .. } => ("flow", &*self.flows[flow as usize].name),
                     User::Mih { mihf, session } => {
                         let session = &self.mih_nodes[mihf as usize].sessions[session as usize];
                         match session.user {
                             SessionUser::Signalling(entry) => {
-                                ("signalling", &self.signalling[entry as usize].config.name)
+                                ("signalling", self.signalling[entry as usize].config.name.as_str())
                             }
                             SessionUser::MihHandover(entry) => {
-                                ("handover", &self.mih_handovers[entry as usize].config.name)
+                                ("handover", self.mih_handovers[entry as usize].config.name.as_str())
                             }
                         }
                     }
                     User::Redirection { handover, .. } => {
-                        ("handover", &self.mih_handovers[handover as usize].config.name)
+                        ("handover", self.mih_handovers[handover as usize].config.name.as_str())
                     }
                 };
                 Named { kind, name, from: node(socket), to: node(self.peer(socket)) }

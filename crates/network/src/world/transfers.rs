@@ -60,7 +60,7 @@ impl World {
         if self.details {
             for end in [association.source, association.sink] {
                 if let SocketId::Tcp(number) = end {
-                    self.tcp[number as usize].transfer = Some(transfer);
+                    self.tcp[number as usize].describe_transfer(transfer);
                 }
             }
         }

@@ -29,7 +29,7 @@ fn busy(stations: u32) -> World {
                 neighbour,
                 mtu_bytes: 1500,
                 cost: 1,
-                name: String::new(),
+                name: "".into(),
             })
         })
         .collect();
@@ -47,9 +47,10 @@ fn busy(stations: u32) -> World {
         let association = world.add_udp(ends.0, ends.1).expect("a route joins them");
         let activity = Activity { start: Time::ZERO, stop: Time::MAX };
         let interval = Distribution::Constant(1_000_000);
-        let source = Source::Messages(Messages::new(activity, interval, Distribution::Constant(1000)));
+        let source =
+            Source::Messages(Box::new(Messages::new(activity, interval, Distribution::Constant(1000))));
         let random = || stream("flow");
-        world.flows.push(Flow::new("flow", "cbr", "", (source, random()), (None, random()), association));
+        world.flows.push(Flow::new("flow", "cbr", "".into(), (source, random()), None, association));
     }
     world
 }

@@ -24,16 +24,20 @@ pub(crate) fn application(
         Application::Cbr(cbr) => match cbr.pace() {
             Pace::Interval(interval) => {
                 let interval = Distribution::Constant(interval.as_ns());
-                Source::Messages(Messages::new(activity, interval, size_distribution(&cbr.packet_size)))
+                Source::Messages(Box::new(Messages::new(
+                    activity,
+                    interval,
+                    size_distribution(&cbr.packet_size),
+                )))
             }
             // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
-            Pace::RateBps(rate_bps) => Source::OnOff(OnOff::new(
+            Pace::RateBps(rate_bps) => Source::OnOff(Box::new(OnOff::new(
                 activity,
                 size_distribution(&cbr.packet_size),
                 rate_bps,
                 Distribution::Constant(u64::MAX),
                 Distribution::Constant(0),
-            )),
+            ))),
         },
         Application::Poisson(poisson) => {
             // The load stays what `mean_interval` says: batches are rarer the larger they are.
@@ -41,15 +45,15 @@ pub(crate) fn application(
             let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() * batch };
             let size = size_distribution(&poisson.packet_size);
             let messages = Messages::new(activity, interval, size);
-            Source::Messages(messages.in_batches(Distribution::Geometric { mean: batch }))
+            Source::Messages(Box::new(messages.in_batches(Distribution::Geometric { mean: batch })))
         }
-        Application::OnOff(on_off) => Source::OnOff(OnOff::new(
+        Application::OnOff(on_off) => Source::OnOff(Box::new(OnOff::new(
             activity,
             size_distribution(&on_off.packet_size),
             on_off.rate_bps,
             time_distribution(&on_off.on),
             time_distribution(&on_off.off),
-        )),
+        ))),
         Application::Transfers(model) => {
             Source::Transfers(Box::new(transfers::build::source(model, activity)))
         }
@@ -63,7 +67,7 @@ pub(crate) fn application(
             let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
             let request = size_distribution(&model.request_size);
             let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
-            return (Source::Client(client), Some(server));
+            return (Source::Client(Box::new(client)), Some(server));
         }
     };
     (source, None)

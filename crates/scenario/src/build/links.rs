@@ -23,7 +23,7 @@ impl<'a> Builder<'a> {
         for (number, target) in (0..).zip(links) {
             for (event, change) in target.access.changes(target.part, self.scenario) {
                 let of =
-                    (0..).zip(topology.interfaces()).filter(|(_, interface)| interface.name == event.link);
+                    (0..).zip(topology.interfaces()).filter(|(_, interface)| *interface.name == *event.link);
                 changes.push(PathChange {
                     of: of.map(|(number, _)| Address(number)).collect(),
                     node: event.node.as_ref().map(|node| self.node(node)),

@@ -29,6 +29,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
                 while let Some(one) = list.next_element()? {
                     all.push(one);
                 }
+                // Most are lists of one, of which there are as many as links.
+                all.shrink_to_fit();
                 Ok(all)
             }
         }

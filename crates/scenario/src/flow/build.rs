@@ -8,7 +8,8 @@ use crate::transport::Transport;
 use roamsim_network::World;
 use roamsim_network::application as network;
 use roamsim_network::application::{Activity, Pace, Reader};
-use roamsim_network::flow::Flow;
+use roamsim_network::flow::{Answering, Flow};
+use roamsim_network::names::shared;
 use roamsim_network::socket::connections::{Connections, FIRST_PORT};
 use roamsim_network::socket::{SocketEnd, User};
 
@@ -44,15 +45,14 @@ impl Builder<'_> {
         let flow = Flow::new(
             &model.name,
             model.application.kind(),
-            &model.transport.rules_name(),
+            shared(&model.transport.rules_name(), world.flows.last().map(|before| &before.variant)),
             (source, stream("application")),
-            (server, stream("server")),
+            server.map(|server| Answering::new(server, stream("server"))),
             association,
         );
         let reverse = model.bidirectional.then(|| {
             let (source, _) = application(&model.application, reliable, activity);
-            let source = (source, stream("reverse/application"));
-            flow.reversed(source, stream("reverse/server"))
+            flow.reversed((source, stream("reverse/application")))
         });
         let mut flow = flow;
         if let (Application::Transfers(transfers), Transport::Tcp(settings)) =

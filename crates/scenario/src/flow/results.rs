@@ -20,17 +20,16 @@ pub(crate) fn connection(world: &World, association: Association) -> String {
 
 pub(crate) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
-    // What the source sent, and the answers of a flow that has a server.
-    let counts: Vec<_> = (0..flows.len()).map(|flow| world.measured_counts(flow)).collect();
     let measured: Vec<_> = (0..flows.len()).map(|flow| world.flow_measurement(flow)).collect();
     let both = || flows.iter().zip(&measured).map(|(flow, measured)| (flow, &**measured));
+    // What the source sent, and the answers of a flow that has a server.
     let sent = |count: fn(Counts) -> u64| {
-        let both = flows.iter().zip(&counts);
-        both.map(move |(flow, &[source, sink])| {
+        flows.iter().enumerate().map(move |(number, flow)| {
+            let [source, sink] = world.measured_counts(number);
             count(source) + flow.server.as_ref().map_or(0, |_| count(sink))
         })
     };
-    let named: Vec<_> = (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32))).collect();
+    let named = || (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32)));
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);
     // A transfer that is complete was active until then.
     let active_until = |flow: &Flow| flow.measurement.completed_at.unwrap_or(stop(flow));
@@ -41,10 +40,10 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
     Table {
         name: "flows",
         columns: vec![
-            text("name", named.iter().map(|flow| flow.name)),
+            text("name", named().map(|flow| flow.name)),
             text("direction", flows.iter().map(|flow| flow.direction())),
-            text("from", named.iter().map(|flow| flow.from)),
-            text("to", named.iter().map(|flow| flow.to)),
+            text("from", named().map(|flow| flow.from)),
+            text("to", named().map(|flow| flow.to)),
             text("protocol", flows.iter().map(|flow| flow.association.source.protocol())),
             text("variant", flows.iter().map(|flow| &flow.variant)),
             text(

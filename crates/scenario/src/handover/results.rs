@@ -67,7 +67,7 @@ fn handover_s(handover: &Handover) -> f64 {
 fn which<'a>(world: &World, rows: impl Iterator<Item = &'a Handover> + Clone) -> [Column; 4] {
     let cell = |cell: u32| world.handovers.cells[cell as usize].name.as_str();
     [
-        text("node", rows.clone().map(|row| world.network.topology.node(row.node).name.as_str())),
+        text("node", rows.clone().map(|row| world.network.topology.node(row.node).name.as_ref())),
         text("scheme", rows.clone().map(|row| row.scheme)),
         text("from_cell", rows.clone().map(|row| cell(row.from))),
         text("to_cell", rows.map(|row| row.to.map_or("", cell))),
@@ -160,7 +160,7 @@ fn handover_flows(world: &World, flows: &BTreeMap<NodeId, Vec<u32>>) -> Table {
             from,
             to,
             float("begun_s", "s", rows.iter().map(|row| row.handover.begun.as_secs_f64())),
-            text("flow", rows.iter().map(|row| row.flow.name.as_str())),
+            text("flow", rows.iter().map(|row| row.flow.name.as_ref())),
             text("direction", rows.iter().map(|row| row.flow.direction())),
             integer("lost_data", "packets", rows.iter().map(|row| row.lost[0])),
             integer("lost_acknowledgements", "packets", rows.iter().map(|row| row.lost[1])),

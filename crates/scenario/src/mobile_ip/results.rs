@@ -28,7 +28,7 @@ fn sum(refused: &BTreeMap<Code, u64>) -> u64 {
 }
 
 fn rows(world: &World) -> Vec<Row> {
-    let name = |node| world.network.topology.node(node).name.clone();
+    let name = |node| world.network.topology.node(node).name.to_string();
     let mut rows = Vec::new();
     for agent in &world.mobile_ip.agents {
         let place = |role| Row {

@@ -22,7 +22,7 @@ pub(super) fn table(world: &World) -> Table {
     let mut known: BTreeMap<(&str, NodeId, DropReason), usize> = BTreeMap::new();
     for drop in world.measured_drops().filter(|drop| !drop.is_broadcast()) {
         let interface = world.network.topology.interface(drop.link.addresses[drop.from.0 as usize]);
-        let (name, node) = (interface.name.as_str(), interface.node);
+        let (name, node) = (interface.name.as_ref(), interface.node);
         let row = *known.entry((name, node, drop.reason)).or_insert_with(|| {
             rows.push((name, node, drop.reason, DropCount::default()));
             rows.len() - 1

@@ -3,50 +3,48 @@
 use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
-use roamsim_network::link::{Attachment, Link, LinkStats, Sender};
+use roamsim_network::link::{Attachment, Link, Sender};
 use roamsim_network::subject::TO_ALL;
+use roamsim_network::topology::LinkId;
+use roamsim_protocols::Address;
 
-struct Row<'w> {
-    name: &'w str,
-    from: &'w str,
-    to: &'w str,
-    stats: LinkStats,
+struct Row {
+    link: LinkId,
+    from: Attachment,
+    /// The interface that it sends by. Several accesses may be one link.
+    at: Address,
+    to: Option<Address>,
 }
 
 pub(super) fn table(world: &World, end: Time) -> Table {
-    let interface = |address| world.network.topology.interface(address);
-    let node = |address| world.network.topology.node(interface(address).node).name.as_str();
-    let mut rows = Vec::new();
+    let topology = &world.network.topology;
+    // Rows are asked again for each column: there are many, and what they say lies elsewhere.
+    let mut rows = Vec::with_capacity(world.network.links().count());
     for link in world.network.links() {
-        let at = |Attachment(attachment)| node(link.addresses[attachment as usize]);
-        for Sender { from, to } in link.link.senders() {
-            rows.push(Row {
-                // Several accesses may be one link.
-                name: &interface(link.addresses[from.0 as usize]).name,
-                from: at(from),
-                to: to.map_or(TO_ALL, at),
-                stats: world.link_measurement(link.number, from, end),
-            });
-        }
+        let at = |Attachment(attachment)| link.addresses[attachment as usize];
+        let row = |Sender { from, to }| Row { link: link.number, from, at: at(from), to: to.map(at) };
+        rows.extend(link.link.senders().into_iter().map(row));
     }
+    let node = |address| topology.node(topology.owner(address)).name.as_ref();
+    let stats = || rows.iter().map(|row| world.link_measurement(row.link, row.from, end));
     let duration_s = world.measured(end).as_secs_f64();
     Table {
         name: "links",
         columns: vec![
-            text("name", rows.iter().map(|row| row.name)),
-            text("from", rows.iter().map(|row| row.from)),
-            text("to", rows.iter().map(|row| row.to)),
-            integer("sent_packets", "packets", rows.iter().map(|row| row.stats.sent_packets)),
-            integer("sent_bytes", "B", rows.iter().map(|row| row.stats.sent_bytes)),
-            integer("delivered_packets", "packets", rows.iter().map(|row| row.stats.delivered_packets)),
-            integer("dropped_packets", "packets", rows.iter().map(|row| row.stats.dropped_packets)),
-            float("utilisation", "", rows.iter().map(|row| ratio(row.stats.busy.as_secs_f64(), duration_s))),
+            text("name", rows.iter().map(|row| &*topology.interface(row.at).name)),
+            text("from", rows.iter().map(|row| node(row.at))),
+            text("to", rows.iter().map(|row| row.to.map_or(TO_ALL, node))),
+            integer("sent_packets", "packets", stats().map(|stats| stats.sent_packets)),
+            integer("sent_bytes", "B", stats().map(|stats| stats.sent_bytes)),
+            integer("delivered_packets", "packets", stats().map(|stats| stats.delivered_packets)),
+            integer("dropped_packets", "packets", stats().map(|stats| stats.dropped_packets)),
+            float("utilisation", "", stats().map(|stats| ratio(stats.busy.as_secs_f64(), duration_s))),
             float(
                 "mean_queue_packets",
                 "packets",
-                rows.iter().map(|row| ratio(row.stats.waiting.as_secs_f64(), duration_s)),
+                stats().map(|stats| ratio(stats.waiting.as_secs_f64(), duration_s)),
             ),
-            integer("max_queue_packets", "packets", rows.iter().map(|row| row.stats.max_waiting_packets)),
+            integer("max_queue_packets", "packets", stats().map(|stats| stats.max_waiting_packets)),
         ],
     }
 }

@@ -15,11 +15,11 @@ pub(crate) fn table(world: &World, rows: &[PacketRow]) -> Table {
             float("time_s", "s", rows.iter().map(|row| row.time.as_secs_f64())),
             named("event", rows.iter().map(|row| row.event.name()), |name| (*name).to_owned()),
             named("node", rows.iter().map(|row| row.node), |&node| {
-                world.network.topology.node(node).name.clone()
+                world.network.topology.node(node).name.to_string()
             }),
             named("destination", rows.iter().map(|row| row.destination), |address| {
                 let topology = &world.network.topology;
-                address.map_or_else(String::new, |to| topology.node(topology.owner(to)).name.clone())
+                address.map_or_else(String::new, |to| topology.node(topology.owner(to)).name.to_string())
             }),
             named("flow", rows.iter().map(|row| row.socket), |socket| {
                 socket.map_or_else(String::new, |to| world.named(Subject::Socket(to)).name.to_owned())

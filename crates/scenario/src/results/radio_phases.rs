@@ -21,7 +21,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
     rows().next()?;
     let name = |(at, row): (Address, &PhaseRow)| match row.of_all {
         true => String::new(),
-        false => topology.interface(at).name.clone(),
+        false => topology.interface(at).name.to_string(),
     };
     Some(Table {
         name: "radio_phases",

@@ -128,7 +128,7 @@ impl Builder<'_> {
         let mut all = topology.node(node).interfaces.iter().map(|&own| Address(own));
         let found = of_station
             .map(|of| of.interface)
-            .or_else(|| all.find(|own| topology.interface(*own).name == link));
+            .or_else(|| all.find(|own| *topology.interface(*own).name == *link));
         found.expect("validation refuses a link that it has not")
     }
 

@@ -90,8 +90,8 @@ fn passing(scenario: &Scenario) -> Passing<'_> {
     let mut pass = |from: &str, to: &str, name| {
         for Address(interface) in topology.path(nodes[from], nodes[to]) {
             let interface = topology.interface(Address(interface));
-            let node = topology.node(interface.node).name.clone();
-            passing.entry((interface.name.clone(), node)).or_default().push(name);
+            let node = topology.node(interface.node).name.to_string();
+            passing.entry((interface.name.to_string(), node)).or_default().push(name);
         }
     };
     for flow in &scenario.flows {

@@ -25,6 +25,8 @@ enum State {
     Deferring { opportunity: u64 },
     /// It has asked, and waits until then.
     Waiting { until: Time },
+    /// A map has told it of a burst, which has not begun.
+    Granted,
 }
 
 /// Contention of one station. How it is done is told each time: it is the same for all, and there are many.
@@ -95,7 +97,26 @@ impl Contention {
         self.requests = 0;
     }
 
-    /// A grant has come, which ends all contention. Returns what is still due to it of what it has asked for.
+    /// A map tells it of a burst: it neither contends nor asks again before it (clause 6.3.8).
+    pub fn told_of_burst(&mut self) {
+        self.state = State::Granted;
+    }
+
+    /// The burst passes it by. Whether T16 runs anew, as it was told of one.
+    pub fn misses_burst(&mut self, config: &ContentionConfig, now: Time) -> bool {
+        let told = self.state == State::Granted;
+        if told {
+            self.state = State::Waiting { until: now + config.timeout };
+        }
+        told
+    }
+
+    /// Whether it has asked, and the answer may still come.
+    pub fn has_asked(&self) -> bool {
+        matches!(self.state, State::Waiting { .. } | State::Granted)
+    }
+
+    /// The burst begins, which ends all contention. Returns what is still due to it of what it has asked for.
     pub fn granted(&mut self, bytes: u64) -> u64 {
         self.requests = 0;
         self.asked_bytes = self.asked_bytes.saturating_sub(bytes);
@@ -121,7 +142,7 @@ impl Contention {
     pub fn deadline(&self) -> Option<Time> {
         match self.state {
             State::Waiting { until } => Some(until),
-            State::Idle | State::Deferring { .. } => None,
+            State::Idle | State::Deferring { .. } | State::Granted => None,
         }
     }
 
@@ -175,6 +196,17 @@ mod tests {
         }
         // Windows of 2, 4, 8, 8, 8 opportunities: the last of each was drawn.
         assert_eq!(most, [1, 3, 7, 7, 7]);
+    }
+
+    #[test]
+    fn a_burst_that_passes_by_leaves_t16_behind() {
+        let mut one = Contention::new();
+        one.begin(&CONFIG, 0, &mut stream("passed by"));
+        assert!(!one.has_asked() && !one.misses_burst(&CONFIG, at(0)), "nobody told it of one");
+        one.told_of_burst();
+        assert_eq!((one.has_asked(), one.is_idle(), one.deadline()), (true, false, None));
+        assert!(one.misses_burst(&CONFIG, at(3)));
+        assert_eq!((one.has_asked(), one.deadline()), (true, Some(at(13))));
     }
 
     #[test]

@@ -29,7 +29,7 @@ fn rows(world: &World) -> Vec<Row<'_>> {
     for link in world.network.links() {
         let AnyLink::Wifi(machine) = link.link else { continue };
         let interface = |Attachment(number): Attachment| topology.interface(link.addresses[number as usize]);
-        let node = |at| topology.node(interface(at).node).name.as_str();
+        let node = |at| topology.node(interface(at).node).name.as_ref();
         for cell in 0..machine.cell_count() {
             let mut members = machine.members_of(cell).peekable();
             let Some(&(_, down, _)) = members.peek() else { continue };

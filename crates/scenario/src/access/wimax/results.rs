@@ -30,7 +30,7 @@ fn rows(world: &World) -> Vec<Row<'_>> {
         let interface = |Attachment(number): Attachment| topology.interface(link.addresses[number as usize]);
         let nodes = (0..cell.station_count()).map(|station| {
             let (_, up) = cell.attachments_of(station);
-            topology.node(interface(up).node).name.as_str()
+            topology.node(interface(up).node).name.as_ref()
         });
         rows.push(Row { name: &interface(cell.attachments_of(0).0).name, cell, nodes: nodes.collect() });
     }

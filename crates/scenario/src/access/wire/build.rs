@@ -135,7 +135,7 @@ pub(in crate::access) fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel
             let mut segments = segments.clone();
             segments.sort_unstable();
             // Validation refuses the name of no flow.
-            let flow = flow.as_ref().and_then(|name| flows.iter().find(|flow| flow.name == *name));
+            let flow = flow.as_ref().and_then(|name| flows.iter().find(|flow| *flow.name == **name));
             LossModel::List { segments, association: flow.map(|flow| flow.association) }
         }
         Losses::GilbertElliott { transitions, loss_good, loss_bad } => LossModel::GilbertElliott {

@@ -55,7 +55,7 @@ pub(crate) fn add(
     let primary = [a.0.node, b.0.node].map(|node| {
         let on = settings.primary_path.as_ref()?;
         let mut own = topology.node(node).interfaces.iter().copied().map(Address);
-        own.find(|&address| topology.interface(address).name == *on)
+        own.find(|&address| *topology.interface(address).name == **on)
     });
     world.add_sctp(&config, how, a, b, primary)
 }
