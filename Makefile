@@ -59,7 +59,7 @@ test-rust:
 
 test-python: setup
 	$(SAY) 'Testing: the command line, the Python package, the documentation, from a user'"'"'s side'
-	$(BIN)/python -m pytest -q -n auto --dist loadscope
+	$(BIN)/python -m pytest -q -n auto --dist loadscope --no-loadscope-reorder
 
 FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= $(shell date +%s)
@@ -111,13 +111,13 @@ bench: setup
 	$(SAY) 'Measuring: whole scenarios beside ns-3, ns-2 and htsim, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json $(if $(HTSIM),--htsim '$(HTSIM)')
 
-counts:
+counts: setup
 	$(SAY) 'Counting: the instructions of some runs, against benches/counts.json'
-	@$(PYTHON) -m benches.counts
+	@$(BIN)/python -m benches.counts
 
-new-counts:
+new-counts: setup
 	$(SAY) 'Counting: the instructions of some runs, to be kept in benches/counts.json'
-	@$(PYTHON) -m benches.counts --renew
+	@$(BIN)/python -m benches.counts --renew
 
 validate: setup
 	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
@@ -134,7 +134,7 @@ references: setup
 
 wheel: setup
 	$(SAY) 'Building: a wheel in dist/'
-	$(BIN)/maturin build --release --locked --quiet --out dist
+	$(BIN)/maturin build --release --locked --strip --quiet --out dist
 	$(SAY) 'Trying: the wheel in an environment of its own, without cargo'
 	$(BIN)/python tests/try_wheel.py dist
 

@@ -3,13 +3,14 @@
     python -m benches.counts [--only NAME]... [--renew]
 
 Instructions do not depend on what else the machine does, so that a change of a few percent shows. They do depend on
-the compiler: `benches/counts.json` keeps them by compiler, for the profile `release` of `Cargo.toml`; another
-compiler is told that nothing is kept for it, and fails nothing. A count further than 3 % from what is kept is an
-error, whether it is more or less: less is to be kept as well, by `--renew`, which writes the counts of this compiler
-anew. The processor and the C library hardly count: other variants of the library's copying and an allocator without
-caches move the dumbbell of ten flows by 0.01 %.
+the compiler: `benches/counts.json` keeps them by compiler, for the profile `release` of `Cargo.toml`, in which
+`make setup` builds the extension module; another compiler is told that nothing is kept for it, and fails nothing. A
+count further than 3 % from what is kept is an error, whether it is more or less: less is to be kept as well, by
+`--renew`, which writes the counts of this compiler anew. The processor and the C library hardly count: other variants
+of the library's copying and an allocator without caches move the dumbbell of ten flows by 0.01 %.
 
-Only the run is counted, not the reading of the scenario nor the building of its world (`benches/counts/src/main.rs`).
+Only the run is counted (`counted_run` in `crates/python/src/crew.rs`), not Python, the reading of the scenario, nor
+the building of its world.
 """
 
 import argparse
@@ -32,7 +33,8 @@ from peers.simulators import ROOT
 KEPT = ROOT / "benches" / "counts.json"
 SCENARIOS = ROOT / "benches" / "scenarios"
 TOLERANCE = 0.03
-# The function of benches/counts/src/main.rs around the run, however its name is mangled.
+PROGRAM = ROOT / "benches" / "counted.py"
+# The function of crates/python/src/crew.rs around the run, however its name is mangled.
 COUNTED = "*counted_run*"
 
 
@@ -75,9 +77,9 @@ class FailedError(Exception):
     """Something could not be built or run."""
 
 
-def run(command: list[str], environment: dict[str, str] | None = None) -> str:
+def run(command: list[str]) -> str:
     """A program's output."""
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise FailedError(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -89,20 +91,19 @@ def compiler() -> str:
     return f"rustc {about['release']}, {about['host']}"
 
 
-def build() -> Path:
-    """Builds the program in the profile of Cargo.toml, whatever the environment changes in it; returns its path."""
-    spoils = re.compile(r"CARGO_PROFILE_.*|CARGO_INCREMENTAL|CARGO_ENCODED_RUSTFLAGS|(CARGO_BUILD_)?RUSTFLAGS")
-    environment = {key: value for key, value in os.environ.items() if not spoils.fullmatch(key)}
-    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "roamsim-counts"]
-    messages = run([*command, "--message-format=json-render-diagnostics"], environment)
-    for line in messages.splitlines():
-        executable = json.loads(line).get("executable")
-        if executable:
-            return Path(executable)
-    raise FailedError("cargo names no program that it built")
+def callgrind(words: list[str], *options: str) -> tuple[int, str]:
+    """The instructions of `counted.py` with these words that the options have callgrind collect; its output."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "callgrind.out"
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *options]
+        told = run([*valgrind, sys.executable, "-IS", str(PROGRAM), *words])
+        found = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
+    if not found or not int(found[1]):
+        raise FailedError(f"{' '.join(words)}: callgrind counted nothing with {' '.join(options)}")
+    return int(found[1]), told
 
 
-def count(program: Path, case: Case) -> Count:
+def count(case: Case) -> Count:
     """Runs a case under callgrind."""
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(case.scenario, Path):
@@ -110,13 +111,9 @@ def count(program: Path, case: Case) -> Count:
         else:
             path = Path(folder) / f"{case.name}.json"
             path.write_text(json.dumps(case.scenario))
-        out = Path(folder) / "callgrind.out"
-        callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}"]
-        told = run([*callgrind, str(program), str(path), f"scenario.duration={case.duration}"])
-        found = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
-    if not found or not int(found[1]):
-        raise FailedError(f"{case.name}: callgrind counted nothing; is there a function like {COUNTED}?")
-    return Count(instructions=int(found[1]), **json.loads(told))
+        words = [str(path), f"scenario.duration={case.duration}"]
+        instructions, told = callgrind(words, f"--toggle-collect={COUNTED}")
+    return Count(instructions=instructions, **json.loads(told))
 
 
 def read() -> dict[str, dict[str, dict[str, int]]]:
@@ -147,7 +144,7 @@ def compare(counts: dict[str, Count], kept: dict[str, dict[str, int]]) -> tuple[
 
 def missing_programs() -> list[str]:
     """What is needed and not there."""
-    return [program for program in ("valgrind", "cargo", "rustc") if shutil.which(program) is None]
+    return [program for program in ("valgrind", "rustc") if shutil.which(program) is None]
 
 
 def left_out(why: str) -> int:
@@ -175,11 +172,8 @@ def main(words: list[str] | None = None) -> int:
                 "nothing has changed since they held, and commit benches/counts.json\n"
             )
             return 0
-        program = build()
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            counts = dict(
-                zip([case.name for case in cases], pool.map(lambda case: count(program, case), cases), strict=True)
-            )
+            counts = dict(zip([case.name for case in cases], pool.map(count, cases), strict=True))
     except FailedError as error:
         sys.stderr.write(f"{error}\n")
         return 1

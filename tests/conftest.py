@@ -233,6 +233,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(program): the test is left out where the program is not installed")
 
 
+#: Modules that take longest. They go first: at the end a worker would be left with one, and the others with nothing.
+LONGEST = {
+    "test_documentation.py", "test_fuzz_results.py", "test_large.py", "test_mih_transport.py", "test_notebook.py",
+    "test_sctp_mobile_ip.py",
+}  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("needs"):
         for program in mark.args:

@@ -3,9 +3,9 @@
 Loading polars and what else a command needs takes half a second of a processor, many times what most commands of the
 tests do, and there are a thousand. Here a server loads it once. For a command it forks a process, which gets the
 command's folder, environment, streams and arguments, runs `python -m roamsim` from there as it stands, and ends as any
-process ends; the server tells its exit code. What the server holds is only loaded, nothing of it has been used. Threads that libraries
-begin when they are loaded (of memory, of arithmetic) are not in a forked process; those that polars works with begin when they are
-needed.
+process ends, but for taking apart what is loaded; the server tells its exit code. What the server holds is only loaded,
+nothing of it has been used. Threads that libraries begin when they are loaded (of memory, of arithmetic) are not in a
+forked process; those that polars works with begin when they are needed.
 
 What is left out is the start itself. Tests of that, of signals, and of what a process takes begin real processes
 (`conftest.begin`).
@@ -15,6 +15,7 @@ What is left out is the start itself. Tests of that, of signals, and of what a p
 """
 
 import array
+import atexit
 import contextlib
 import gc
 import json
@@ -24,10 +25,12 @@ import select
 import signal
 import socket
 import sys
+import threading
 
-#: What commands load. What only few need (matplotlib, DuckDB) stays with these: every fork copies the tables of this memory.
+#: What commands load. What only few need (DuckDB, SALib) stays with these: every fork copies the tables of this memory.
 LOADED = """
-filelock jinja2 markdown_it numpy platformdirs polars polars._utils.parquet rich.console rich.progress rich.table vl_convert
+altair filelock jinja2 markdown_it matplotlib.backends.backend_agg matplotlib.backends.backend_svg matplotlib.figure
+matplotlib.ticker numpy platformdirs polars polars._utils.parquet rich.console rich.progress rich.table vl_convert
 roamsim.api roamsim.cli.app roamsim.cli.summary roamsim.reports.plot roamsim.reports.results roamsim.running.sweeps
 roamsim.storing.outputs roamsim.storing.queries
 """
@@ -103,6 +106,22 @@ def become(request: dict[str, object], streams: list[int]) -> None:
     sys.path[0] = request["folder"]
 
 
+def leave(code: str | int | None) -> None:
+    """Ends as `sys.exit(code)` does, but leaves what is loaded to the system, which takes it away in one piece.
+
+    Python would take it apart object by object, and have each piece of the server's memory copied for it: a third of
+    what most commands take.
+    """
+    if code is None or isinstance(code, int):
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        with contextlib.suppress(OSError, ValueError):  # Python tells what cannot be written
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit((code or 0) & 0xFF)
+    sys.exit(code)
+
+
 def serve(path: str) -> None:
     """Forks for each request; comes back in a command's process alone, or when stdin has ended."""
     for name in LOADED.split():
@@ -164,4 +183,7 @@ if __name__ == "__main__":
     serve(sys.argv[1])
     import runpy
 
-    runpy.run_module("roamsim", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("roamsim", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        leave(end.code)

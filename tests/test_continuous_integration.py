@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 
@@ -32,22 +31,3 @@ def test_wheels_are_built_and_tried_with_the_oldest_python_there_may_be() -> Non
     # Of each kind of job that builds something: it is tried.
     assert workflow.count("PyO3/maturin-action@v1") == len(re.findall(r"python (tests/try_wheel\.py)", workflow)) == 2
     assert (ROOT / "tests/try_wheel.py").is_file()
-
-
-def test_the_program_of_the_counts_is_made_of_the_crates_of_the_extension_module() -> None:
-    """With the same features, also of what runs in the compiler: otherwise most of them are compiled a second time."""
-
-    def crates(package: str) -> set[str]:
-        tree = ["cargo", "tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none"]
-        done = subprocess.run(
-            [*tree, "--format", "{p} {f}", "--package", package],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        return {line.removesuffix(" (*)") for line in done.stdout.splitlines()}
-
-    counted = {crate for crate in crates("roamsim-counts") if not crate.startswith("roamsim-counts ")}
-    assert any(crate.startswith("roamsim-scenario ") for crate in counted)
-    assert counted - crates("roamsim-python") == set()

@@ -1,7 +1,6 @@
 """What the count of instructions judges, and what it says where it cannot count."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -56,8 +55,7 @@ def counted(monkeypatch, tmp_path):
     monkeypatch.setattr(counts, "KEPT", tmp_path / "counts.json")
     monkeypatch.setattr(counts, "missing_programs", list)
     monkeypatch.setattr(counts, "compiler", lambda: "A")
-    monkeypatch.setattr(counts, "build", lambda: Path("program"))
-    monkeypatch.setattr(counts, "count", lambda program, case: Count(1000, 10, 20))
+    monkeypatch.setattr(counts, "count", lambda case: Count(1000, 10, 20))
     return counts.KEPT
 
 

@@ -451,7 +451,13 @@ impl<E: Event> EventQueue<E> {
     /// Adds an event. Time may stand still but not run backwards.
     #[inline(always)]
     pub fn push(&mut self, time: Time, event: E) {
-        self.push_code(time, event.to_code(), event.order());
+        self.push_of(event.order(), time, event);
+    }
+
+    /// The same for one whose [order](Event::order) is known without looking at it.
+    #[inline(always)]
+    pub fn push_of(&mut self, order: Order, time: Time, event: E) {
+        self.push_code(time, event.to_code(), order);
     }
 
     #[inline(never)]
@@ -514,7 +520,7 @@ impl<E: Event> EventQueue<E> {
     pub fn pop_until(&mut self, until: Time) -> Option<(Time, E)> {
         let near = self.near.first();
         if near >= self.far_from {
-            return self.pop_of_both(until);
+            return self.pop_of_both(until).map(|code| (self.last_popped, E::from_code(code)));
         }
         let time = self.epoch + Span::from_ns(near >> INSERTION_BITS);
         if time > until {
@@ -524,9 +530,9 @@ impl<E: Event> EventQueue<E> {
         Some((time, E::from_code(self.near.take_first(near))))
     }
 
-    /// The same where the earliest may be in `far`.
+    /// The same where the earliest may be in `far`: its number, and its time as the last one popped.
     #[inline(never)]
-    fn pop_of_both(&mut self, until: Time) -> Option<(Time, E)> {
+    fn pop_of_both(&mut self, until: Time) -> Option<u32> {
         let far = self.far.first();
         self.far_from = self.of_near(far);
         let of_near = self.near.first();
@@ -537,13 +543,12 @@ impl<E: Event> EventQueue<E> {
             return None;
         }
         self.last_popped = time;
-        let code = if near < far {
+        Some(if near < far {
             self.near.take_first(of_near)
         } else {
             self.far_from = 0;
             self.far.take_first()
-        };
-        Some((time, E::from_code(code)))
+        })
     }
 
     /// Nothing is to happen beyond this instant for now.

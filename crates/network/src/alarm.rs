@@ -20,7 +20,8 @@ impl<'a> Moment<'a> {
     /// Has an event come at an instant.
     #[inline(always)]
     pub(crate) fn push(&mut self, at: Time, event: Event) {
-        self.queue.push(at, event.into());
+        // Mostly one whose kind is known where this stands.
+        self.queue.push_of(event.order(), at, event.into());
     }
 
     /// Goes on to a later instant, if nothing else happens up to it.

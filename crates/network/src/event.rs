@@ -88,18 +88,23 @@ impl roamsim_engine::Event for Wake {
         Wake(code)
     }
 
-    /// Of links: all packets take as long on wires of a kind. Of sources that send at one interval, whoever's.
     #[inline(always)]
     fn order(self) -> Order {
-        match self.0 >> NUMBER_BITS {
-            0 => Order::Kept,
-            2 => Order::OfPeriods,
-            _ => Order::Any,
-        }
+        self.event().order()
     }
 }
 
 impl Event {
+    /// Of links: all packets take as long on wires of a kind. Of sources that send at one interval, whoever's.
+    #[inline(always)]
+    pub(crate) fn order(self) -> Order {
+        match self {
+            Event::Link(_) => Order::Kept,
+            Event::Source(_) => Order::OfPeriods,
+            _ => Order::Any,
+        }
+    }
+
     /// What fingerprints tell it by.
     pub(crate) fn digested(self) -> u64 {
         let (kind, number) = self.parts();

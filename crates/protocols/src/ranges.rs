@@ -121,6 +121,13 @@ impl Ranges {
     /// Adds a range that is not empty. Those that it overlaps or borders on become one with it; `replacing` is told
     /// of each of them before.
     pub(crate) fn insert(&mut self, added: Range, mut replacing: impl FnMut(Range)) -> Insertion {
+        let count = self.ranges.len();
+        // What comes next behind the highest, as it mostly does.
+        if let Some(last) = self.ranges.back_mut().filter(|last| last.end == added.start) {
+            replacing(*last);
+            last.end = added.end;
+            return Insertion::New { range: *last, place: count - 1, replaced: 1 };
+        }
         let place = self.ending_below(added.start, self.ranges.len());
         let mut range = added;
         let mut after = place;

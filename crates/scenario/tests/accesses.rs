@@ -1,8 +1,6 @@
 //! What holds for every access technology alike: names, stations beside other accesses, addresses that come and go.
 
-mod outcome;
-
-use outcome::{integers, texts};
+use crate::outcome::{integers, texts};
 use roamsim_scenario::run::{Options, run};
 use roamsim_scenario::{Format, Scenario};
 

@@ -1,8 +1,6 @@
 //! DECT accesses in scenarios: what is refused, and the closed forms of docs/models/dect.md with TCP on top.
 
-#[macro_use]
-mod refusal;
-
+use crate::refusal;
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::table::Values;
 use roamsim_scenario::{Format, Scenario};

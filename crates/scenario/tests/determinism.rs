@@ -211,7 +211,7 @@ fn a_run_holds_few_rows_of_its_traces() {
 
 /// Recorded digests of every example, at three grains. A change of `results` alone means a change of what is
 /// measured; of `packets`, of behaviour; of `events` alone, of how the same is computed. A change that is meant is
-/// accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test determinism`, and named in CHANGELOG.md.
+/// accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test all determinism`, and named in CHANGELOG.md.
 ///
 /// Each runs without anything that looks on, with its digests taken, and with every probe: all three do the same.
 #[test]

@@ -1,10 +1,7 @@
 //! What users see when something is wrong: each report is a snapshot, and each was read with the question whether
 //! its reader would know where the mistake is and what to do.
 
-#[macro_use]
-mod refusal;
-
-use refusal::refuse;
+use crate::refusal::refuse;
 use roamsim_scenario::{Format, Scenario};
 
 const GOOD: &str = r#"[scenario]

@@ -1,8 +1,6 @@
 //! What a handover costs each flow of its station: packets lost, messages late, the direction that is interrupted.
 
-mod outcome;
-
-use outcome::{floats, integers, table, texts};
+use crate::outcome::{self, floats, integers, table, texts};
 use roamsim_scenario::run::{Options, Outcome, Trace};
 
 /// Two base stations at 0 and 100 m, whose beacons come at 0 and 50 ms of each tenth of a second; a walker from 0 to 100 m at 10 m/s.

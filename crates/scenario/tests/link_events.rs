@@ -1,10 +1,7 @@
 //! Link events, end to end: what links say, and what a remote MIH user hears of it.
 
-mod outcome;
-#[macro_use]
-mod refusal;
-
-use outcome::{floats, texts};
+use crate::outcome::{self, floats, texts};
+use crate::refusal;
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 use std::fs;

@@ -1,10 +1,7 @@
 //! Handovers by MIH users, end to end, on the example and on variants of it.
 
-mod outcome;
-#[macro_use]
-mod refusal;
-
-use outcome::{floats, integers, texts};
+use crate::outcome::{floats, integers, texts};
+use crate::refusal;
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 

@@ -1,9 +1,7 @@
 //! Mobile IP, end to end: what a handover takes and costs can be worked out by hand. `docs/models/mobile-ip.md` has the
 //! closed forms.
 
-mod outcome;
-
-use outcome::{floats, integers, texts};
+use crate::outcome::{floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome, run};
 use roamsim_scenario::{Format, Scenario};
 

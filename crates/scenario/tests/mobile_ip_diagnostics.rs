@@ -1,9 +1,7 @@
 //! What users see when an arrangement of Mobile IP cannot work; each report was read with the question whether its
 //! reader would know where the mistake is and what to do.
 
-#[macro_use]
-mod refusal;
-
+use crate::refusal;
 use roamsim_scenario::{Format, Scenario};
 
 const GOOD: &str = r#"[scenario]

@@ -1,8 +1,6 @@
 //! Mobile SCTP, end to end: what a handover takes and costs can be worked out by hand.
 
-mod outcome;
-
-use outcome::{floats, integers, table, texts};
+use crate::outcome::{floats, integers, table, texts};
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 

@@ -1,10 +1,7 @@
 //! Paths that vary, as a scenario states them: rates, delays and losses over time, recorded paths, and what is wrong with them.
 
-mod outcome;
-mod refusal;
-
-use outcome::{floats, integers, texts};
-use refusal::{refuse, report_on};
+use crate::outcome::{self, floats, integers, texts};
+use crate::refusal::{refuse, report_on};
 use roamsim_scenario::run::{Options, Outcome, Trace};
 use roamsim_scenario::{Format, Scenario};
 use std::fs;

@@ -1,9 +1,7 @@
 //! Queue disciplines before wires and before radios of 802.11, as a scenario states them: what they do to a call beside a download,
 //! and the shares of flows.
 
-mod outcome;
-
-use outcome::{floats, integers, texts};
+use crate::outcome::{self, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 

@@ -1,10 +1,7 @@
 //! `count` and `{i}`: elements that stand for many are the same as elements written out, and what is wrong with them
 //! is told once, where it stands.
 
-#[macro_use]
-mod refusal;
-
-use refusal::refuse;
+use crate::refusal::refuse;
 use roamsim_scenario::{Format, Scenario, schema};
 
 /// Clients at a router, each with a link and a flow of its own.

@@ -1,8 +1,7 @@
 //! SCTP as users meet it: every kind of application over it, and what is recorded of it.
 
-mod outcome;
-mod refusal;
-
+use crate::outcome;
+use crate::refusal;
 use roamsim_scenario::run::{Options, Outcome, Trace};
 use roamsim_scenario::table::Values;
 

@@ -1,8 +1,6 @@
 //! Coarse series of flows and links: what is counted in which part of a run, and that it adds up to the tables of the whole.
 
-mod outcome;
-
-use outcome::{floats, integers, table, texts};
+use crate::outcome::{self, floats, integers, table, texts};
 use roamsim_scenario::run::{Fingerprints, Options, Outcome, Trace};
 use std::collections::BTreeMap;
 use std::fs;

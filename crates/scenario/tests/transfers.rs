@@ -1,10 +1,7 @@
 //! Transfers that arrive, each over a connection of its own.
 
-mod outcome;
-mod refusal;
-
-use outcome::{floats, integers, table, texts};
-use refusal::report_on;
+use crate::outcome::{self, floats, integers, table, texts};
+use crate::refusal::report_on;
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 

@@ -1,8 +1,6 @@
 //! Video from end to end: frames from traces and films over a wire, counted where they arrive.
 
-mod outcome;
-
-use outcome::{floats, integers};
+use crate::outcome::{floats, integers};
 use roamsim_scenario::run::{Options, Outcome, run};
 use roamsim_scenario::{Format, Scenario};
 

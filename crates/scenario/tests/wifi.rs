@@ -1,8 +1,5 @@
 //! Wi-Fi cells in scenarios: what is refused, and what stations of different rates get.
 
-#[macro_use]
-mod refusal;
-
 use roamsim_scenario::run::{Options, run};
 use roamsim_scenario::table::Values;
 use roamsim_scenario::{Format, Scenario};

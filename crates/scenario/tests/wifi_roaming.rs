@@ -1,8 +1,5 @@
 //! Stations that walk between Wi-Fi access points: what is refused, and handovers over a bridged network and by Mobile IP.
 
-#[macro_use]
-mod refusal;
-
 use roamsim_scenario::run::{Options, Trace, run};
 use roamsim_scenario::table::{Table, Values};
 use roamsim_scenario::{Format, Scenario};

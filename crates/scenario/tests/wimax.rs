@@ -1,10 +1,6 @@
 //! 802.16 cells in scenarios: what is refused, and what stations get.
 
-mod outcome;
-#[macro_use]
-mod refusal;
-
-use outcome::{floats, integers, texts};
+use crate::outcome::{self, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome};
 
 const GOOD: &str = r#"[scenario]

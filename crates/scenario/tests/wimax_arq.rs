@@ -1,8 +1,6 @@
 //! ARQ of 802.16 cells in scenarios: what is refused, and what it does to a stream.
 
-mod outcome;
-
-use outcome::{floats, integers, texts};
+use crate::outcome::{self, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 

@@ -1,10 +1,6 @@
 //! Network entry of 802.16 in scenarios: what is refused, and walks into its cells under each handover scheme.
 
-mod outcome;
-#[macro_use]
-mod refusal;
-
-use outcome::{floats, integers, texts};
+use crate::outcome::{self, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! 802.16 cells of OFDMA in scenarios: what is refused, and what their slots carry.
 
-mod outcome;
-
-use outcome::{floats, integers};
+use crate::outcome::{self, floats, integers};
 use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 

@@ -94,7 +94,7 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     if len(places) <= MARKED:
         axis = alt.Axis(labelFlush=EDGE + 1, values=places, format=".6~g", labelOverlap="greedy")
     beside = _beside(figure, rows)
-    base = alt.Chart({"values": shown}).encode(
+    base = alt.Chart().encode(
         x=alt.X(
             "x:O", title=figure.x_title, axis=alt.Axis(format=".6~g", labelAngle=0), scale=alt.Scale(padding=APART)
         )
@@ -133,7 +133,9 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
             if beside
             else valid.mark_area(opacity=0.18, strokeWidth=0, clip=True)
         )
-        layers.append(band.encode(y=alt.Y(low, title=y_title, scale=scale), y2="high:Q", detail="curve:N"))
+        layers.append(
+            band.encode(y=alt.Y(low, title=y_title, scale=scale), y2=alt.Y2("high:Q"), detail=alt.Detail("curve:N"))
+        )
     with_form = [row for row in shown if row["closed_form"] is not None]
     lines = base if beside else base.encode(strokeDash=dashed)
     if with_form:
@@ -145,8 +147,9 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
         joined = joined.mark_line(strokeWidth=1.2, opacity=0.55) if with_form else joined.mark_line(strokeWidth=1.8)
         layers.append(joined.encode(y=mean))
     points = base.mark_point(filled=True, size=26, opacity=1).encode(y=mean, tooltip=_tooltip(figure, rows))
-    layers.append(points.encode(detail="curve:N"))
-    return alt.layer(*layers)
+    layers.append(points.encode(detail=alt.Detail("curve:N")))
+    # Every step above copies its chart whole: the data come last.
+    return alt.layer(*layers, data={"values": shown})
 
 
 def specification(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

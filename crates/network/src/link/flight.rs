@@ -44,40 +44,21 @@ impl Flights {
     /// Gives a packet its place.
     #[inline(always)]
     pub fn add(&mut self, packet: Packet) -> Place {
-        *self.blank() = Some(packet);
-        self.take_blank(Onward::BY_ROUTES)
+        let (place, blank) = self.reserve();
+        *blank = Some(packet);
+        place
     }
 
-    /// Where the next packet is to be written; it has its place with [`Flights::take_blank`].
+    /// The place of a packet that is now written into it.
     #[inline(always)]
-    pub fn blank(&mut self) -> &mut Option<Packet> {
+    pub fn reserve(&mut self) -> (Place, &mut Option<Packet>) {
         if self.free == NONE {
             self.add_place();
         }
-        &mut self.places[self.free as usize].packet
-    }
-
-    /// Gives what was written into the blank its place.
-    #[inline(always)]
-    pub fn take_blank(&mut self, onward: Onward) -> Place {
         let number = self.free;
         let flight = &mut self.places[number as usize];
         self.free = flight.next;
-        flight.onward = onward;
-        Place(number)
-    }
-
-    /// Where a packet goes from the end of its wire.
-    #[inline(always)]
-    pub fn onward(&self, place: &Place) -> Onward {
-        self.places[place.0 as usize].onward
-    }
-
-    /// It has gone a step further.
-    #[inline(always)]
-    pub fn goes_on(&mut self, place: &Place) {
-        let onward = &mut self.places[place.0 as usize].onward;
-        *onward = onward.next();
+        (Place(number), &mut flight.packet)
     }
 
     #[cold]
@@ -138,31 +119,36 @@ impl Line {
         self.next
     }
 
-    /// A packet comes in behind the others.
+    /// A packet comes in behind the others, which goes on so from the end of the wire.
     #[inline(always)]
-    pub fn push(&mut self, flights: &mut Flights, Place(number): Place, arrival: Time) {
-        let flight = &mut flights.places[number as usize];
+    pub fn push(&mut self, flights: &mut Flights, Place(number): Place, arrival: Time, onward: Onward) {
+        let places = flights.places.as_mut_slice();
+        let flight = &mut places[number as usize];
         flight.arrival = arrival;
         flight.next = NONE;
+        flight.onward = onward;
         if self.first == NONE {
             self.next = arrival;
             self.first = number;
         } else {
-            flights.places[self.last as usize].next = number;
+            places[self.last as usize].next = number;
         }
         self.last = number;
     }
 
-    /// Takes the first, if it has arrived by `now`.
+    /// Takes the first, if it has arrived by `now`, and tells where it goes on.
     #[inline(always)]
-    pub fn pop(&mut self, flights: &Flights, now: Time) -> Option<Place> {
-        if self.next > now || self.first == NONE {
+    pub fn pop(&mut self, flights: &Flights, now: Time) -> Option<(Place, Onward)> {
+        if self.next > now {
             return None;
         }
-        let first = self.first;
-        self.first = flights.places[first as usize].next;
-        self.next = flights.places.get(self.first as usize).map_or(Time::MAX, |flight| flight.arrival);
-        Some(Place(first))
+        let places = flights.places.as_slice();
+        // Behind the last there is no place of this number.
+        let first = places.get(self.first as usize)?;
+        let place = Place(self.first);
+        self.first = first.next;
+        self.next = places.get(first.next as usize).map_or(Time::MAX, |flight| flight.arrival);
+        Some((place, first.onward))
     }
 }
 
@@ -212,20 +198,20 @@ mod tests {
                         let packet = Packet { id: PacketId(id), ..datagram(100) };
                         latest[wire] = latest[wire].max(now) + behind;
                         let place = flights.add(packet);
-                        lines[wire].push(&mut flights, place, Time::from_ns(latest[wire]));
+                        lines[wire].push(&mut flights, place, Time::from_ns(latest[wire]), Onward::BY_ROUTES);
                         queues[wire].push_back((Time::from_ns(latest[wire]), id));
                     }
                     Step::Arrive(wire, later, to) => {
                         now += later;
                         let due = Time::from_ns(now);
                         let expected = queues[wire].pop_front_if(|&mut (at, _)| at <= due);
-                        let place = lines[wire].pop(&flights, due);
+                        let place = lines[wire].pop(&flights, due).map(|(place, _)| place);
                         prop_assert_eq!(place.is_some(), expected.is_some());
                         let Some((place, (_, id))) = place.zip(expected) else { continue };
                         prop_assert_eq!(flights.packet(&place).map(|packet| packet.id), Some(PacketId(id)));
                         if let Some(to) = to {
                             latest[to] = latest[to].max(now);
-                            lines[to].push(&mut flights, place, Time::from_ns(latest[to]));
+                            lines[to].push(&mut flights, place, Time::from_ns(latest[to]), Onward::BY_ROUTES);
                             queues[to].push_back((Time::from_ns(latest[to]), id));
                         } else {
                             if id % 2 == 0 {

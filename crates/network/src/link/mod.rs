@@ -34,6 +34,7 @@ use self::indication::Indication;
 use self::phase::PhaseRow;
 use self::stations::Stations;
 use crate::alarm::Moment;
+use crate::ends::Onward;
 use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::queue::transmitter::{Ahead, Served, Service};
@@ -339,7 +340,7 @@ impl AnyLink {
             self,
             wire => {
                 let place = flights.add(packet);
-                let outcome = wire.put(flights, cx.now, place).map_err(|(place, dropped)| {
+                let outcome = wire.put(flights, cx.now, (place, Onward::BY_ROUTES)).map_err(|(place, dropped)| {
                     flights.clear(place);
                     dropped
                 });
@@ -390,7 +391,7 @@ impl AnyLink {
         each_carrier!(
             self,
             wire => {
-                let packet = wire.take(flights, now).and_then(|place| flights.take(place));
+                let packet = wire.take(flights, now).and_then(|(place, _)| flights.take(place));
                 packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| wire.poll_timeout())
             },
             link => take(&mut **link, now)

@@ -15,6 +15,7 @@ use super::outages::Outages;
 use super::{Attachment, Link, LinkStats, Sender};
 use crate::alarm::Moment;
 use crate::drops::{DropReason, Dropped};
+use crate::ends::Onward;
 use crate::event::Event;
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
@@ -93,6 +94,8 @@ impl Faults {
 }
 
 impl Wire {
+    /// Where all of it comes from.
+    pub(crate) const SENDER: Attachment = Attachment(0);
     /// Where all of it arrives.
     pub(crate) const RECEIVER: Attachment = Attachment(1);
 
@@ -162,13 +165,13 @@ impl Wire {
         Ok(departure + self.delay)
     }
 
-    /// Takes a packet, which has its place already. One that is dropped stays in it, and the place is given back.
+    /// Takes a packet, which has its place already, and goes on so from the end of the wire. One that is dropped stays in it, and the place is given back.
     #[inline(always)]
     pub(crate) fn put(
         &mut self,
         flights: &mut Flights,
         now: Time,
-        place: Place,
+        (place, onward): (Place, Onward),
     ) -> Result<(), (Place, Dropped)> {
         let Some(packet) = flights.packet(&place) else {
             debug_assert!(false, "a place without a packet");
@@ -176,7 +179,7 @@ impl Wire {
         };
         match self.admit(now, packet) {
             Ok(arrival) => {
-                self.flying.push(flights, place, arrival);
+                self.flying.push(flights, place, arrival, onward);
                 self.flying_packets += 1;
                 Ok(())
             }
@@ -207,18 +210,33 @@ impl Wire {
         }
     }
 
+    /// The next packet that has arrived; where there is none, its next wake-up is armed.
+    #[inline(always)]
+    pub(crate) fn take_or_arm(
+        &mut self,
+        flights: &Flights,
+        number: u32,
+        moment: &mut Moment<'_>,
+    ) -> Option<(Place, Onward)> {
+        let taken = self.take(flights, moment.now);
+        if taken.is_none() {
+            self.arm(number, moment);
+        }
+        taken
+    }
+
     /// The wake-up has come.
     #[inline(always)]
     pub(crate) fn woken(&mut self) {
         self.wakes = false;
     }
 
-    /// The place of the next packet that has arrived by `now`.
+    /// The place of the next packet that has arrived by `now`, and where it goes on.
     #[inline(always)]
-    pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Place> {
-        let place = self.flying.pop(flights, now)?;
+    pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<(Place, Onward)> {
+        let taken = self.flying.pop(flights, now)?;
         self.flying_packets -= 1;
-        Some(place)
+        Some(taken)
     }
 }
 
@@ -267,7 +285,7 @@ impl Link for Wire {
 
     /// One direction: its sender and its receiver.
     fn senders(&self) -> Vec<Sender> {
-        vec![Sender { from: Attachment(0), to: Some(Wire::RECEIVER) }]
+        vec![Sender { from: Wire::SENDER, to: Some(Wire::RECEIVER) }]
     }
 }
 
@@ -301,7 +319,7 @@ mod tests {
 
     impl Flown {
         fn take(&mut self, now: Time) -> Option<Packet> {
-            let place = self.wire.take(&self.flights, now)?;
+            let (place, _) = self.wire.take(&self.flights, now)?;
             self.flights.take(place)
         }
     }
@@ -326,7 +344,7 @@ mod tests {
 
     fn enqueue(Flown { wire, flights }: &mut Flown, now: Time, bytes: u32) -> Result<(), Dropped> {
         let place = flights.add(datagram(bytes));
-        wire.put(flights, now, place).map_err(|(_, dropped)| dropped)
+        wire.put(flights, now, (place, Onward::BY_ROUTES)).map_err(|(_, dropped)| dropped)
     }
 
     fn arrivals_ms(wire: &mut Flown) -> Vec<u64> {

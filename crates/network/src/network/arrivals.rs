@@ -3,6 +3,7 @@
 use super::Network;
 use super::ways::Step;
 use crate::alarm::Moment;
+use crate::ends::Onward;
 use crate::event::Event;
 use crate::link::flight::Place;
 use crate::link::wired::Wire;
@@ -13,12 +14,12 @@ use roamsim_engine::Time;
 use roamsim_protocols::Machine;
 
 /// What the wake-up of a link is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// Nothing: it was superseded.
     Superseded,
-    /// Packets may have come over a wire, which are taken with [`Network::poll_landing`].
-    Landed,
+    /// This packet has come over a wire, if any; the next are taken with [`Network::poll_wire`].
+    Landed(Option<(Place, Onward)>),
     /// A link that is no wire has something to do, which it does with [`Network::work`].
     Carrier,
 }
@@ -48,12 +49,19 @@ impl Network {
         let now = moment.now;
         if let AnyLink::Wire(wire) = &mut self.links[number as usize].link {
             wire.woken();
-            return Woken::Landed;
+            return Woken::Landed(wire.take_or_arm(&self.flights, number, moment));
         }
         if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }
 
-    /// A wire has nothing to do but what is taken with `poll_landing`: it knows what it drops when it takes it, and
+    /// The next packet that has come over a wire, for [`Network::land`]; where there is none, the wire's next wake-up is armed.
+    #[inline(always)]
+    pub(crate) fn poll_wire(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<(Place, Onward)> {
+        let AnyLink::Wire(wire) = &mut self.links[number as usize].link else { return None };
+        wire.take_or_arm(&self.flights, number, moment)
+    }
+
+    /// A wire has nothing to do but what is taken with `poll_wire`: it knows what it drops when it takes it, and
     /// indicates by itself. Other links work, and may have dropped something, or have link events. What has arrived is taken with
     /// [`Network::poll_arrival`].
     #[inline(always)]
@@ -82,44 +90,37 @@ impl Network {
         self.carrier(number).alarm.arm(deadline, Event::Link(number), moment);
     }
 
-    /// The place of the next packet that has come over a wire for a socket of the node behind it; what is for other nodes is
-    /// forwarded on the way. At the end the wire's next wake-up is armed. The packet is looked at with [`Network::landed`], and
-    /// leaves its place with [`Network::unload`] or [`Network::clear`].
+    /// A packet has come over a wire: what is for other nodes goes on. Returned is the place of what is for a socket of the node behind it,
+    /// which is looked at with [`Network::landed`], and leaves its place with [`Network::unload`] or [`Network::clear`].
     #[inline(always)]
-    pub(crate) fn poll_landing(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Place> {
-        let now = moment.now;
-        loop {
-            let AnyLink::Wire(wire) = &mut self.links[number as usize].link else { return None };
-            let Some(place) = wire.take(&self.flights, now) else {
-                wire.arm(number, moment);
+    pub(crate) fn land(
+        &mut self,
+        moment: &mut Moment<'_>,
+        number: u32,
+        (place, onward): (Place, Onward),
+    ) -> Option<Place> {
+        match self.ways.step(&self.topology, onward) {
+            Step::Wire(next) if !self.tunnels.has_reverse() => {
+                let _ = self.put_on_wire(moment, next, (place, onward.next()));
                 return None;
-            };
-            match self.ways.step(&self.topology, self.flights.onward(&place)) {
-                Step::Wire(next) if !self.tunnels.has_reverse() => {
-                    self.flights.goes_on(&place);
-                    let _ = self.put_on_wire(moment, (next, Attachment(0)), place);
-                    continue;
-                }
-                Step::End => {
-                    self.delivered += 1;
-                    return Some(place);
-                }
-                Step::Wire(_) | Step::Unknown => {}
             }
-            let Some(packet) = self.flights.packet(&place) else { continue };
-            if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
-                match self.arrive_otherwise(moment, number, place) {
-                    Some(place) => return Some(place),
-                    None => continue,
-                }
-            }
-            let node = self.records[number as usize].leads_to;
-            if self.topology.owner(packet.destination) == node {
+            Step::End => {
                 self.delivered += 1;
                 return Some(place);
             }
-            self.forward_flying(moment, node, place);
+            Step::Wire(_) | Step::Unknown => {}
         }
+        let packet = self.flights.packet(&place)?;
+        if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
+            return self.arrive_otherwise(moment, number, place);
+        }
+        let node = self.records[number as usize].leads_to;
+        if self.topology.owner(packet.destination) == node {
+            self.delivered += 1;
+            return Some(place);
+        }
+        self.forward_flying(moment, node, place);
+        None
     }
 
     /// A packet has come over a wire that somebody watches, or that is no packet like others; returned is the place of what is

@@ -12,6 +12,7 @@ mod ways;
 
 pub(crate) use self::arrivals::{Coming, Woken};
 pub use self::conservation::ConservationViolation;
+pub(crate) use self::ways::FirstHop;
 
 use self::dropped_segments::DroppedSegments;
 use self::processing::{Leaving, Processor};
@@ -346,22 +347,27 @@ impl Network {
         self.put_out(moment, node, egress, packet);
     }
 
-    /// Where the next packet is to be written.
+    /// The same by the interface to which routes lead.
     #[inline(always)]
-    pub(crate) fn blank(&mut self) -> &mut Option<Packet> {
-        self.flights.blank()
-    }
-
-    /// Takes the packet that was written into the blank, and puts it on a wire, behind which it goes on so.
-    #[inline(always)]
-    pub(crate) fn send_blank(
+    pub(crate) fn send_out(
         &mut self,
         moment: &mut Moment<'_>,
-        (wire, onward): ((u32, Attachment), Onward),
+        node: NodeId,
+        egress: Option<Address>,
+        packet: Packet,
     ) {
+        let now = moment.now;
+        self.create(now, node, &packet, None);
+        self.put_out(moment, node, egress, packet);
+    }
+
+    /// Takes a packet for a wire: its number, its place, and where it is now written.
+    #[inline(always)]
+    pub(crate) fn reserve(&mut self) -> (PacketId, Place, &mut Option<Packet>) {
+        let id = self.next_packet_id();
         self.created += 1;
-        let place = self.flights.take_blank(onward);
-        let _ = self.put_on_wire(moment, wire, place);
+        let (place, blank) = self.flights.reserve();
+        (id, place, blank)
     }
 
     /// Sends a packet by this interface of its node, wherever routes would lead.
@@ -446,7 +452,7 @@ impl Network {
         let (LinkId(number), attachment) = self.topology.attachment(address);
         if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
             let place = self.flights.add(packet);
-            self.put_on_wire(moment, (number, attachment), place)
+            self.put_on_wire(moment, number, (place, Onward::BY_ROUTES))
         } else {
             self.put_on_other_link(moment, (number, attachment), packet)
         }
@@ -454,21 +460,21 @@ impl Network {
 
     /// The same for a packet in its place, and a wire.
     #[inline(always)]
-    fn put_on_wire(
+    pub(crate) fn put_on_wire(
         &mut self,
         moment: &mut Moment<'_>,
-        (number, attachment): (u32, Attachment),
-        place: Place,
+        number: u32,
+        packet: (Place, Onward),
     ) -> Result<(), Dropped> {
         let slot = &mut self.links[number as usize];
         let AnyLink::Wire(wire) = &mut slot.link else {
             debug_assert!(false, "a link that is no wire");
             return Ok(());
         };
-        let outcome = wire.put(&mut self.flights, moment.now, place);
+        let outcome = wire.put(&mut self.flights, moment.now, packet);
         wire.arm(number, moment);
         outcome.map_err(|(place, dropped)| {
-            self.drop_flying((number, attachment), place, dropped);
+            self.drop_flying(number, place, dropped);
             dropped
         })
     }
@@ -521,9 +527,9 @@ impl Network {
             && let Some(packet) = self.flights.packet(&place)
             && let Some(by) = self.topology.route_to(node, packet.destination)
         {
-            let (LinkId(number), attachment) = self.topology.attachment(by);
+            let (LinkId(number), _) = self.topology.attachment(by);
             if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
-                let _ = self.put_on_wire(moment, (number, attachment), place);
+                let _ = self.put_on_wire(moment, number, (place, Onward::BY_ROUTES));
                 return;
             }
         }
@@ -540,11 +546,11 @@ impl Network {
 
     /// A wire does not deliver a packet, whose place becomes free.
     #[cold]
-    fn drop_flying(&mut self, (number, from): (u32, Attachment), place: Place, dropped: Dropped) {
+    fn drop_flying(&mut self, number: u32, place: Place, dropped: Dropped) {
         if let Some(packet) = self.flights.packet(&place) {
             let account = Account::of(packet);
             self.flights.clear(place);
-            self.count_drop(number, from, account, dropped);
+            self.count_drop(number, Wire::SENDER, account, dropped);
         }
     }
 

@@ -159,12 +159,14 @@ mod tests {
             };
             match woken.map(Wake::event) {
                 Some(Event::Link(number)) => {
-                    let woken = network.handle_link(&mut Moment::new(now, &mut queue), number);
-                    while woken == Woken::Landed
-                        && let Some(place) = network.poll_landing(&mut Moment::new(now, &mut queue), number)
-                    {
-                        let packet = network.unload(place).expect("a packet in its place");
-                        arrived.push((packet.id.0, now.as_ns() / 1000));
+                    let moment = &mut Moment::new(now, &mut queue);
+                    let Woken::Landed(mut next) = network.handle_link(moment, number) else { continue };
+                    while let Some(landed) = next {
+                        if let Some(place) = network.land(moment, number, landed) {
+                            let packet = network.unload(place).expect("a packet in its place");
+                            arrived.push((packet.id.0, now.as_ns() / 1000));
+                        }
+                        next = network.poll_wire(moment, number);
                     }
                 }
                 Some(Event::Node(number)) => {

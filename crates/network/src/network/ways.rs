@@ -6,7 +6,8 @@
 
 use super::Network;
 use crate::ends::Onward;
-use crate::link::{AnyLink, Attachment};
+use crate::link::AnyLink;
+use crate::link::wired::Wire;
 use crate::topology::{LinkId, NodeId, Topology};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
@@ -21,6 +22,15 @@ pub(super) enum Step {
     End,
     /// Routes are to be asked.
     Unknown,
+}
+
+/// By what packets leave the node that makes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstHop {
+    /// Straight by this wire, behind which they go on so.
+    Wire(u32, Onward),
+    /// By this interface, as the routes say.
+    Interface(Option<Address>),
 }
 
 /// The ways that have been looked for.
@@ -49,32 +59,23 @@ impl Ways {
 }
 
 impl Network {
-    /// The wire by which what goes this way leaves a node, where it goes straight onto one and nobody watches, and the place of what
-    /// follows; `beginning` keeps what is found.
+    /// The wire by which a way begins that has been looked up.
     #[inline(always)]
-    pub(crate) fn wire_toward(
-        &mut self,
-        node: NodeId,
-        way: [Address; 2],
-        beginning: &mut Onward,
-    ) -> Option<((u32, Attachment), Onward)> {
-        match self.ways.step(&self.topology, *beginning) {
-            Step::Wire(wire) => Some(((wire, Attachment(0)), beginning.next())),
-            Step::End | Step::Unknown => self.look_for_wire(node, way, beginning),
+    pub(crate) fn first_wire(&self, beginning: Onward) -> Option<u32> {
+        match self.ways.step(&self.topology, beginning) {
+            Step::Wire(wire) => Some(wire),
+            Step::End | Step::Unknown => None,
         }
     }
 
-    #[inline(never)]
-    fn look_for_wire(
-        &mut self,
-        node: NodeId,
-        way: [Address; 2],
-        beginning: &mut Onward,
-    ) -> Option<((u32, Attachment), Onward)> {
-        if self.recorder.is_some() || !self.processors.is_empty() {
-            return None;
+    /// By what packets of this way leave their node: by a wire where they go straight onto one and nobody watches. `beginning` keeps what is
+    /// found.
+    pub(crate) fn first_hop(&mut self, node: NodeId, way: [Address; 2], beginning: &mut Onward) -> FirstHop {
+        if let Some(wire) = self.first_wire(*beginning) {
+            return FirstHop::Wire(wire, beginning.next());
         }
-        if *beginning == Onward::UNKNOWN {
+        let is_plain = self.recorder.is_none() && self.processors.is_empty();
+        if is_plain && *beginning == Onward::UNKNOWN {
             *beginning = match self.ways.begins.get(&(node, way)) {
                 Some(&known) => known,
                 None => {
@@ -84,14 +85,18 @@ impl Network {
                 }
             };
             if *beginning != Onward::BY_ROUTES {
-                return self.wire_toward(node, way, beginning);
+                return self.first_hop(node, way, beginning);
             }
         }
         let [source, destination] = way;
-        let (LinkId(number), attachment) =
-            self.topology.attachment(self.topology.egress(node, source, destination)?);
-        let is_wire = matches!(self.links[number as usize].link, AnyLink::Wire(_));
-        is_wire.then_some(((number, attachment), Onward::BY_ROUTES))
+        let egress = self.topology.egress(node, source, destination);
+        if is_plain && let Some(by) = egress {
+            let (LinkId(number), _) = self.topology.attachment(by);
+            if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
+                return FirstHop::Wire(number, Onward::BY_ROUTES);
+            }
+        }
+        FirstHop::Interface(egress)
     }
 
     /// Looks for a way, and puts it behind the others.
@@ -114,7 +119,7 @@ impl Network {
             let Some(by) = egress else { break };
             let (LinkId(number), attachment) = self.topology.attachment(by);
             let slot = &self.links[number as usize];
-            if !matches!(slot.link, AnyLink::Wire(_)) || attachment != Attachment(0) {
+            if !matches!(slot.link, AnyLink::Wire(_)) || attachment != Wire::SENDER {
                 break;
             }
             self.ways.steps.push(number);
@@ -136,7 +141,7 @@ mod tests {
     use crate::alarm::Moment;
     use crate::event::Wake;
     use crate::link::QueueLimit;
-    use crate::link::wired::{Wire, WireConfig};
+    use crate::link::wired::WireConfig;
     use crate::network::Woken;
     use crate::packet::IpVersion;
     use crate::testing::{segment, stream};
@@ -178,10 +183,13 @@ mod tests {
 
     /// Sends a segment from a to d.
     fn send(network: &mut Network, moment: &mut Moment<'_>, beginning: &mut Onward) {
-        let wire = network.wire_toward(NodeId(0), WAY, beginning).expect("a wire");
+        let FirstHop::Wire(wire, onward) = network.first_hop(NodeId(0), WAY, beginning) else {
+            panic!("no wire")
+        };
         let [source, destination] = WAY;
-        *network.blank() = Some(crate::packet::Packet { source, destination, ..segment(0, Flags::ACK, 0) });
-        network.send_blank(moment, wire);
+        let (id, place, blank) = network.reserve();
+        *blank = Some(crate::packet::Packet { id, source, destination, ..segment(0, Flags::ACK, 0) });
+        let _ = network.put_on_wire(moment, wire, (place, onward));
     }
 
     /// When packets arrive, in milliseconds, and how many links they wake until then.
@@ -190,10 +198,14 @@ mod tests {
         while let Some((now, wake)) = queue.pop_until(Time::MAX) {
             let number = wake.link().expect("a link");
             let moment = &mut Moment::new(now, queue);
-            woken_links += u32::from(network.handle_link(moment, number) == Woken::Landed);
-            while let Some(place) = network.poll_landing(moment, number) {
-                network.clear(place);
-                arrived.push((now.as_ns() / 1_000_000, woken_links));
+            let Woken::Landed(mut next) = network.handle_link(moment, number) else { continue };
+            woken_links += 1;
+            while let Some(landed) = next {
+                if let Some(place) = network.land(moment, number, landed) {
+                    network.clear(place);
+                    arrived.push((now.as_ns() / 1_000_000, woken_links));
+                }
+                next = network.poll_wire(moment, number);
             }
             assert_eq!(network.check_conservation(), Ok(()));
         }

@@ -321,19 +321,31 @@ pub(crate) trait Socket {
     where
         Self: Sized;
 
-    /// Source and destination of all its packets, where they are the same for each and a packet can be written where it is to lie; and
-    /// where the network keeps the way between them.
+    /// Source and destination of all its packets, where they are the same for each, and where the network keeps the way between them.
     fn way(&mut self) -> Option<([Address; 2], &mut Onward)> {
         None
     }
 
-    /// Writes the next packet that it has for IP, if it has one.
-    fn write_packet(&mut self, now: Time, envelope: Envelope, blank: &mut Option<Packet>) -> bool
+    /// Writes the next packet that it has for IP, if it has one, into a place that is asked for then, and which is returned. Of a socket that
+    /// has a [`way`](Socket::way).
+    fn write_packet<'a, Place>(
+        &mut self,
+        _now: Time,
+        _reserve: impl FnOnce() -> (Envelope, Place, &'a mut Option<Packet>),
+    ) -> Option<Place>
     where
         Self: Sized,
     {
-        *blank = self.poll_transmit(now, envelope);
-        blank.is_some()
+        None
+    }
+
+    /// Where nothing else has happened than that octets have come which it counts itself for a flow, or progress of which nobody is to be
+    /// told: takes that, and says how many octets have come. `None` where there is something for [`Socket::poll_event`].
+    fn poll_counted(&mut self) -> Option<u64>
+    where
+        Self: Sized,
+    {
+        None
     }
 
     /// The next thing that has happened.

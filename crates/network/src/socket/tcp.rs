@@ -124,20 +124,20 @@ impl TcpSocket {
         pair
     }
 
-    /// Has the next packet written, if there is one.
+    /// Has the next packet written, if there is one: `reserve` is asked then for what IP adds and for the place to which `write` brings it.
     #[inline(always)]
-    fn transmit_to<T>(
+    fn transmit_to<Place, T>(
         &mut self,
         now: Time,
-        envelope: Envelope,
-        write: impl FnOnce(Packet) -> T,
+        reserve: impl FnOnce() -> (Envelope, Place),
+        write: impl FnOnce(Place, Packet) -> T,
     ) -> Option<T> {
-        let TcpSocket { connection, random, traffic, traffic_class, .. } = self;
-        let (source, destination, socket) = (self.local, self.remote, self.peer);
+        let TcpSocket { local, remote, peer, connection, random, traffic, traffic_class, .. } = self;
         connection.transmit_to(
             &mut Context { now, random },
             #[inline(always)]
             |segment, connection| {
+                let (envelope, place) = reserve();
                 let size_bytes = envelope.header_bytes + segment.total_bytes();
                 traffic.sent(size_bytes);
                 let mut traffic_class = *traffic_class;
@@ -145,17 +145,17 @@ impl TcpSocket {
                     // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
                     traffic_class = traffic_class.with_ecn(Ecn::Capable0);
                 }
-                let pdu = Pdu::Tcp(segment);
-                write(Packet {
+                let packet = Packet {
                     id: envelope.id,
-                    source,
-                    destination,
-                    socket,
+                    source: *local,
+                    destination: *remote,
+                    socket: *peer,
                     size_bytes,
                     traffic_class,
                     tunnel: None,
-                    pdu,
-                })
+                    pdu: Pdu::Tcp(segment),
+                };
+                write(place, packet)
             },
         )
     }
@@ -283,7 +283,7 @@ impl Socket for TcpSocket {
 
     #[inline(always)]
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
-        self.transmit_to(now, envelope, |packet| packet)
+        self.transmit_to(now, || (envelope, ()), |(), packet| packet)
     }
 
     #[inline(always)]
@@ -292,14 +292,31 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
-    fn write_packet(&mut self, now: Time, envelope: Envelope, blank: &mut Option<Packet>) -> bool {
+    fn write_packet<'a, Place>(
+        &mut self,
+        now: Time,
+        reserve: impl FnOnce() -> (Envelope, Place, &'a mut Option<Packet>),
+    ) -> Option<Place> {
         self.transmit_to(
             now,
-            envelope,
             #[inline(always)]
-            |packet| *blank = Some(packet),
+            || {
+                let (envelope, place, blank) = reserve();
+                (envelope, (place, blank))
+            },
+            #[inline(always)]
+            |(place, blank), packet| {
+                *blank = Some(packet);
+                place
+            },
         )
-        .is_some()
+    }
+
+    #[inline(always)]
+    fn poll_counted(&mut self) -> Option<u64> {
+        let counts = self.keeps_account;
+        let is_all = self.connection.passes_over(counts, !self.described);
+        is_all.then(|| if counts { self.take_stream(self.connection.received_offset()) } else { 0 })
     }
 
     #[inline(always)]

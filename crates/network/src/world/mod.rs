@@ -101,6 +101,8 @@ pub struct World {
     /// Whether events are digested.
     fingerprints: bool,
     details: bool,
+    /// Whether either of the next two.
+    sockets_watched: bool,
     /// Whether what connections send is recorded.
     sending_watched: bool,
     /// Whether time series of the state of connections are recorded.
@@ -117,6 +119,8 @@ impl World {
         let trace = network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
         let fingerprints = network.recorder.as_ref().is_some_and(|recorder| recorder.fingerprints);
         let details = network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
+        let sending_watched = details || trace.segments;
+        let connections_sampled = trace.cwnd || trace.rtt || trace.backlog;
         World {
             network,
             tcp: Vec::new(),
@@ -138,8 +142,9 @@ impl World {
             trace,
             fingerprints,
             details,
-            sending_watched: details || trace.segments,
-            connections_sampled: trace.cwnd || trace.rtt || trace.backlog,
+            sockets_watched: sending_watched || connections_sampled,
+            sending_watched,
+            connections_sampled,
             outgoing: Vec::new(),
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
@@ -436,9 +441,12 @@ impl World {
         let now = moment.now;
         let worked = match wake.link() {
             Some(number) => match self.network.handle_link(moment, number) {
-                Woken::Landed => {
-                    while let Some(place) = self.network.poll_landing(moment, number) {
-                        self.receive_landed(moment, place);
+                Woken::Landed(mut next) => {
+                    while let Some(landed) = next {
+                        if let Some(place) = self.network.land(moment, number, landed) {
+                            self.receive_landed(moment, place);
+                        }
+                        next = self.network.poll_wire(moment, number);
                     }
                     true
                 }

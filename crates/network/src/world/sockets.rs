@@ -4,10 +4,11 @@ use super::{Work, World};
 use crate::alarm::Moment;
 use crate::application::Reader;
 use crate::ending::Failure;
+use crate::ends::Onward;
 use crate::event::Event;
 use crate::flow::Association;
 use crate::link::flight::Place;
-use crate::network::Network;
+use crate::network::{FirstHop, Network};
 use crate::packet::{Message, Packet, Pdu};
 use crate::socket::{
     Counts, Envelope, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket, Traffic,
@@ -132,7 +133,7 @@ impl World {
                 let id = packet.socket;
                 self.tcp[id as usize].take_in(moment.now, packet, segment);
                 self.network.clear(place);
-                self.serve_socket(moment, SocketId::Tcp(id));
+                self.serve(moment, SocketId::Tcp(id));
                 self.serve_work(moment);
             }
             _ => self.receive_unloaded(moment, place),
@@ -175,8 +176,36 @@ impl World {
 
     #[inline(always)]
     fn serve(&mut self, moment: &mut Moment<'_>, id: SocketId) {
+        if self.sockets_watched {
+            return self.serve_watched(moment, id);
+        }
+        let counted = with_socket!(self, id, socket => {
+            transmit(&mut self.network, socket, moment);
+            let counted = socket.poll_counted();
+            if counted.is_some() {
+                socket.arm(Event::Socket(id), moment);
+            }
+            counted
+        });
+        match counted {
+            Some(bytes) => self.delivered_bytes += bytes,
+            None => self.tell(moment, id),
+        }
+    }
+
+    /// The rest of it, where somebody is to be told of what has happened.
+    #[inline(never)]
+    fn tell(&mut self, moment: &mut Moment<'_>, id: SocketId) {
+        match id {
+            SocketId::Tcp(number) => self.tell_of(moment, SocketId::Tcp(number)),
+            SocketId::Udp(number) => self.tell_of(moment, SocketId::Udp(number)),
+            SocketId::Sctp(number) => self.tell_of(moment, SocketId::Sctp(number)),
+        }
+    }
+
+    #[inline(always)]
+    fn tell_of(&mut self, moment: &mut Moment<'_>, id: SocketId) {
         let now = moment.now;
-        self.transmit(moment, id);
         while let Some(event) = with_socket!(self, id, socket => socket.poll_event(now)) {
             self.on_socket_event(now, id, event);
         }
@@ -188,14 +217,12 @@ impl World {
         with_socket!(self, id, socket => socket.arm(Event::Socket(id), moment));
     }
 
-    /// Hands IP what a socket has for it.
-    #[inline(always)]
-    fn transmit(&mut self, moment: &mut Moment<'_>, id: SocketId) {
-        if self.sending_watched {
-            with_socket!(self, id, socket => transmit_watched(&mut self.network, socket, moment));
-        } else {
-            with_socket!(self, id, socket => transmit(&mut self.network, socket, moment));
-        }
+    /// Serves a socket where somebody watches.
+    #[cold]
+    #[inline(never)]
+    fn serve_watched(&mut self, moment: &mut Moment<'_>, id: SocketId) {
+        with_socket!(self, id, socket => transmit_watched(&mut self.network, socket, moment));
+        self.tell(moment, id);
     }
 
     /// Messages that have been handed to a connection wait at the peer's socket.
@@ -309,30 +336,60 @@ fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Momen
     if !socket.may_transmit() {
         return;
     }
-    let node = socket.node();
-    let wire = socket.way().and_then(|(way, beginning)| network.wire_toward(node, way, beginning));
-    let Some(wire) = wire else { return transmit_otherwise(network, socket, moment) };
-    let now = moment.now;
+    let beginning = socket.way().map(|(_, beginning)| *beginning);
+    match beginning.and_then(|beginning| Some((network.first_wire(beginning)?, beginning.next()))) {
+        Some(wire) => transmit_on(network, socket, moment, wire),
+        None => transmit_otherwise(network, socket, moment),
+    }
+}
+
+/// The same by a wire, behind which it goes on so.
+#[inline(always)]
+fn transmit_on<S: Socket>(
+    network: &mut Network,
+    socket: &mut S,
+    moment: &mut Moment<'_>,
+    (wire, onward): (u32, Onward),
+) {
+    let (now, header_bytes) = (moment.now, network.ip.header_bytes());
     loop {
-        let envelope = envelope(network);
-        if !socket.write_packet(now, envelope, network.blank()) {
-            return;
-        }
-        network.send_blank(moment, wire);
+        let place = socket.write_packet(
+            now,
+            #[inline(always)]
+            || {
+                let (id, place, blank) = network.reserve();
+                (Envelope { id, header_bytes }, place, blank)
+            },
+        );
+        let Some(place) = place else { return };
+        let _ = network.put_on_wire(moment, wire, (place, onward));
         if !socket.may_transmit() {
             return;
         }
     }
 }
 
-/// The same where packets do not go straight onto a wire.
+/// The same where it is not known that packets go straight onto a wire.
 #[inline(never)]
 fn transmit_otherwise<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Moment<'_>) {
-    let now = moment.now;
-    while socket.may_transmit()
-        && let Some(packet) = socket.poll_transmit(now, envelope(network))
-    {
-        network.send(moment, socket.node(), packet, None);
+    let (now, node) = (moment.now, socket.node());
+    match socket.way().map(|(way, beginning)| network.first_hop(node, way, beginning)) {
+        Some(FirstHop::Wire(wire, onward)) => transmit_on(network, socket, moment, (wire, onward)),
+        Some(FirstHop::Interface(by)) => {
+            while socket.may_transmit()
+                && let Some(packet) = socket.poll_transmit(now, envelope(network))
+            {
+                network.send_out(moment, node, by, packet);
+            }
+        }
+        // Each packet by the route of its own source and destination.
+        None => {
+            while socket.may_transmit()
+                && let Some(packet) = socket.poll_transmit(now, envelope(network))
+            {
+                network.send(moment, node, packet, None);
+            }
+        }
     }
 }
 

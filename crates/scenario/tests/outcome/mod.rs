@@ -1,7 +1,5 @@
 //! Outcomes of scenarios, and columns of their tables.
 
-#![allow(dead_code, reason = "no file of tests uses all of them")]
-
 use roamsim_scenario::run::{Options, Outcome, run};
 use roamsim_scenario::table::{Table, Texts, Values};
 use roamsim_scenario::{Format, Scenario};

@@ -17,7 +17,6 @@ pub fn refuse(text: &str) -> String {
 }
 
 /// A test for each line: the scenario `GOOD`, or the one behind `on`, with the first text replaced by the second.
-#[allow(unused_macros, reason = "no file of tests uses all of this")]
 macro_rules! reports {
     ($($name:ident: $good:literal => $bad:literal;)*) => {
         reports! { on GOOD; $($name: $good => $bad;)* }

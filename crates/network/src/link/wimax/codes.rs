@@ -125,6 +125,7 @@ impl Cell {
                     }
                 }
             } else if let Some(flow) = self.codes.requests.pop_front() {
+                self.tell_of_burst(flow, frame);
                 self.grant(Burst { flow, frame, first_unit, units, profile: PROFILE, cause: Cause::Code });
             }
             (first_unit, bursts) = (first_unit + units, bursts + MAP_BURSTS);
@@ -135,8 +136,9 @@ impl Cell {
     /// Who has sent a code asks for bandwidth, if it still needs any.
     pub(super) fn answer_code(&mut self, now: Time, burst: Burst) {
         if self.contended_bytes(burst.flow) > 0 {
-            self.answer_poll(now, burst);
+            return self.answer_poll(now, burst);
         }
+        self.flows[burst.flow as usize].contention.reset();
     }
 }
 

@@ -25,6 +25,8 @@ enum State {
     Deferring { opportunity: u64 },
     /// It has asked, and waits until then.
     Waiting { until: Time },
+    /// A map has told it of a burst, which has not begun.
+    Granted,
 }
 
 /// Contention of one station. How it is done is told each time: it is the same for all, and there are many.
@@ -95,7 +97,12 @@ impl Contention {
         self.requests = 0;
     }
 
-    /// A grant has come, which ends all contention. Returns what is still due to it of what it has asked for.
+    /// A map tells it of a burst: it neither contends nor asks again before it (clause 6.3.8).
+    pub fn told_of_burst(&mut self) {
+        self.state = State::Granted;
+    }
+
+    /// The burst begins, which ends all contention. Returns what is still due to it of what it has asked for.
     pub fn granted(&mut self, bytes: u64) -> u64 {
         self.requests = 0;
         self.asked_bytes = self.asked_bytes.saturating_sub(bytes);
@@ -121,7 +128,7 @@ impl Contention {
     pub fn deadline(&self) -> Option<Time> {
         match self.state {
             State::Waiting { until } => Some(until),
-            State::Idle | State::Deferring { .. } => None,
+            State::Idle | State::Deferring { .. } | State::Granted => None,
         }
     }
 

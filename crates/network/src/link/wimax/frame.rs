@@ -298,6 +298,7 @@ impl Cell {
                         own.granted_until = frame + 1;
                     }
                     self.note_request(flow);
+                    self.tell_of_burst(flow, frame);
                     self.grant(Burst { flow, frame, first_unit, units, profile, cause: Cause::Request });
                     first_unit += units;
                     used_units += units;
@@ -307,6 +308,14 @@ impl Cell {
         }
         self.time.uplink_units += u64::from(used_units);
         bursts
+    }
+
+    /// The map of a frame tells a service flow of a burst, if its station hears it.
+    pub(super) fn tell_of_burst(&mut self, flow: u32, frame: u64) {
+        let station = self.flows[flow as usize].station;
+        if self.config.entry.is_none() || self.hears_frame_from(station, self.frame_start(frame)) {
+            self.flows[flow as usize].contention.told_of_burst();
+        }
     }
 
     /// Fills downlink bursts, a packet a turn; who is interrupted has the first turn of the next frame. Returns their units.

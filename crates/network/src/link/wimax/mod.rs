@@ -90,6 +90,7 @@ use crate::queue::drop_tail::DropTail;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::{Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// The base station's broadcast interface, where stations enter.
 const BROADCAST: Attachment = Attachment(0);
@@ -211,6 +212,8 @@ pub struct Cell {
     first: u32,
     /// Which service flow uses which opportunity for a request.
     requests: Opportunities,
+    /// The request opportunity that was asked for last, and the instants behind which it is the first: from one on, before its own.
+    next_request: (Range<Time>, u64),
     /// Codes that were heard: service flows that get a burst for their request, and stations for their RNG-REQ.
     codes: codes::Heard,
     /// The downlink bursts of the frame that is worked out, and the uplink bursts that it grants; empty between.
@@ -291,6 +294,7 @@ impl Cell {
             agenda: Agenda::new(),
             first,
             requests: Opportunities::default(),
+            next_request: (Time::ZERO..Time::ZERO, 0),
             codes: codes::Heard::default(),
             bursts: Bursts::default(),
             deal: Deal::default(),
@@ -482,11 +486,23 @@ impl Machine for Cell {
         while let Some((_, to, packet, lost)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
             self.arrives(now, to, packet, lost);
         }
-        while let Some(due) = self.agenda.take_due(now) {
+        while let Some(due) = self.agenda.due(now) {
             match due {
-                Due::Burst(burst) => self.take_burst(now, burst),
-                Due::Timer(flow) => self.timer_expires(now, flow),
-                Due::Step(step) => self.take_step(now, step),
+                Due::Burst => {
+                    if let Some(burst) = self.agenda.take_burst() {
+                        self.take_burst(now, burst);
+                    }
+                }
+                Due::Timer => {
+                    if let Some(flow) = self.agenda.take_timer() {
+                        self.timer_expires(now, flow);
+                    }
+                }
+                Due::Step => {
+                    if let Some(step) = self.agenda.take_step() {
+                        self.take_step(now, step);
+                    }
+                }
             }
         }
     }

@@ -22,8 +22,23 @@ impl Opportunities {
         place.and_then(|place| self.users.get(place)).map_or(&[], Vec::as_slice)
     }
 
-    /// One more uses an opportunity; whether it is the first.
+    /// One uses an opportunity, which it may have chosen before; whether it is the first.
     pub fn add(&mut self, opportunity: u64, flow: u32) -> bool {
+        let place = usize::try_from(opportunity.wrapping_sub(self.first)).unwrap_or(usize::MAX);
+        if let Some(users) = self.users.get_mut(place)
+            && !users.is_empty()
+        {
+            if !users.contains(&flow) {
+                users.push(flow);
+                self.count += 1;
+            }
+            return false;
+        }
+        self.add_first(opportunity, flow);
+        true
+    }
+
+    fn add_first(&mut self, opportunity: u64, flow: u32) {
         if self.count == 0 {
             self.spare.extend(self.users.drain(..));
             self.first = opportunity;
@@ -38,7 +53,6 @@ impl Opportunities {
         }
         self.count += 1;
         self.users[place].push(flow);
-        self.users[place].len() == 1
     }
 
     /// An opportunity begins: takes out who uses it. Nobody uses an earlier one.

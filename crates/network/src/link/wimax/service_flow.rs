@@ -16,7 +16,7 @@ use roamsim_engine::{Stream, Time};
 /// A service flow, both ways, and what the base station holds for it.
 ///
 /// Where a hundred take turns, nothing of one is in the first cache any more when its turn comes again: what a turn asks for lies together, in as
-/// few lines as it has room in.
+/// few lines as it has room in. It has an odd number of lines, so that those of all do not fall on a few sets of the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct ServiceFlow {
@@ -29,24 +29,22 @@ pub(super) struct ServiceFlow {
     pub grants: u64,
     /// What the base station knows that it wants, in octets.
     pub requested_bytes: u64,
-    /// When the step that looks at T16 comes; [`Time::MAX`]: none does.
-    pub timer: Time,
+    /// Where there are polls or codes: the frame behind the last one with a grant for it, 0 where there is none.
+    pub granted_until: u64,
     pub contention: Contention,
     /// How it gets its bursts, as it was admitted.
     pub service: Service,
     pub draws: Stream,
     /// But for grants.
     pub account: StationStats,
-    pub uplink: Connection,
-    pub downlink: Connection,
     /// When the unsolicited burst comes that it waits for, or when it looks for one.
     pub unsolicited: Option<Time>,
     /// When the step that looks at timers of ARQ comes.
     pub arq_timer: Option<Time>,
     /// Its place among those with unsolicited bursts.
     pub unsolicited_place: usize,
-    /// Where there are polls or codes: the frame behind the last one with a grant for it, 0 where there is none.
-    pub granted_until: u64,
+    pub uplink: Connection,
+    pub downlink: Connection,
 }
 
 impl ServiceFlow {
@@ -64,17 +62,16 @@ impl ServiceFlow {
             manages: cell.rule != Rule::DropTail,
             grants: 0,
             requested_bytes: 0,
-            timer: Time::MAX,
+            granted_until: 0,
             contention: Contention::new(),
             service: own.service,
             draws: draws("requests"),
             account: StationStats::default(),
-            uplink: Connection::new(up, queue("uplink queue"), own.packing, arq),
-            downlink: Connection::new(down, queue("downlink queue"), own.packing, arq),
             unsolicited: None,
             arq_timer: None,
             unsolicited_place: 0,
-            granted_until: 0,
+            uplink: Connection::new(up, queue("uplink queue"), own.packing, arq),
+            downlink: Connection::new(down, queue("downlink queue"), own.packing, arq),
         }
     }
 

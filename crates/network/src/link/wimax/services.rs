@@ -54,6 +54,8 @@ fn each_service_waits_for_its_own_way_to_bandwidth_on_an_idle_cell() {
 fn what_grants_and_t16_ask_for_is_in_two_lines_of_the_cache_and_the_account_behind_them() {
     let places = (offset_of!(ServiceFlow, service), offset_of!(ServiceFlow, account));
     assert_eq!((places, align_of::<ServiceFlow>()), ((64, 128), 64));
+    // A power of two of them would leave a few sets of a cache to all flows.
+    assert!(!(size_of::<ServiceFlow>() / 64).is_multiple_of(2));
 }
 
 #[test]

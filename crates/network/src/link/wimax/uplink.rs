@@ -33,18 +33,19 @@ impl Cell {
         )
     }
 
-    /// The first request opportunity that begins at or after `now`.
-    fn next_opportunity(&self, now: Time) -> u64 {
-        let frame = self.frame_of(now);
-        let begin = self.uplink_time(frame, 0);
-        let ranging_symbols = self.config.extra(frame).ranging_symbols;
-        let of_frame = self.config.request_opportunities;
-        let request_symbols = self.config.layout.request_symbols();
-        let time = |number: u32| begin + self.times.symbols(ranging_symbols + number * request_symbols);
-        let all_have_begun = time(of_frame.saturating_sub(1)) < now;
-        let number = if all_have_begun { None } else { (0..of_frame).find(|&number| time(number) >= now) };
-        let number = number.unwrap_or(of_frame);
-        frame * u64::from(of_frame) + u64::from(number)
+    /// The first request opportunity that begins after `now`.
+    fn next_opportunity(&mut self, now: Time) -> u64 {
+        if !self.next_request.0.contains(&now) {
+            let next = self.opportunity_after(now);
+            self.next_request = (now..self.opportunity_time(next), next);
+        }
+        self.next_request.1
+    }
+
+    fn opportunity_after(&self, now: Time) -> u64 {
+        let of_frame = u64::from(self.config.request_opportunities);
+        let first = self.frame_of(now) * of_frame;
+        (first..first + of_frame).find(|&of| self.opportunity_time(of) > now).unwrap_or(first + of_frame)
     }
 
     /// A station has taken a packet for a service flow.
@@ -151,8 +152,8 @@ impl Cell {
     /// A service flow will use an opportunity, or, where another one of its station does, the next one.
     fn will_use(&mut self, flow: u32, opportunity: u64) {
         let mut opportunity = opportunity;
-        let station = self.flows[flow as usize].station;
         if self.has_classes() {
+            let station = self.flows[flow as usize].station;
             let uses = |cell: &Cell, other: u32, opportunity: u64| {
                 let own = &cell.flows[other as usize];
                 other != flow && own.station == station && own.contention.uses(opportunity)
@@ -163,34 +164,34 @@ impl Cell {
                 opportunity = next;
             }
         }
-        // One that was reset may have chosen the same before.
-        let is_there = self.requests.users(opportunity).contains(&flow);
-        if !is_there && self.requests.add(opportunity, flow) {
+        if self.requests.add(opportunity, flow) {
             self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
         }
+    }
+
+    /// Whether a service flow asks in an opportunity that it has chosen.
+    fn asks_in(&mut self, now: Time, opportunity: u64, flow: u32) -> bool {
+        if !self.flows[flow as usize].contention.uses(opportunity) {
+            return false;
+        }
+        if !self.has_something_to_contend_for(flow) {
+            // Its message has gone in an unsolicited burst.
+            self.flows[flow as usize].contention.reset();
+            return false;
+        }
+        // Who has not heard the map waits for the next one.
+        let hears = self.hears_frame_of(self.flows[flow as usize].station, now);
+        let by = u64::from(self.config.request_opportunities);
+        if !hears && let Some(opportunity) = self.flows[flow as usize].contention.postpone(by) {
+            self.will_use(flow, opportunity);
+        }
+        hears
     }
 
     /// A request opportunity: who is alone in it is heard.
     pub(super) fn request(&mut self, now: Time, opportunity: u64) {
         let mut users = self.requests.take(opportunity);
-        users.retain(|&flow| {
-            let uses = self.flows[flow as usize].contention.uses(opportunity);
-            // Its message has gone in an unsolicited burst.
-            let in_vain = uses && !self.has_something_to_contend_for(flow);
-            if in_vain {
-                self.flows[flow as usize].contention.reset();
-            }
-            uses && !in_vain
-        });
-        // Who has not heard the map waits for the next one.
-        users.retain(|&flow| {
-            let hears = self.hears_frame_of(self.flows[flow as usize].station, now);
-            let by = u64::from(self.config.request_opportunities);
-            if !hears && let Some(opportunity) = self.flows[flow as usize].contention.postpone(by) {
-                self.will_use(flow, opportunity);
-            }
-            hears
-        });
+        users.retain(|&flow| self.asks_in(now, opportunity, flow));
         if self.config.layout.pusc.is_some() {
             self.request_by_codes(now, &users);
             return self.requests.give_back(users);
@@ -218,12 +219,9 @@ impl Cell {
         self.requests.give_back(users);
     }
 
-    /// A step looks at T16 when it expires, or before.
+    /// T16 has begun, if it runs: a step looks at it when it expires.
     pub(super) fn arm(&mut self, flow: u32) {
-        let own = &mut self.flows[flow as usize];
-        let Some(deadline) = own.contention.deadline() else { return };
-        if own.timer > deadline {
-            own.timer = deadline;
+        if let Some(deadline) = self.flows[flow as usize].contention.deadline() {
             self.agenda.put_timer(deadline, flow);
         }
     }
@@ -231,12 +229,8 @@ impl Cell {
     #[inline(never)]
     pub(super) fn timer_expires(&mut self, now: Time, flow: u32) {
         let own = &mut self.flows[flow as usize];
-        if own.timer != now {
+        if own.contention.deadline() != Some(now) {
             return;
-        }
-        own.timer = Time::MAX;
-        if own.contention.deadline().is_none_or(|until| until > now) {
-            return self.arm(flow);
         }
         if !own.service.contends() && own.uplink.packets() > 0 {
             // The next poll comes whatever was before.
@@ -246,7 +240,7 @@ impl Cell {
         let next = self.next_opportunity(now);
         let own = &mut self.flows[flow as usize];
         match own.contention.expire(&self.config.contention, now, next, &mut own.draws) {
-            Expiry::None => self.arm(flow),
+            Expiry::None => {}
             Expiry::Retry(opportunity) => {
                 self.will_use(flow, opportunity);
                 if self.flows[flow as usize].service.interval().is_some() {

@@ -17,7 +17,15 @@ impl Connection {
     pub fn handle_segment(&mut self, cx: &mut Context<'_>, segment: &Segment) {
         self.stats.segments_received += 1;
         if !self.arrive_steady(cx.now, segment) {
-            self.arrive_by_state(cx.now, segment);
+            self.arrive_otherwise(cx.now, segment);
+        }
+    }
+
+    /// A segment arrives that is not as expected of a steady connection.
+    #[inline(never)]
+    fn arrive_otherwise(&mut self, now: Time, segment: &Segment) {
+        if !self.arrive_plain(now, segment) {
+            self.arrive_by_state(now, segment);
         }
     }
 

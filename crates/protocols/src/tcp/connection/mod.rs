@@ -224,24 +224,23 @@ impl Connection {
         cx: &mut Context<'_>,
         write: impl FnOnce(Segment, &Connection) -> T,
     ) -> Option<T> {
-        if self.steady {
-            match self.due_when_steady() {
-                Due::Data => {
-                    let segment = self.full_segment(cx.now);
-                    return Some(write(segment, self));
-                }
-                Due::Acknowledgement => {
-                    let segment = self.pure_ack_in_line(cx.now);
-                    return Some(write(segment, self));
-                }
-                Due::Nothing => return None,
-                Due::Other => {}
+        let due = if self.steady { self.due_when_steady() } else { self.due_amid_losses() };
+        // Written by each, which knows what is in it.
+        match due {
+            Due::Data => {
+                let segment = self.full_segment(cx.now);
+                Some(write(segment, self))
             }
-        } else if self.waits_for_acknowledgements() {
-            return None;
+            Due::Acknowledgement => {
+                let segment = self.plain_ack();
+                Some(write(segment, self))
+            }
+            Due::Nothing => None,
+            Due::Other => {
+                let segment = self.transmit(cx.now)?;
+                Some(write(segment, self))
+            }
         }
-        let segment = self.transmit(cx.now)?;
-        Some(write(segment, self))
     }
 
     /// The next segment, whatever the state.
@@ -274,6 +273,20 @@ impl Connection {
             return Some(self.pure_ack(now));
         }
         None
+    }
+
+    /// Whether nothing has happened but that the stream has arrived further, or has been acknowledged further, where the application
+    /// need not be told of that: then all is done with. Otherwise everything stays for [`poll_event`](Connection::poll_event).
+    #[inline(always)]
+    pub fn passes_over(&mut self, received: bool, acknowledged: bool) -> bool {
+        let received = Pending::RECEIVED * u8::from(received);
+        let acknowledged = Pending::ACKNOWLEDGED * u8::from(acknowledged);
+        let untold = received | acknowledged;
+        let is_all = self.pending.0 & !untold == 0;
+        if is_all {
+            self.pending.0 = 0;
+        }
+        is_all
     }
 
     /// The next event the application has not been told of.
@@ -427,9 +440,6 @@ impl Connection {
     /// The options of a segment that is neither SYN nor RST.
     #[inline(always)]
     fn options(&mut self, now: Time, payload_bytes: u32) -> Options {
-        if self.steady {
-            return Options::default();
-        }
         let timestamps = self.agreed_timestamps(now);
         let sack = if self.receiver.has_blocks_to_tell() {
             self.sack_blocks(payload_bytes)
@@ -467,16 +477,16 @@ impl Connection {
     /// An acknowledgement alone.
     #[inline(never)]
     fn pure_ack(&mut self, now: Time) -> Segment {
-        self.pure_ack_in_line(now)
+        let options = self.options(now, 0);
+        Segment { options, ..self.plain_ack() }
     }
 
-    /// The same, written where it goes.
+    /// The same without options.
     #[inline(always)]
-    fn pure_ack_in_line(&mut self, now: Time) -> Segment {
+    fn plain_ack(&mut self) -> Segment {
         self.stats.pure_acks_sent += 1;
         let flags = if self.ecn.agreed { self.ecn.flags(false) } else { Flags::NONE };
-        let options = self.options(now, 0);
-        self.segment(self.sender.offset_without_data(), flags, 0, options)
+        self.segment(self.sender.offset_without_data(), flags, 0, Options::default())
     }
 
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).

@@ -333,7 +333,7 @@ impl Connection {
     }
 
     /// So many new octets of the stream have arrived in order; they are acknowledged now, or later.
-    #[inline]
+    #[inline(always)]
     pub(super) fn owe_acknowledgement(&mut self, now: Time, new_bytes: u64, at_once: bool) {
         self.pending.set(Pending::RECEIVED);
         let option_bytes = u64::from(self.option_bytes());

@@ -187,9 +187,13 @@ impl Sender {
     /// is acceptable (RFC 9293 3.4): then it is SND.NXT, or the edge, at which whatever lies below has arrived before it. By
     /// less than a step of the scaled field it draws back without meaning it, and accepts what it has offered (RFC 7323
     /// 2.4).
+    #[inline]
     pub(super) fn offset_without_data(&self) -> u64 {
         let edge = self.snd_una + self.snd_wnd;
-        let drawn_back = self.snd_max.saturating_sub(edge) >> self.snd_wnd_shift > 0;
+        if self.snd_max <= edge {
+            return self.snd_max;
+        }
+        let drawn_back = (self.snd_max - edge) >> self.snd_wnd_shift > 0;
         // The window of a connection that is not established is not known.
         if drawn_back && self.snd_una > 0 { edge.min(self.snd_nxt) } else { self.snd_max }
     }
@@ -214,6 +218,18 @@ impl Sender {
         }
     }
 
+    /// Whether everything written has been sent, without a FIN behind it, and nothing is repaired or sent anew.
+    #[inline]
+    pub(super) fn has_sent_all(&self) -> bool {
+        self.snd_nxt == 1 + self.written && !self.fin_queued && !self.recovery.is_recovering()
+    }
+
+    /// Whether nothing is sent anew or probed.
+    #[inline]
+    pub(super) fn is_new_and_unprobed(&self) -> bool {
+        self.snd_nxt == self.snd_max && self.probe_end <= self.snd_max && !self.probe_due && self.probes == 0
+    }
+
     /// Whether nothing is repaired, sent anew or probed, and nothing has told of a loss since the last ACK.
     #[inline]
     pub(super) fn is_undisturbed(&self) -> bool {
@@ -222,10 +238,13 @@ impl Sender {
             && !self.slow_start_after_loss
             && self.limited_transmit_bytes == 0
             && self.retries == 0
-            && self.snd_nxt == self.snd_max
-            && self.probe_end <= self.snd_max
-            && !self.probe_due
-            && self.probes == 0
+            && self.is_new_and_unprobed()
+    }
+
+    /// Whether a segment offers the window that is known.
+    #[inline]
+    pub(super) fn offers_the_same(&self, segment: &Segment) -> bool {
+        u64::from(segment.window) << self.snd_wnd_shift == self.snd_wnd
     }
 
     /// Whether a segment that starts at `seq` and acknowledges nothing new may move the window.
@@ -269,18 +288,23 @@ impl Sender {
     }
 
     /// The window law takes an ACK for so many new octets.
-    #[inline]
+    #[inline(always)]
     pub(super) fn grow_window(&mut self, now: Time, acked: u64, most_segments: u64, rtt: Option<Span>) {
-        self.window.on_ack(&Acked {
-            bytes: acked,
-            most_segments,
-            in_use_bytes: self.flight_peak.max(self.flight_peak_before),
-            now,
-            srtt: self.rtt.srtt(),
-            rtt,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-        });
+        let Sender { window, rtt: estimator, snd_una, snd_nxt, .. } = self;
+        let in_use_bytes = self.flight_peak.max(self.flight_peak_before);
+        window.on_ack(
+            #[inline(always)]
+            || Acked {
+                bytes: acked,
+                most_segments,
+                in_use_bytes,
+                now,
+                srtt: estimator.srtt(),
+                rtt,
+                snd_una: *snd_una,
+                snd_nxt: *snd_nxt,
+            },
+        );
     }
 
     /// An ACK up to here may end the round trip under way.
@@ -353,12 +377,11 @@ impl Connection {
             }
             return true;
         }
-        let offered = u64::from(segment.window) << sender.snd_wnd_shift;
         // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
         let duplicate = !sender.recovery.takes_blocks()
             && ack == sender.snd_una
             && segment.payload_bytes == 0
-            && offered == sender.snd_wnd
+            && sender.offers_the_same(segment)
             && self.timers.runs(Purpose::Retransmission)
             && !segment.flags.intersects(Flags::SYN | Flags::FIN);
         // RFC 9293 3.10.7.4, fifth; and what acknowledges more than anything before is newer than all of it (as Linux): data
@@ -386,7 +409,7 @@ impl Connection {
     }
 
     #[inline]
-    fn new_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
+    pub(super) fn new_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
         let flight_before = self.sender.flight();
         if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
             // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
@@ -456,7 +479,7 @@ impl Connection {
         self.sender.rtt.sample(elapsed, samples);
     }
 
-    fn duplicate_ack(&mut self, now: Time) {
+    pub(super) fn duplicate_ack(&mut self, now: Time) {
         self.stats.duplicate_acks_received += 1;
         let sender = &mut self.sender;
         let at = sender.outstanding();

@@ -6,6 +6,9 @@
 //! anything else in it; a full-sized segment of new data goes; an acknowledgement goes. They are done here; everything else by
 //! the checks of [`arrival`](super::arrival) and the order of [`sender`](super::sender), which would come to the same with
 //! these: `twins` holds that, state by state.
+//!
+//! Amid losses most segments still are without options and control bits, and what goes is new data, an acknowledgement, or nothing. For these
+//! there is a second short way, tried where the first does not lead.
 
 use roamsim_engine::Time;
 
@@ -122,23 +125,91 @@ impl Connection {
         if acknowledgement == Acknowledgement::None { Due::Nothing } else { Due::Acknowledgement }
     }
 
-    /// Whether one that is not steady has nothing to send before something is acknowledged: what the general order mostly comes to at the end of
-    /// what goes at once. Without SACK, whose order takes note of what it passes over.
+    /// Takes a segment of an open connection that is not steady, or not as expected, where it has neither options nor control bits and lies
+    /// within both windows: what comes amid losses. False of any other. It does what [`arrival`](super::arrival) would, of which nothing is
+    /// left to check.
     #[inline]
-    pub(super) fn waits_for_acknowledgements(&self) -> bool {
-        let sender = &self.sender;
-        let (smss, flight, cwnd) = (sender.smss, sender.flight(), sender.send_window());
-        self.receiver.acknowledgement == Acknowledgement::None
+    pub(super) fn arrive_plain(&mut self, now: Time, segment: &Segment) -> bool {
+        let (sender, receiver) = (&mut self.sender, &self.receiver);
+        // What is older than expected lies further on than any window.
+        let seq =
+            receiver.rcv_nxt + u64::from(segment.seq.wrapping_sub(to_wire(receiver.irs, receiver.rcv_nxt)));
+        let payload = u64::from(segment.payload_bytes);
+        let acked = u64::from(segment.ack.wrapping_sub(to_wire(sender.iss, sender.snd_una)));
+        let expected = self.state == State::Established
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.options.sack.is_empty()
+            && seq + payload <= receiver.rcv_adv
+            && acked <= sender.snd_max - sender.snd_una
+            && !self.timestamps
+            && !self.ecn.marked
+            && !self.timers.runs(Purpose::Persist);
+        if !expected {
+            return false;
+        }
+        let ack = sender.snd_una + acked;
+        if acked > 0 {
+            sender.take_window(segment, seq, ack);
+            self.new_ack(now, segment, ack);
+        } else {
+            let duplicate = payload == 0
+                && !sender.recovery.takes_blocks()
+                && sender.offers_the_same(segment)
+                && self.timers.runs(Purpose::Retransmission);
+            if sender.is_window_news(seq) {
+                sender.take_window(segment, seq, ack);
+            }
+            if duplicate {
+                self.duplicate_ack(now);
+            }
+        }
+        if payload > 0 {
+            self.receive(now, segment, seq);
+        }
+        self.settle();
+        true
+    }
+
+    /// What there is to send for one that is not steady, where that is new data or an acknowledgement without options, or nothing before
+    /// something is acknowledged, as it mostly is behind what goes at once. Data without SACK, whose order takes note of what it passes over.
+    #[inline(never)]
+    pub(super) fn due_amid_losses(&self) -> Due {
+        let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
+        if self.reset.is_some() || self.syn_due {
+            return Due::Other;
+        }
+        if acknowledgement != Acknowledgement::None {
+            let goes_alone = acknowledgement == Acknowledgement::Alone
+                || !self.config.piggyback_acks
+                || sender.has_sent_all();
+            return if goes_alone && !self.has_options() { Due::Acknowledgement } else { Due::Other };
+        }
+        let (smss, flight) = (sender.smss, sender.flight());
+        let full_sized = 1 + sender.written > sender.snd_nxt + smss
             && flight > 0
-            && flight + smss > cwnd
             && flight + smss <= sender.snd_wnd
-            && 1 + sender.written > sender.snd_nxt + smss
-            && self.state == State::Established
             && !sender.recovery.takes_blocks()
-            && sender.recovery.next_retransmission(&sender.outstanding(), cwnd).is_none()
-            && !self.limited_transmit_lets_go(flight, smss, cwnd)
-            && self.reset.is_none()
-            && !self.syn_due
+            && self.state == State::Established;
+        if !full_sized {
+            return if sender.has_sent_all() { Due::Nothing } else { Due::Other };
+        }
+        let cwnd = sender.send_window();
+        if sender.recovery.next_retransmission(&sender.outstanding(), cwnd).is_some() {
+            return Due::Other;
+        }
+        if flight + smss > cwnd {
+            let goes_beyond = self.limited_transmit_lets_go(flight, smss, cwnd);
+            return if goes_beyond { Due::Other } else { Due::Nothing };
+        }
+        let is_plain =
+            sender.is_new_and_unprobed() && self.timers.runs(Purpose::Retransmission) && !self.has_options();
+        if is_plain { Due::Data } else { Due::Other }
+    }
+
+    /// Whether what is sent now has options.
+    #[inline]
+    fn has_options(&self) -> bool {
+        self.timestamps || self.receiver.has_blocks_to_tell()
     }
 
     /// The full-sized segment of new data that is due.

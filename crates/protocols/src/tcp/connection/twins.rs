@@ -15,16 +15,19 @@ use crate::tcp::segment::{Flags, Segment};
 struct Twins {
     short: Connection,
     long: Connection,
-    /// Segments that went the short way, of those that arrived.
+    /// Segments that went the short way, and the second one, of those that arrived.
     predicted: u64,
+    plain: u64,
     arrived: u64,
+    /// What ends that were not steady had to send, by [`Due`].
+    dues: [u64; 4],
     calls: u64,
 }
 
 impl Twins {
     fn new(config: &Config, ports: [u16; 2], iss: u32) -> Twins {
         let short = Connection::new(&Arc::new(*config), ports[0], ports[1], iss);
-        Twins { long: short.clone(), short, predicted: 0, arrived: 0, calls: 0 }
+        Twins { long: short.clone(), short, predicted: 0, plain: 0, arrived: 0, dues: [0; 4], calls: 0 }
     }
 
     fn both(&mut self, call: impl Fn(&mut Connection)) {
@@ -41,6 +44,8 @@ impl Twins {
         self.short.stats.segments_received += 1;
         if self.short.arrive_steady(now, segment) {
             self.predicted += 1;
+        } else if self.short.arrive_plain(now, segment) {
+            self.plain += 1;
         } else {
             self.short.arrive_by_state(now, segment);
         }
@@ -52,6 +57,9 @@ impl Twins {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
+        if !self.short.steady {
+            self.dues[self.short.due_amid_losses() as usize] += 1;
+        }
         let segment = self.short.poll_transmit(cx);
         self.long.steady = false;
         assert_eq!(segment, self.long.transmit(cx.now));
@@ -209,7 +217,7 @@ fn run(seed: u64, configs: [Config; 2], path: &Path, steps: u32, acts: bool) -> 
 
 #[test]
 fn the_short_way_and_the_long_come_to_the_same() {
-    let (mut predicted, mut arrived) = (0, 0);
+    let (mut predicted, mut plain, mut arrived, mut dues) = (0, 0, 0, [0; 4]);
     for seed in 0..800 {
         let mut random = Stream::new(seed, 0, "configs");
         let configs = [any_config(&mut random), any_config(&mut random)];
@@ -223,10 +231,17 @@ fn the_short_way_and_the_long_come_to_the_same() {
         };
         let ends = run(seed, configs, &path, 400, true);
         predicted += ends.iter().map(|end| end.predicted).sum::<u64>();
+        plain += ends.iter().map(|end| end.plain).sum::<u64>();
         arrived += ends.iter().map(|end| end.arrived).sum::<u64>();
+        for end in &ends {
+            dues = std::array::from_fn(|due| dues[due] + end.dues[due]);
+        }
     }
-    // Neither way is a rare one here.
+    // None of the ways is a rare one here.
     assert!((arrived / 10..arrived / 2).contains(&predicted), "{predicted} of {arrived}");
+    assert!((arrived / 10..arrived / 2).contains(&plain), "{plain} of {arrived}");
+    let polled = dues.iter().sum::<u64>();
+    assert!(dues.iter().all(|due| due * 50 > polled), "{dues:?}");
 }
 
 /// Rare at random: a FIN without data comes before the last data, and counts when that has come.

@@ -136,13 +136,13 @@ impl WindowLaw {
         }
     }
 
-    /// New data was acknowledged outside of recovery.
-    #[inline]
-    pub(super) fn on_ack(&mut self, acked: &Acked) {
+    /// New data was acknowledged outside of recovery. What Reno does not ask for of that is made for the others alone.
+    #[inline(always)]
+    pub(super) fn on_ack(&mut self, acked: impl FnOnce() -> Acked) {
         match self {
-            WindowLaw::Reno(law) => law.on_ack(acked),
-            WindowLaw::Vegas(law) => law.on_ack(acked),
-            WindowLaw::Cubic(law) => law.on_ack(acked),
+            WindowLaw::Reno(law) => law.on_ack(&acked()),
+            WindowLaw::Vegas(law) => law.on_ack(&acked()),
+            WindowLaw::Cubic(law) => law.on_ack(&acked()),
         }
     }
 

@@ -59,7 +59,7 @@ impl Reno {
         self.smss_bytes = bytes;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         if acked.in_use_bytes < self.cwnd_bytes.div_ceil(2) {
             return;

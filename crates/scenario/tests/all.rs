@@ -1,0 +1,61 @@
+//! All tests of this folder but `fuzz`, in one program: thirty-five would each be linked with all that they stand on.
+//!
+//!     cargo test -p roamsim-scenario --test all link_events
+//!
+//! runs those of `link_events.rs`.
+
+mod outcome;
+#[macro_use]
+mod refusal;
+
+mod accesses;
+mod both_ways;
+mod cells;
+mod conservation;
+mod dect;
+mod determinism;
+mod diagnostics;
+mod examples;
+mod handover_flows;
+mod handover_keys;
+mod link_events;
+mod mih_handover;
+mod mobile_ip;
+mod mobile_ip_diagnostics;
+mod mobile_sctp;
+mod overrides;
+mod paths;
+mod queues;
+mod readers;
+mod repetition;
+mod robustness;
+mod routes;
+mod sctp;
+mod segments;
+mod semantics;
+mod series;
+mod transfers;
+mod video;
+mod wifi;
+mod wifi_roaming;
+mod wifi_undisturbed;
+mod wimax;
+mod wimax_arq;
+mod wimax_entry;
+mod wimax_ofdma;
+
+/// Who forgets a file here has its tests run by nobody.
+#[test]
+fn every_file_of_tests_is_named_above() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    let files =
+        std::fs::read_dir(folder).expect("the folder of tests").map(|entry| entry.expect("an entry").path());
+    let modules = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    for path in modules.filter(|path| !path.ends_with("all.rs")) {
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+        assert!(
+            include_str!("all.rs").contains(&format!("\nmod {name};\n")),
+            "mod {name}; is missing in all.rs"
+        );
+    }
+}
