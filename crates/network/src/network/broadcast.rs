@@ -40,8 +40,9 @@ impl Network {
             Some(stations) => stations.broadcast(now, from, &packet, self.created),
             None => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
         };
-        let carrier = &mut self.carriers[record.carrier as usize];
-        carrier.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        if let Some(carrier) = self.carriers.get_mut(record.carrier as usize) {
+            carrier.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+        }
         let copies = match outcome {
             Ok(copies) => copies,
             Err(dropped) => vec![(packet.id, Some(dropped))],

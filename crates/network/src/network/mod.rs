@@ -253,8 +253,9 @@ impl Network {
         self.attachments.extend(addresses);
         let receiver = addresses.get(Wire::RECEIVER.0 as usize).or(addresses.first());
         let leads_to = receiver.map_or(NodeId(0), |&address| self.topology.owner(address));
-        let carrier = self.carriers.len() as u32;
+        let mut carrier = u32::MAX;
         if !matches!(link, AnyLink::Wire(_)) {
+            carrier = self.carriers.len() as u32;
             self.carriers.push(Carrier { alarm: Alarm::default(), random });
         }
         self.links.push(LinkSlot { link });

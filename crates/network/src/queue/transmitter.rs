@@ -340,6 +340,9 @@ mod tests {
             let (mut waited, mut busy, mut most) = (Span::ZERO, Span::ZERO, 0);
             for (id, &(pause_us, bytes)) in packets.iter().enumerate() {
                 now += Span::from_us(pause_us);
+                // Before the arithmetic has gone on to now, too.
+                steps.serve(now);
+                prop_assert_eq!(transmitter.ahead(now, |()| true).packets, steps.queue.length().packets);
                 let service = transmitter.book(now, bytes, ());
                 let taken = steps.arrive(now, Packet { id: PacketId(id as u64), ..datagram(bytes) });
                 prop_assert_eq!(service.is_some(), taken);

@@ -138,7 +138,11 @@ impl Cell {
         if self.contended_bytes(burst.flow) > 0 {
             return self.answer_poll(now, burst);
         }
-        self.misses_burst(now, burst.flow);
+        if self.has_something_to_piggyback(burst.flow) {
+            // Of data for which nobody contends the base station knows by other ways.
+            return self.misses_burst(now, burst.flow);
+        }
+        self.flows[burst.flow as usize].contention.reset();
     }
 }
 
@@ -148,8 +152,27 @@ mod tests {
     use super::super::pusc_tests::{FASTEST, cell};
     use super::super::tests::{Work, us};
     use super::*;
+    use crate::drops::DropReason;
     use crate::link::stations::Stations;
     use std::iter::once;
+
+    #[test]
+    fn who_has_nothing_to_ask_for_any_more_in_the_burst_behind_its_code_is_idle() {
+        let mut work = Work::new(cell(&[FASTEST], [32, 32]));
+        work.up(us(0), 0, 100);
+        // The opportunity is at 3.183 ms; the burst comes in the frame of 5 ms.
+        work.until(us(4000));
+        assert!(work.cell.flows[0].contention.has_asked());
+        let (_, up) = work.cell.attachments_of(0);
+        for packet in work.cell.flows[0].uplink.give_all_up(us(4000), up) {
+            work.cell.drop_packet(us(4000), up, packet, DropReason::RetryLimit);
+        }
+        work.until(us(9999));
+        assert!(work.cell.flows[0].contention.is_idle());
+        work.up(us(10_000), 0, 100);
+        work.until(us(30_000));
+        assert_eq!(work.cell.station_stats(0).requests, 2);
+    }
 
     #[test]
     fn requests_in_the_same_code_are_not_heard() {

@@ -212,6 +212,18 @@ fn requests_that_collide_are_repeated_after_t16_and_given_up_in_the_end() {
 }
 
 #[test]
+fn who_was_told_of_a_burst_that_passed_by_asks_again_after_t16() {
+    let mut work = Work::new(config(&[FAST]));
+    work.up(us(0), 0, 100);
+    work.cell.flows[0].contention.told_of_burst();
+    work.cell.misses_burst(us(100), 0);
+    work.until(us(30_000));
+    // T16 is over at 10.1 ms; it asks at 12.5 ms.
+    assert_eq!(work.cell.station_stats(0).requests, 1);
+    assert_eq!(work.delivered, [(15_000 + 2900 + 50 + 100, work.cell.attachments_of(0).0, 0)]);
+}
+
+#[test]
 fn the_next_opportunity_is_the_first_that_begins_later_whoever_asked_before() {
     let mut work = Work::new(config(&[FAST]));
     // Opportunities at 2.5, 2.6, 2.7 and 2.8 ms of each frame of 5 ms; time may be asked for in any order.
