@@ -44,7 +44,7 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("counts", metavar="COUNT", nargs="*", type=int, help="stations, of each run")
     parser.add_argument("--duration", type=float, default=60.0, help="seconds of simulated time")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each load")
+    parser.add_argument("--rounds", type=int, default=15, help="runs of each load")
     arguments = parser.parse_args(words)
     counts = sorted(arguments.counts or COUNTS)
     loads = [(saturated, stations) for saturated in (False, True) for stations in counts]
