@@ -1,8 +1,10 @@
 """The study framework end to end, with a study of a few short runs."""
 
 import json
+import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +13,7 @@ from conftest import Command
 from roamsim import study
 from roamsim.api import report
 from roamsim.errors import CheckFailed, UsageError
+from roamsim.study.code import read_code
 from roamsim.study.data import Data
 from roamsim.study.definition import LEVELS, points
 from roamsim.study.entries import Curve, Figure
@@ -464,3 +467,16 @@ def test_every_kind_of_figure_is_valid_vega_lite(logarithmic: bool, curves: tupl
     ]  # fmt: skip
     # Altair holds it against the schema.
     assert chart(figure, rows).to_dict()["layer"]
+
+
+def test_code_is_read_as_it_is_although_it_has_the_time_and_the_length_that_it_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    code = tmp_path / "study.py"
+    for value in (1, 2):
+        code.write_text(f"VALUE = {value}\n")
+        os.utime(code, (1_000_000_000, 1_000_000_000))
+        read = read_code(tmp_path)["study"].VALUE
+        assert read == value
+    assert [path.name for path in tmp_path.iterdir()] == ["study.py"], "nothing is written beside it"

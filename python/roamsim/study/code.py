@@ -24,11 +24,23 @@ def read_code(folder: Path) -> dict[str, ModuleType]:
     importlib.invalidate_caches()
     sys.modules[package] = ModuleType(package)
     sys.modules[package].__path__ = [str(folder)]
-    modules = {}
-    for name in ("study", "statements", "exhibits"):
-        if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
-            modules[name] = importlib.import_module(f"{package}.{name}")
-    return modules
+    names = [
+        name
+        for name in ("study", "statements", "exhibits")
+        if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()
+    ]
+    with _without_bytecode():
+        return {name: importlib.import_module(f"{package}.{name}") for name in names}
+
+
+@contextlib.contextmanager
+def _without_bytecode() -> Iterator[None]:
+    """Keeps no bytecode: it would stand for a file that is changed within a second to its old length."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def code_digest(function: Callable[..., Any]) -> str:
