@@ -9,6 +9,7 @@
 //! What a handover may change without making routes anew: where packets to an address go ([`Topology::redirect`]),
 //! and by which interface a host sends ([`Topology::set_egress`]).
 
+use crate::names::shared;
 use roamsim_protocols::Address;
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -121,11 +122,7 @@ impl Topology {
     pub fn add_interface(&mut self, mut interface: Interface) -> Address {
         self.version += 1;
         // Those of one link come one after the other.
-        if let Some(before) = self.interfaces.last()
-            && before.name == interface.name
-        {
-            interface.name = Arc::clone(&before.name);
-        }
+        interface.name = shared(interface.name, self.interfaces.last().map(|before| &before.name));
         let number = self.interfaces.len() as u32;
         self.nodes[interface.node.0 as usize].interfaces.push(number);
         self.hot.push(Hot {

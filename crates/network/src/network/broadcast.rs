@@ -4,13 +4,12 @@ use super::Network;
 use super::processing::Leaving;
 use crate::alarm::Moment;
 use crate::drops::{DropReason, Dropped};
-use crate::event::Event;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::recorder::Detail;
 use crate::topology::LinkId;
 use roamsim_engine::Time;
-use roamsim_protocols::{Address, Machine};
+use roamsim_protocols::Address;
 
 impl Network {
     /// Sends a packet to every station that is in reach of the base station whose broadcast interface `address` is.
@@ -34,15 +33,13 @@ impl Network {
     pub(super) fn put_on_cell(&mut self, moment: &mut Moment<'_>, address: Address, packet: Packet) {
         let now = moment.now;
         let (LinkId(number), from) = self.topology.attachment(address);
-        let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
+        let link = &mut self.links[number as usize].link;
         // Only links with stations have broadcast interfaces; elsewhere a broadcast reaches nobody.
-        let outcome = match slot.link.stations_mut() {
+        let outcome = match link.stations_mut() {
             Some(stations) => stations.broadcast(now, from, &packet, self.created),
             None => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
         };
-        if let Some(carrier) = self.carriers.get_mut(record.carrier as usize) {
-            carrier.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
-        }
+        self.rearm(number, moment);
         let copies = match outcome {
             Ok(copies) => copies,
             Err(dropped) => vec![(packet.id, Some(dropped))],
@@ -50,10 +47,10 @@ impl Network {
         // The first copy is the packet itself.
         self.created += copies.len() as u64 - 1;
         for dropped in copies.iter().filter_map(|(_, dropped)| *dropped) {
-            record.drops.of(dropped.reason, from).add(packet.size_bytes);
+            self.records[number as usize].drops.of(dropped.reason, from).add(packet.size_bytes);
             self.dropped += 1;
         }
-        let waiting = slot.link.waiting_packets(from, now);
+        let waiting = self.links[number as usize].link.waiting_packets(from, now);
         if let Some(recorder) = &mut self.recorder {
             recorder.broadcast(now, address, &packet, &copies, waiting, &self.topology);
         }

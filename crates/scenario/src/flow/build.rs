@@ -45,7 +45,7 @@ impl Builder<'_> {
         let flow = Flow::new(
             &model.name,
             model.application.kind(),
-            shared(&model.transport.rules_name(), world.flows.last().map(|before| &before.variant)),
+            shared(model.transport.rules_name(), world.flows.last().map(|before| &before.variant)),
             (source, stream("application")),
             server.map(|server| Answering::new(server, stream("server"))),
             association,

@@ -313,7 +313,7 @@ impl Cell {
     /// The map of a frame tells a service flow of a burst, if its station hears it.
     pub(super) fn tell_of_burst(&mut self, flow: u32, frame: u64) {
         let station = self.flows[flow as usize].station;
-        if self.config.entry.is_none() || self.hears_frame_from(station, self.frame_start(frame)) {
+        if self.hears_frame_of(station, self.frame_start(frame)) {
             self.flows[flow as usize].contention.told_of_burst();
         }
     }
