@@ -35,12 +35,13 @@ fn hold(criterion: &mut Criterion, name: &str, spans: &[Span]) {
     for pending in [10usize, 100, 1_000, 10_000, 100_000, 1_000_000] {
         group.bench_function(BenchmarkId::from_parameter(pending), |bencher| {
             let mut queue = EventQueue::new();
+            queue.end_at(Time::MAX);
             for i in 0..pending {
                 queue.push(Time::ZERO + spans[i % SPANS], Number(i as u32));
             }
             let mut next = 0;
             let mut hold = || {
-                if let Some((now, event)) = queue.pop_until(Time::MAX) {
+                if let Some((now, event)) = queue.pop() {
                     queue.push(now + spans[next], event);
                     next = (next + 1) % SPANS;
                 }

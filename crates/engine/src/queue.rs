@@ -417,13 +417,14 @@ pub struct EventQueue<E> {
     /// The rest.
     far: Heap<u128>,
     insertions: u32,
-    last_popped: Time,
-    /// To where [`EventQueue::advance`] may lead.
+    /// Nothing comes out beyond it.
     end: Time,
     /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
     epoch: Time,
-    /// Keys of `near` below this one are earlier than all that is in `far`.
-    far_from: u64,
+    /// The time of the event that came out last, since `epoch`.
+    now_ns: u64,
+    /// Keys of `near` below this one come out before all that is in `far`, and before the end.
+    near_until: u64,
     events: PhantomData<E>,
 }
 
@@ -433,10 +434,10 @@ impl<E: Event> Default for EventQueue<E> {
             near: Near::default(),
             far: Heap::default(),
             insertions: 0,
-            last_popped: Time::ZERO,
             end: Time::ZERO,
             epoch: Time::ZERO,
-            far_from: u64::NOTHING,
+            now_ns: 0,
+            near_until: 0,
             events: PhantomData,
         }
     }
@@ -457,20 +458,41 @@ impl<E: Event> EventQueue<E> {
     /// The same for one whose [order](Event::order) is known without looking at it.
     #[inline(always)]
     pub fn push_of(&mut self, order: Order, time: Time, event: E) {
-        self.push_code(time, event.to_code(), order);
+        let code = event.to_code();
+        match order {
+            Order::Kept => self.push_kept(time, code),
+            Order::OfPeriods => self.push_of_periods(time, code),
+            Order::Any => self.push_any(time, code),
+        }
     }
 
     #[inline(never)]
-    fn push_code(&mut self, time: Time, code: u32, order: Order) {
-        debug_assert!(time >= self.last_popped, "an event at {time} in the past of {}", self.last_popped);
+    fn push_kept(&mut self, time: Time, code: u32) {
+        self.push_code(Order::Kept, time, code);
+    }
+
+    #[inline(never)]
+    fn push_of_periods(&mut self, time: Time, code: u32) {
+        self.push_code(Order::OfPeriods, time, code);
+    }
+
+    #[inline(never)]
+    fn push_any(&mut self, time: Time, code: u32) {
+        self.push_code(Order::Any, time, code);
+    }
+
+    #[inline(always)]
+    fn push_code(&mut self, order: Order, time: Time, code: u32) {
+        debug_assert!(time >= self.now(), "an event at {time} in the past of {}", self.now());
         let insertion = self.insertions;
         if insertion == LAST_INSERTION {
-            return self.push_after(Self::count_anew, time, (code, order));
+            return self.push_after(Self::count_anew, order, time, code);
         }
-        if time.since(self.last_popped) < SOON {
-            let since = time.since(self.epoch).as_ns();
+        // Neither is less than zero.
+        let since = time.as_ns().wrapping_sub(self.epoch.as_ns());
+        if since.wrapping_sub(self.now_ns) < SOON.as_ns() {
             if since >> (u64::BITS - INSERTION_BITS) > 0 {
-                return self.push_after(Self::begin_epoch, time, (code, order));
+                return self.push_after(Self::begin_epoch, order, time, code);
             }
             self.insertions = insertion + INSERTION;
             let key = since << INSERTION_BITS | u64::from(insertion);
@@ -488,16 +510,16 @@ impl<E: Event> EventQueue<E> {
     /// Adds an event after something else that is rare; apart, as the last thing, so that adding saves no registers for it.
     #[cold]
     #[inline(never)]
-    fn push_after(&mut self, first: fn(&mut Self), time: Time, (code, order): (u32, Order)) {
+    fn push_after(&mut self, first: fn(&mut Self), order: Order, time: Time, code: u32) {
         first(self);
-        self.push_code(time, code, order);
+        self.push_code(order, time, code);
     }
 
     #[inline(never)]
     fn push_far(&mut self, time: Time, insertion: u32, code: u32) {
         let key = u128::from(time.as_ns()) << INSERTION_BITS | u128::from(insertion);
         self.far.push(key, code);
-        self.far_from = self.far_from.min(self.of_near(key));
+        self.near_until = self.near_until.min(self.of_near(key));
     }
 
     /// What a key of `near` is in the order of both heaps.
@@ -515,58 +537,68 @@ impl<E: Event> EventQueue<E> {
         u64::try_from(since).unwrap_or(u64::NOTHING)
     }
 
-    /// Takes the earliest event, unless it is later than `until`.
-    #[inline]
-    pub fn pop_until(&mut self, until: Time) -> Option<(Time, E)> {
-        let near = self.near.first();
-        if near >= self.far_from {
-            return self.pop_of_both(until).map(|code| (self.last_popped, E::from_code(code)));
-        }
-        let time = self.epoch + Span::from_ns(near >> INSERTION_BITS);
-        if time > until {
-            return None;
-        }
-        self.last_popped = time;
-        Some((time, E::from_code(self.near.take_first(near))))
+    /// The time of the event that came out last.
+    #[inline(always)]
+    fn now(&self) -> Time {
+        Time::from_ns(self.epoch.as_ns() + self.now_ns)
     }
 
-    /// The same where the earliest may be in `far`: its number, and its time as the last one popped.
+    /// Takes the earliest event, unless it is later than the [end](EventQueue::end_at).
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, E)> {
+        let near = self.near.first();
+        let code = if near < self.near_until {
+            self.now_ns = near >> INSERTION_BITS;
+            self.near.take_first(near)
+        } else {
+            self.pop_of_both()?
+        };
+        Some((self.now(), E::from_code(code)))
+    }
+
+    /// The same where the earliest may be in `far`, or beyond the end: its number.
     #[inline(never)]
-    fn pop_of_both(&mut self, until: Time) -> Option<u32> {
+    fn pop_of_both(&mut self) -> Option<u32> {
         let far = self.far.first();
-        self.far_from = self.of_near(far);
+        self.near_until = self.of_near(far.min(self.behind_end()));
         let of_near = self.near.first();
         let near = self.of_both(of_near);
         let first = near.min(far);
-        let time = Time::from_ns((first >> INSERTION_BITS) as u64);
-        if first == u128::NOTHING || time > until {
+        if first >= self.behind_end() {
             return None;
         }
-        self.last_popped = time;
+        self.now_ns = (first >> INSERTION_BITS) as u64 - self.epoch.as_ns();
         Some(if near < far {
             self.near.take_first(of_near)
         } else {
-            self.far_from = 0;
+            self.near_until = 0;
             self.far.take_first()
         })
     }
 
-    /// Nothing is to happen beyond this instant for now.
+    /// The first key of `far` behind the end.
+    fn behind_end(&self) -> u128 {
+        (u128::from(self.end.as_ns()) + 1) << INSERTION_BITS
+    }
+
+    /// Nothing is to come out beyond this instant for now.
     pub fn end_at(&mut self, end: Time) {
         self.end = end;
+        let far = self.far.first();
+        self.near_until = self.of_near(far.min(self.behind_end()));
     }
 
     /// Goes on to an instant as if an event that was pushed just now came out there; false where another one would come out first.
     #[inline]
     pub fn advance(&mut self, time: Time) -> bool {
         let since_ns = time.since(self.epoch).as_ns();
-        if time > self.end || since_ns >> (u64::BITS - INSERTION_BITS) > 0 {
+        if since_ns >> (u64::BITS - INSERTION_BITS) > 0 {
             return false;
         }
         let last = since_ns << INSERTION_BITS | u64::from(u32::MAX);
-        let is_next = last < self.near.first() && last < self.far_from;
+        let is_next = last < self.near.first() && last < self.near_until;
         if is_next {
-            self.last_popped = time;
+            self.now_ns = since_ns;
         }
         is_next
     }
@@ -584,15 +616,15 @@ impl<E: Event> EventQueue<E> {
     /// Times in `near` count from the time of the last event on: once in some four seconds.
     #[cold]
     fn begin_epoch(&mut self) {
-        let later_ns = self.last_popped.since(self.epoch).as_ns();
-        if later_ns >> (u64::BITS - INSERTION_BITS) == 0 {
-            self.near.move_on(later_ns << INSERTION_BITS);
+        if self.now_ns >> (u64::BITS - INSERTION_BITS) == 0 {
+            self.near.move_on(self.now_ns << INSERTION_BITS);
         } else {
             // After so long nothing is left there, and no run has to be in order with what was.
             self.near.lasts = [0; RUNS];
         }
-        self.epoch = self.last_popped;
-        self.far_from = 0;
+        self.epoch = self.now();
+        self.now_ns = 0;
+        self.near_until = 0;
     }
 
     /// Numbers the pending events from zero in their order: once in five hundred million.
@@ -603,7 +635,7 @@ impl<E: Event> EventQueue<E> {
         all.extend(self.far.drain().into_iter().map(|(key, code)| (key, code, false)));
         all.sort_unstable();
         self.insertions = 0;
-        self.far_from = 0;
+        self.near_until = 0;
         for (key, code, is_near) in all {
             let key = key >> INSERTION_BITS << INSERTION_BITS | u128::from(self.insertions);
             if is_near {
@@ -667,13 +699,14 @@ mod tests {
         #[test]
         fn pops_in_order_of_time_then_insertion(times in proptest::collection::vec(prop_oneof![0u64..50, SOON.as_ns()..SOON.as_ns() + 50], 0..300)) {
             let mut queue = EventQueue::new();
+            queue.end_at(Time::MAX);
             for (i, &t) in times.iter().enumerate() {
                 queue.push(Time::from_ns(t), i as u32);
             }
             let mut expected: Vec<_> = times.iter().enumerate().map(|(i, &t)| (t, i as u32)).collect();
             expected.sort();
             let mut popped = Vec::new();
-            while let Some((time, event)) = queue.pop_until(Time::MAX) {
+            while let Some((time, event)) = queue.pop() {
                 popped.push((time.as_ns(), event));
             }
             prop_assert_eq!(popped, expected);
@@ -698,7 +731,8 @@ mod tests {
                     }
                     Operation::PopWithin(span) => {
                         let earliest = pending.iter().copied().filter(|e| e.0 <= now + span).min();
-                        let popped = queue.pop_until(Time::from_ns(now + span));
+                        queue.end_at(Time::from_ns(now + span));
+                        let popped = queue.pop();
                         prop_assert_eq!(popped.map(|(time, event)| (time.as_ns(), event)), earliest);
                         if let Some(earliest) = earliest {
                             now = earliest.0;
@@ -706,6 +740,7 @@ mod tests {
                         }
                     }
                     Operation::Advance(span) => {
+                        queue.end_at(Time::MAX);
                         let free = pending.iter().all(|e| e.0 > now + span);
                         let advances = queue.advance(Time::from_ns(now + span));
                         prop_assert!(free || !advances);
@@ -729,24 +764,27 @@ mod tests {
         assert!(!queue.advance(Time::from_ns(9)));
         queue.end_at(Time::from_ns(600_000_000));
         assert_eq!([10, 9].map(|ns| queue.advance(Time::from_ns(ns))), [false, true]);
-        assert_eq!(queue.pop_until(Time::MAX), Some((Time::from_ns(10), 1)));
+        assert_eq!(queue.pop(), Some((Time::from_ns(10), 1)));
         assert_eq!([500_000_000, 499_999_999].map(|ns| queue.advance(Time::from_ns(ns))), [false, true]);
-        assert_eq!(queue.pop_until(Time::MAX), Some((Time::from_ns(500_000_000), 2)));
+        assert_eq!(queue.pop(), Some((Time::from_ns(500_000_000), 2)));
         // What is taken from the far heap leaves it unknown until the next event is asked for.
-        assert_eq!(queue.pop_until(Time::MAX), None);
+        assert_eq!(queue.pop(), None);
         assert_eq!([600_000_001, 600_000_000].map(|ns| queue.advance(Time::from_ns(ns))), [false, true]);
     }
 
     #[test]
-    fn stops_at_the_limit() {
+    fn stops_at_the_end() {
         let mut queue = EventQueue::new();
         queue.push(Time::from_ns(10), 1u32);
-        assert_eq!(queue.pop_until(Time::from_ns(9)), None);
-        assert_eq!(queue.pop_until(Time::from_ns(10)), Some((Time::from_ns(10), 1)));
+        queue.end_at(Time::from_ns(9));
+        assert_eq!(queue.pop(), None);
+        queue.end_at(Time::from_ns(10));
+        assert_eq!(queue.pop(), Some((Time::from_ns(10), 1)));
         assert!(queue.is_empty());
-        assert_eq!(queue.pop_until(Time::MAX), None);
+        queue.end_at(Time::MAX);
+        assert_eq!(queue.pop(), None);
         queue.push(Time::MAX, u32::MAX);
-        assert_eq!(queue.pop_until(Time::MAX), Some((Time::MAX, u32::MAX)));
-        assert_eq!(queue.pop_until(Time::MAX), None);
+        assert_eq!(queue.pop(), Some((Time::MAX, u32::MAX)));
+        assert_eq!(queue.pop(), None);
     }
 }

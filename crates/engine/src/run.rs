@@ -91,13 +91,14 @@ pub fn run_until<S: Simulation>(
     until: Time,
     watch: &Watch,
 ) -> Result<u64, Unfinished> {
-    let mut events = 0;
+    let mut taken: u64 = 0;
+    // How many more did something than were taken. Mostly each taken one did, and this stays as it is.
+    let mut beyond: u64 = 0;
     let mut looked_at = Time::MAX;
     let mut at_instant = 0;
-    let mut to_look: u64 = 0;
     queue.end_at(until);
-    while let Some((now, event)) = queue.pop_until(until) {
-        if to_look == 0 {
+    while let Some((now, event)) = queue.pop() {
+        if taken.is_multiple_of(EVENTS_PER_LOOK) {
             at_instant = if now == looked_at { at_instant + EVENTS_PER_LOOK } else { 0 };
             if at_instant > EVENTS_PER_INSTANT_LIMIT {
                 return Err(Unfinished::Livelock(Livelock { at: now }));
@@ -105,14 +106,16 @@ pub fn run_until<S: Simulation>(
             looked_at = now;
             watch.now_ns.store(now.as_ns(), Ordering::Relaxed);
             if watch.stopped() || !simulation.look(now) {
-                return Err(Unfinished::Stopped { at: now, events });
+                return Err(Unfinished::Stopped { at: now, events: taken.wrapping_add(beyond) });
             }
-            to_look = EVENTS_PER_LOOK;
         }
-        to_look -= 1;
-        events += simulation.handle(now, event, queue);
+        taken += 1;
+        let done = simulation.handle(now, event, queue);
+        if done != 1 {
+            beyond = beyond.wrapping_add(done).wrapping_sub(1);
+        }
     }
-    Ok(events)
+    Ok(taken.wrapping_add(beyond))
 }
 
 #[cfg(test)]

@@ -15,20 +15,18 @@ use std::sync::Arc;
 
 /// The version of IP that a whole network speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)] // the octets of its header
 pub enum IpVersion {
     /// RFC 8200.
-    V6,
+    V6 = 40,
     /// RFC 791.
-    V4,
+    V4 = 20,
 }
 
 impl IpVersion {
     /// Octets of the header: 40 (RFC 8200 section 3), 20 (RFC 791 section 3.1, no options).
     pub const fn header_bytes(self) -> u32 {
-        match self {
-            IpVersion::V6 => 40,
-            IpVersion::V4 => 20,
-        }
+        self as u32
     }
 }
 

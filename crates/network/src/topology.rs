@@ -142,6 +142,11 @@ impl Topology {
         self.version
     }
 
+    /// Packets no longer go where they went, by what routes do not say.
+    pub(crate) fn diverts(&mut self) {
+        self.version += 1;
+    }
+
     /// The node of this number.
     pub fn node(&self, node: NodeId) -> &Node {
         &self.nodes[node.0 as usize]

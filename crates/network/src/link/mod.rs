@@ -391,7 +391,7 @@ impl AnyLink {
         each_carrier!(
             self,
             wire => {
-                let packet = wire.take(flights, now).and_then(|(place, _)| flights.take(place));
+                let packet = wire.take(flights, now).and_then(|landed| flights.take(landed.place));
                 packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| wire.poll_timeout())
             },
             link => take(&mut **link, now)

@@ -58,6 +58,17 @@ pub struct Wire {
     is_faulty: bool,
 }
 
+/// A packet at the end of a wire.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Landed {
+    /// The packet.
+    pub place: Place,
+    /// Where it goes on.
+    pub onward: Onward,
+    /// When the next one arrives behind it; never, where there is none.
+    pub next: Time,
+}
+
 /// What a packet needs that waits, is lost, or is of another length than the one before it.
 #[derive(Debug)]
 struct Rest {
@@ -203,40 +214,27 @@ impl Wire {
     /// Makes sure that a wake-up with this number is pending for the first packet that flies.
     #[inline(always)]
     pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
+        if self.wakes {
+            return;
+        }
         let next = self.flying.next();
-        if !self.wakes && next < Time::MAX {
+        if next < Time::MAX {
             self.wakes = true;
             moment.push(next, Event::Link(number));
         }
     }
 
-    /// The next packet that has arrived; where there is none, its next wake-up is armed.
+    /// The next packet that has arrived by `now`. Where another one flies behind it, the wake-up for that is the caller's to push, when all that
+    /// has arrived by now is dealt with: until then it counts as pending.
     #[inline(always)]
-    pub(crate) fn take_or_arm(
-        &mut self,
-        flights: &Flights,
-        number: u32,
-        moment: &mut Moment<'_>,
-    ) -> Option<(Place, Onward)> {
-        let taken = self.take(flights, moment.now);
-        if taken.is_none() {
-            self.arm(number, moment);
-        }
-        taken
-    }
-
-    /// The wake-up has come.
-    #[inline(always)]
-    pub(crate) fn woken(&mut self) {
-        self.wakes = false;
-    }
-
-    /// The place of the next packet that has arrived by `now`, and where it goes on.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<(Place, Onward)> {
-        let taken = self.flying.pop(flights, now)?;
+    pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Landed> {
+        let (place, onward) = self.flying.pop(flights, now)?;
         self.flying_packets -= 1;
-        Some(taken)
+        let next = self.flying.next();
+        if next == Time::MAX {
+            self.wakes = false;
+        }
+        Some(Landed { place, onward, next })
     }
 }
 
@@ -319,8 +317,8 @@ mod tests {
 
     impl Flown {
         fn take(&mut self, now: Time) -> Option<Packet> {
-            let (place, _) = self.wire.take(&self.flights, now)?;
-            self.flights.take(place)
+            let landed = self.wire.take(&self.flights, now)?;
+            self.flights.take(landed.place)
         }
     }
 

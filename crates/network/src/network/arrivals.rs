@@ -3,10 +3,9 @@
 use super::Network;
 use super::ways::Step;
 use crate::alarm::Moment;
-use crate::ends::Onward;
 use crate::event::Event;
 use crate::link::flight::Place;
-use crate::link::wired::Wire;
+use crate::link::wired::{Landed, Wire};
 use crate::link::{AnyLink, Attachment, Link, Work};
 use crate::packet::{AppMessage, Message, Packet, Pdu};
 use crate::topology::LinkId;
@@ -19,7 +18,7 @@ pub(crate) enum Woken {
     /// Nothing: it was superseded.
     Superseded,
     /// This packet has come over a wire, if any; the next are taken with [`Network::poll_wire`].
-    Landed(Option<(Place, Onward)>),
+    Landed(Option<Landed>),
     /// A link that is no wire has something to do, which it does with [`Network::work`].
     Carrier,
 }
@@ -48,17 +47,29 @@ impl Network {
     pub(crate) fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
         let now = moment.now;
         if let AnyLink::Wire(wire) = &mut self.links[number as usize].link {
-            wire.woken();
-            return Woken::Landed(wire.take_or_arm(&self.flights, number, moment));
+            return Woken::Landed(wire.take(&self.flights, now));
         }
         if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }
 
-    /// The next packet that has come over a wire, for [`Network::land`]; where there is none, the wire's next wake-up is armed.
+    /// Behind a packet that has come over a wire, and has been dealt with, the one that comes `next`, if it has come as well; otherwise the wire is
+    /// woken for it.
     #[inline(always)]
-    pub(crate) fn poll_wire(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<(Place, Onward)> {
+    pub(crate) fn poll_wire(&mut self, moment: &mut Moment<'_>, number: u32, next: Time) -> Option<Landed> {
+        if next <= moment.now {
+            return self.take_landed(moment.now, number);
+        }
+        if next < Time::MAX {
+            moment.push(next, Event::Link(number));
+        }
+        None
+    }
+
+    /// A packet that has come over a wire at one instant with another one.
+    #[inline(never)]
+    fn take_landed(&mut self, now: Time, number: u32) -> Option<Landed> {
         let AnyLink::Wire(wire) = &mut self.links[number as usize].link else { return None };
-        wire.take_or_arm(&self.flights, number, moment)
+        wire.take(&self.flights, now)
     }
 
     /// A wire has nothing to do but what is taken with `poll_wire`: it knows what it drops when it takes it, and
@@ -97,10 +108,10 @@ impl Network {
         &mut self,
         moment: &mut Moment<'_>,
         number: u32,
-        (place, onward): (Place, Onward),
+        Landed { place, onward, .. }: Landed,
     ) -> Option<Place> {
         match self.ways.step(&self.topology, onward) {
-            Step::Wire(next) if !self.tunnels.has_reverse() => {
+            Step::Wire(next) => {
                 let _ = self.put_on_wire(moment, next, (place, onward.next()));
                 return None;
             }
@@ -108,7 +119,7 @@ impl Network {
                 self.delivered += 1;
                 return Some(place);
             }
-            Step::Wire(_) | Step::Unknown => {}
+            Step::Unknown => {}
         }
         let packet = self.flights.packet(&place)?;
         if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {

@@ -150,7 +150,8 @@ mod tests {
             let detail = Detail { description: "advertisement".to_owned(), ..Detail::default() };
             network.broadcast(&mut Moment::new(now, &mut queue), from, packet, Some(Box::new(detail)));
             network.check_conservation().expect("on the way");
-            while let Some((now, wake)) = queue.pop_until(Time::MAX)
+            queue.end_at(Time::MAX);
+            while let Some((now, wake)) = queue.pop()
                 && wake.link() == Some(0)
             {
                 let moment = &mut Moment::new(now, &mut queue);

@@ -153,7 +153,8 @@ mod tests {
         let mut sent = sent_us.iter().map(|&us| Time::ZERO + Span::from_us(us)).peekable();
         loop {
             let event = sent.peek().copied().unwrap_or(Time::MAX);
-            let (now, woken) = match queue.pop_until(event) {
+            queue.end_at(event);
+            let (now, woken) = match queue.pop() {
                 Some((now, woken)) => (now, Some(woken)),
                 None => (event, None),
             };
@@ -162,11 +163,12 @@ mod tests {
                     let moment = &mut Moment::new(now, &mut queue);
                     let Woken::Landed(mut next) = network.handle_link(moment, number) else { continue };
                     while let Some(landed) = next {
+                        let behind = landed.next;
                         if let Some(place) = network.land(moment, number, landed) {
                             let packet = network.unload(place).expect("a packet in its place");
                             arrived.push((packet.id.0, now.as_ns() / 1000));
                         }
-                        next = network.poll_wire(moment, number);
+                        next = network.poll_wire(moment, number, behind);
                     }
                 }
                 Some(Event::Node(number)) => {

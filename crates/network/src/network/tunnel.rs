@@ -153,7 +153,10 @@ impl Network {
             None => self.tunnels.visitors.remove(&(care_of_address, home_address)),
         };
         match reverse_tunnel {
-            Some(ends) => self.tunnels.reverse.insert((agent, home_address), ends),
+            Some(ends) => {
+                self.topology.diverts();
+                self.tunnels.reverse.insert((agent, home_address), ends)
+            }
             None => self.tunnels.reverse.remove(&(agent, home_address)),
         };
     }

@@ -195,17 +195,19 @@ mod tests {
     /// When packets arrive, in milliseconds, and how many links they wake until then.
     fn arrivals(network: &mut Network, queue: &mut EventQueue<Wake>) -> Vec<(u64, u32)> {
         let (mut arrived, mut woken_links) = (Vec::new(), 0);
-        while let Some((now, wake)) = queue.pop_until(Time::MAX) {
+        queue.end_at(Time::MAX);
+        while let Some((now, wake)) = queue.pop() {
             let number = wake.link().expect("a link");
             let moment = &mut Moment::new(now, queue);
             let Woken::Landed(mut next) = network.handle_link(moment, number) else { continue };
             woken_links += 1;
             while let Some(landed) = next {
+                let behind = landed.next;
                 if let Some(place) = network.land(moment, number, landed) {
                     network.clear(place);
                     arrived.push((now.as_ns() / 1_000_000, woken_links));
                 }
-                next = network.poll_wire(moment, number);
+                next = network.poll_wire(moment, number, behind);
             }
             assert_eq!(network.check_conservation(), Ok(()));
         }

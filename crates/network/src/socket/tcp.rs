@@ -66,6 +66,13 @@ pub struct TcpSocket {
     life: Life,
 }
 
+/// The traffic class of a segment of a connection that is capable of ECN; apart, as most are not.
+#[cold]
+fn marked(traffic_class: TrafficClass, segment: &Segment) -> TrafficClass {
+    // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
+    if segment.payload_bytes > 0 { traffic_class.with_ecn(Ecn::Capable0) } else { traffic_class }
+}
+
 /// What a socket has of messages.
 #[derive(Default)]
 struct Messages {
@@ -141,9 +148,8 @@ impl TcpSocket {
                 let size_bytes = envelope.header_bytes + segment.total_bytes();
                 traffic.sent(size_bytes);
                 let mut traffic_class = *traffic_class;
-                if connection.is_ecn_capable() && segment.payload_bytes > 0 {
-                    // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
-                    traffic_class = traffic_class.with_ecn(Ecn::Capable0);
+                if connection.is_ecn_capable() {
+                    traffic_class = marked(traffic_class, &segment);
                 }
                 let packet = Packet {
                     id: envelope.id,

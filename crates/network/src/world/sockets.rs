@@ -130,10 +130,18 @@ impl World {
     pub(super) fn receive_landed(&mut self, moment: &mut Moment<'_>, place: Place) {
         match self.network.landed(&place) {
             Some(packet @ Packet { pdu: Pdu::Tcp(segment), .. }) if !self.trace.segments => {
-                let id = packet.socket;
-                self.tcp[id as usize].take_in(moment.now, packet, segment);
+                let number = packet.socket;
+                let (id, socket) = (SocketId::Tcp(number), &mut self.tcp[number as usize]);
+                socket.take_in(moment.now, packet, segment);
                 self.network.clear(place);
-                self.serve(moment, SocketId::Tcp(id));
+                if self.sockets_watched {
+                    self.serve_watched(moment, id);
+                } else {
+                    match exchange(&mut self.network, socket, id, moment) {
+                        Some(bytes) => self.delivered_bytes += bytes,
+                        None => self.tell(moment, id),
+                    }
+                }
                 self.serve_work(moment);
             }
             _ => self.receive_unloaded(moment, place),
@@ -179,15 +187,7 @@ impl World {
         if self.sockets_watched {
             return self.serve_watched(moment, id);
         }
-        let counted = with_socket!(self, id, socket => {
-            transmit(&mut self.network, socket, moment);
-            let counted = socket.poll_counted();
-            if counted.is_some() {
-                socket.arm(Event::Socket(id), moment);
-            }
-            counted
-        });
-        match counted {
+        match with_socket!(self, id, socket => exchange(&mut self.network, socket, id, moment)) {
             Some(bytes) => self.delivered_bytes += bytes,
             None => self.tell(moment, id),
         }
@@ -328,6 +328,22 @@ impl World {
 #[inline(always)]
 fn envelope(network: &Network) -> Envelope {
     Envelope { id: network.next_packet_id(), header_bytes: network.ip.header_bytes() }
+}
+
+/// Hands IP what a socket has for it; the octets that are counted, where nobody is to be told of anything.
+#[inline(always)]
+fn exchange<S: Socket>(
+    network: &mut Network,
+    socket: &mut S,
+    id: SocketId,
+    moment: &mut Moment<'_>,
+) -> Option<u64> {
+    transmit(network, socket, moment);
+    let counted = socket.poll_counted();
+    if counted.is_some() {
+        socket.arm(Event::Socket(id), moment);
+    }
+    counted
 }
 
 /// Hands IP what a socket has for it.
