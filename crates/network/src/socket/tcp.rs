@@ -68,7 +68,7 @@ pub struct TcpSocket {
 
 /// The traffic class of a segment of a connection that is capable of ECN; apart, as most are not.
 #[cold]
-fn marked(traffic_class: TrafficClass, segment: &Segment) -> TrafficClass {
+fn ecn_traffic_class(traffic_class: TrafficClass, segment: &Segment) -> TrafficClass {
     // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
     if segment.payload_bytes > 0 { traffic_class.with_ecn(Ecn::Capable0) } else { traffic_class }
 }
@@ -149,7 +149,7 @@ impl TcpSocket {
                 traffic.sent(size_bytes);
                 let mut traffic_class = *traffic_class;
                 if connection.is_ecn_capable() {
-                    traffic_class = marked(traffic_class, &segment);
+                    traffic_class = ecn_traffic_class(traffic_class, &segment);
                 }
                 let packet = Packet {
                     id: envelope.id,
