@@ -170,6 +170,19 @@ def test_a_series_has_one_colour_in_all_figures_and_a_row_its_panel() -> None:
     assert {row["series"] for row in panels["data"]["values"]} == {"reno", "sack"}
 
 
+def test_series_of_more_than_there_are_colours_differ_in_shape_and_dashes() -> None:
+    def known_by(series: int) -> list[tuple[Any, ...]]:
+        line, point, *_ = chart(of_means([(x, f"s{n}", 1.0, 0.0) for x in range(4) for n in range(series)]))["layer"]
+        scales = (line["encoding"].get("strokeDash"), point["encoding"].get("shape"), point["encoding"]["color"])
+        return list(zip(*(scale["scale"]["range"] for scale in scales if scale), strict=True))
+
+    assert len(known_by(12)[0]) == 1
+    many = known_by(22)
+    assert len({colour for *_, colour in many}) == 12
+    assert len({(shape, colour) for _, shape, colour in many}) == 22
+    assert len({(tuple(dash), colour) for dash, _, colour in many}) == 22
+
+
 def test_the_first_screen_of_a_sweep_is_its_answer(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
     roamsim(
         "sweep", scenario, "--vary", f"{LOSS}=0:0.1:0.02", "--vary", "flow.download.transport.variant=reno,sack",

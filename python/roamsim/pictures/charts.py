@@ -32,6 +32,10 @@ COLOURS = (
     "#1b7fbd",
 )
 
+#: Shapes of points and dashes of lines, in their order: series of more than there are colours have the next ones.
+SHAPES = ("circle", "square", "triangle-up")
+DASHES = ((1, 0), (6, 3), (2, 2))
+
 #: Values along a line from which on it is one; fewer are dots, each with its name (chosen: three dots in a wide field
 #: say less than three lines of text).
 LINE = 4
@@ -55,15 +59,29 @@ SHOWN = {"difference shown": COLOURS[0], "no difference shown": COLOURS[7]}
 HEIGHT, PANEL_HEIGHT, DOT_HEIGHT = 320, 190, 26
 
 
+@dataclass(frozen=True)
+class Marked:
+    """What a series is known by: the colour of its line and points, the dashes of the one, the shape of others."""
+
+    colour: str
+    shape: str = SHAPES[0]
+    dash: Sequence[int] = DASHES[0]
+
+
 class Palette:
-    """Which colour a series has: the same in every figure of a page."""
+    """What a series is known by: the same in every figure of a page."""
 
     def __init__(self) -> None:
-        self._colours: dict[str, str] = {}
+        self._places: dict[str, int] = {}
 
-    def of(self, names: Iterable[str]) -> list[str]:
-        """The colours of these series; those that are new take the next ones."""
-        return [self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)]) for name in names]
+    def of(self, names: Iterable[str]) -> list[Marked]:
+        """What these series are known by; those that are new take the next ones."""
+        return [self._at(self._places.setdefault(name, len(self._places))) for name in names]
+
+    @staticmethod
+    def _at(place: int) -> Marked:
+        turn, colour = divmod(place, len(COLOURS))
+        return Marked(COLOURS[colour], SHAPES[turn % len(SHAPES)], DASHES[turn % len(DASHES)])
 
 
 def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = ()) -> dict[str, Any]:
@@ -79,17 +97,17 @@ def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = 
     frame = drawn.shown()
     lines = drawn.over_numbers and frame["x"].n_unique() >= LINE
     series = frame["series"].unique(maintain_order=True).to_list()
-    colours = (palette or Palette()).of(series)
-    return _lines(drawn, frame, series, colours) if lines else _dots(drawn, frame, series, colours, order)
+    marked = (palette or Palette()).of(series)
+    return _lines(drawn, frame, series, marked) if lines else _dots(drawn, frame, series, marked, order)
 
 
-def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str]) -> dict[str, Any]:
+def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], marked: list[Marked]) -> dict[str, Any]:
     values = frame["x"].unique().sort().to_list()
     axis: dict[str, Any] = {"format": ".6~g"} if max(map(abs, values)) < 1e6 else {}
     if len(values) <= 12:
         axis |= {"values": values, "labelOverlap": "greedy"}
     look = Look(drawn.x_title, drawn.y_title, drawn.group_words, drawn.logarithmic_x(), axis, _y_scale(drawn, frame))
-    return _curves(frame, look, series, colours, _tooltip(drawn, "quantitative"))
+    return _curves(frame, look, series, marked, _tooltip(drawn, "quantitative"))
 
 
 @dataclass(frozen=True)
@@ -126,7 +144,7 @@ def curves(rows: Sequence[Mapping[str, Any]], look: Look, colours: Mapping[str, 
         polars.col("x", "mean", "low", "high").cast(polars.Float64), samples=polars.lit(None), missing=polars.lit(0.0)
     )
     series = frame["series"].unique(maintain_order=True).to_list()
-    own = [colours[name] for name in series] if colours else Palette().of(series)
+    own = [Marked(colours[name]) for name in series] if colours else Palette().of(series)
     told = [("series", "nominal", look.words or "of"), ("x", "quantitative", look.x_title)]
     told += [("mean", "quantitative", look.y_title)]
     if frame["low"].is_not_null().any():
@@ -139,7 +157,7 @@ def curves(rows: Sequence[Mapping[str, Any]], look: Look, colours: Mapping[str, 
 
 
 def _curves(
-    frame: polars.DataFrame, look: Look, series: list[str], colours: list[str], tooltip: list[dict[str, Any]]
+    frame: polars.DataFrame, look: Look, series: list[str], marked: list[Marked], tooltip: list[dict[str, Any]]
 ) -> dict[str, Any]:
     x = {
         "field": "x",
@@ -149,20 +167,20 @@ def _curves(
         "scale": {"nice": False, "padding": 8, **({"type": "log"} if look.logarithmic_x else {"zero": False})},
     }
     y = {"field": "mean", "type": "quantitative", "title": look.y_title, "scale": dict(look.y_scale)}
-    colour = _colour(series, colours, look.words)
+    colour, dashes, shapes = _apart(series, marked, look.words)
     encoded = {"x": x, "color": colour}
     layers: list[dict[str, Any]] = []
     if frame["low"].is_not_null().any() and len(series) <= BANDS:
         band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
         ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
         layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null"))
-    layers.append(_layer({"type": "line", "strokeWidth": 1.8, "tooltip": None}, {**encoded, "y": y}))
-    layers += _points(frame, {**encoded, "y": y, "tooltip": tooltip})
+    layers.append(_layer({"type": "line", "strokeWidth": 1.8, "tooltip": None}, {**encoded, **dashes, "y": y}))
+    layers += _points(frame, {**encoded, **shapes, "y": y, "tooltip": tooltip})
     return _figure(frame, layers, series, HEIGHT)
 
 
 def _dots(
-    drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str], order: Sequence[str]
+    drawn: Curves, frame: polars.DataFrame, series: list[str], marked: list[Marked], order: Sequence[str]
 ) -> dict[str, Any]:
     """A line of dots for each value of what was varied, and on it a dot with its interval for each series."""
     frame = frame.with_columns(
@@ -192,18 +210,17 @@ def _dots(
         "scale": _y_scale(drawn, frame),
         "axis": {"labelFlush": True},
     }
-    encoded: dict[str, Any] = {"y": y, "color": _colour(series, colours, drawn.group_words if several else "")}
+    colour, _, shapes = _apart(series, marked, drawn.group_words)
+    encoded: dict[str, Any] = {"y": y, "color": colour if several else {"value": marked[0].colour}}
     if several:
         encoded["yOffset"] = {"field": "series", "type": "nominal", "sort": series, "scale": {"paddingOuter": 0.3}}
-    else:
-        encoded["color"] = {"value": colours[0]}
     layers: list[dict[str, Any]] = []
     if frame["low"].is_not_null().any():
         ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
         layers.append(
             _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, {**encoded, **ends}, "datum.low !== null")
         )
-    layers += _points(frame, {**encoded, "x": x, "tooltip": _tooltip(drawn, "nominal")})
+    layers += _points(frame, {**encoded, **shapes, "x": x, "tooltip": _tooltip(drawn, "nominal")})
     each = DOT_HEIGHT if not several else max(DOT_HEIGHT, 12 * len(series) + 6)
     spec = _figure(frame, layers, series if several else series[:1], each * len(names))
     spec["usermeta"]["dots"] = True
@@ -334,10 +351,22 @@ def _y_scale(drawn: Curves, frame: polars.DataFrame) -> dict[str, Any]:
     return {"zero": low < 0.6 * high, "nice": True}
 
 
-def _colour(series: list[str], colours: list[str], title: str) -> dict[str, Any]:
-    shown = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": colours}, "sort": series}
+def _apart(
+    series: list[str], marked: list[Marked], title: str
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """What tells series apart: colours, and where these do not, dashes and shapes. One legend for all."""
     legend = {"title": title or None, "titleLimit": 300} if 1 < len(series) <= NAMED else None
-    return {**shown, "legend": legend}
+    dashes, shapes = {}, {}
+    if len({one.colour for one in marked}) < len(marked):
+        # A dashed outline would eat into the shapes.
+        legend = legend and {**legend, "symbolStrokeWidth": 0}
+        dashes = {"strokeDash": {**_by_series(series, [list(one.dash) for one in marked]), "legend": None}}
+        shapes = {"shape": {**_by_series(series, [one.shape for one in marked]), "legend": legend}}
+    return {**_by_series(series, [one.colour for one in marked]), "legend": legend}, dashes, shapes
+
+
+def _by_series(series: list[str], looks: list[Any]) -> dict[str, Any]:
+    return {"field": "series", "type": "nominal", "scale": {"domain": series, "range": looks}, "sort": series}
 
 
 def _zoom(channels: list[str]) -> dict[str, Any]:
