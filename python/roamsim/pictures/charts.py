@@ -7,7 +7,8 @@ words and units. The page gives a figure its width, and puts its legend beside t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,13 @@ DASHES = ((1, 0), (6, 3), (2, 2))
 #: Values along a line from which on it is one; fewer are dots, each with its name (chosen: three dots in a wide field
 #: say less than three lines of text).
 LINE = 4
+
+#: Values of an axis up to which nothing is joined: a line from one to another would show a course that nobody has
+#: measured (chosen).
+BESIDE = 2
+
+#: Pixels from one to the next of the points at one of so few values (chosen).
+BESIDE_PIXELS = 7
 
 #: Series whose intervals are bands (chosen: more lie on each other); those of more are told under the pointer.
 BANDS = 6
@@ -107,7 +115,7 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], marked: li
     if len(values) <= 12:
         axis |= {"values": values, "labelOverlap": "greedy"}
     look = Look(drawn.x_title, drawn.y_title, drawn.group_words, drawn.logarithmic_x(), axis, _y_scale(drawn, frame))
-    return _curves(frame, look, series, marked, _tooltip(drawn, "quantitative"))
+    return _curves(frame.with_columns(level=False), look, series, marked, _tooltip(drawn, "quantitative"))
 
 
 @dataclass(frozen=True)
@@ -131,17 +139,28 @@ class Look:
     y_scale: Mapping[str, Any] = field(default_factory=lambda: {"zero": True, "nice": True})
 
 
-def curves(rows: Sequence[Mapping[str, Any]], look: Look, colours: Mapping[str, str] | None = None) -> dict[str, Any]:
+def curves(
+    rows: Sequence[Mapping[str, Any]],
+    look: Look,
+    colours: Mapping[str, str] | None = None,
+    levels: Collection[str] = (),
+) -> dict[str, Any]:
     """A figure of curves that are given point by point.
+
+    Where there are no more than two values along x, intervals are lines, and nothing is joined.
 
     Args:
         rows: `panel`, `series`, `x`, `mean`, `low` and `high`; without ends where there is no interval. Series and
             panels stand in the order of the rows.
         look: of its axes.
         colours: of the series, where they have their own.
+        levels: series that are known between their ends, not measured at points: lines without them.
     """
     frame = polars.DataFrame(list(rows), infer_schema_length=None).with_columns(
-        polars.col("x", "mean", "low", "high").cast(polars.Float64), samples=polars.lit(None), missing=polars.lit(0.0)
+        polars.col("x", "mean", "low", "high").cast(polars.Float64),
+        samples=polars.lit(None),
+        missing=polars.lit(0.0),
+        level=polars.col("series").is_in(list(levels)),
     )
     series = frame["series"].unique(maintain_order=True).to_list()
     own = [Marked(colours[name]) for name in series] if colours else Palette().of(series)
@@ -159,24 +178,54 @@ def curves(rows: Sequence[Mapping[str, Any]], look: Look, colours: Mapping[str, 
 def _curves(
     frame: polars.DataFrame, look: Look, series: list[str], marked: list[Marked], tooltip: list[dict[str, Any]]
 ) -> dict[str, Any]:
+    measured = frame.filter(~polars.col("level"))
+    few = measured["x"].n_unique() <= BESIDE
+    edge = 8 + few * BESIDE_PIXELS * measured["series"].n_unique() / 2
     x = {
         "field": "x",
         "type": "quantitative",
         "title": look.x_title,
         "axis": dict(look.x_axis),
-        "scale": {"nice": False, "padding": 8, **({"type": "log"} if look.logarithmic_x else {"zero": False})},
+        "scale": {"nice": False, "padding": edge, **({"type": "log"} if look.logarithmic_x else {"zero": False})},
     }
     y = {"field": "mean", "type": "quantitative", "title": look.y_title, "scale": dict(look.y_scale)}
     colour, dashes, shapes = _apart(series, marked, look.words)
     encoded = {"x": x, "color": colour}
+    joined = frame.filter("level") if few else frame
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers: list[dict[str, Any]] = []
-    if frame["low"].is_not_null().any() and len(series) <= BANDS:
+    if joined["low"].is_not_null().any() and len(series) <= BANDS:
         band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
-        ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-        layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null"))
-    layers.append(_layer({"type": "line", "strokeWidth": 1.8, "tooltip": None}, {**encoded, **dashes, "y": y}))
-    layers += _points(frame, {**encoded, **shapes, "y": y, "tooltip": tooltip})
+        layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null" + " && datum.level" * few))
+    if joined.height:
+        line = {"type": "line", "strokeWidth": 1.8, "tooltip": None}
+        layers.append(_layer(line, {**encoded, **dashes, "y": y}, "datum.level" if few else None))
+    told = {**encoded, **shapes, "y": y, "tooltip": tooltip}
+    if few:
+        layers += _beside(measured, told, {**encoded, **ends})
+    else:
+        layers += [
+            _of(layer, "!datum.level") if measured.height < frame.height else layer
+            for layer in _points(measured, told)
+        ]
     return _figure(frame, layers, series, HEIGHT)
+
+
+def _beside(measured: polars.DataFrame, told: dict[str, Any], ends: dict[str, Any]) -> list[dict[str, Any]]:
+    """Points with their intervals, those of a value along x beside each other in the order of their series."""
+    own = measured["series"].unique(maintain_order=True).to_list()
+    layers = []
+    for place, name in enumerate(own):
+        frame = measured.filter(polars.col("series") == name)
+        rule = _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, ends, "datum.low !== null")
+        for layer in (*([rule] if frame["low"].is_not_null().any() else []), *_points(frame, told)):
+            layer["mark"] |= {"xOffset": BESIDE_PIXELS * (place - (len(own) - 1) / 2)}
+            layers.append(_of(layer, f"datum.series === {json.dumps(name)}"))
+    return layers
+
+
+def _of(layer: dict[str, Any], test: str) -> dict[str, Any]:
+    return {**layer, "transform": [*layer.get("transform", []), {"filter": test}]}
 
 
 def _dots(
@@ -305,6 +354,7 @@ def _figure(frame: polars.DataFrame, layers: list[dict[str, Any]], series: list[
     if len(panels) > 1:
         frame = frame.filter(polars.col("panel").is_in(panels))
     columns = ["x", "series", "mean", "low", "high", "samples", "missing", *(["panel"] if len(panels) > 1 else [])]
+    columns += ["level"] if "level" in frame.columns and frame["level"].any() else []
     data = {"values": frame.select(columns).to_dicts()}
     meta: dict[str, Any] = {"legend": series if switched else []}
     if len(panels) == 1:
