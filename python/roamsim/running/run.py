@@ -166,11 +166,11 @@ def traces(asked: str | Iterable[str]) -> list[str]:
         UsageError: there is no such trace.
     """
     texts = [asked] if isinstance(asked, str) else list(asked)
+    if not texts:
+        return []
     if not all(isinstance(text, str) for text in texts):
         raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
     kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
-    if not texts:
-        return []
     known = _roamsim.trace_kinds()
     if not kinds:
         raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")
