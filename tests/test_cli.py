@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import polars
 import pytest
@@ -24,7 +25,8 @@ from typer.testing import CliRunner
 def starts(*arguments: str) -> float:
     """Processor time of a command of this Python, in starts of the bare interpreter.
 
-    What both take in turn on one machine is compared: seconds say more about the machine and what else runs there.
+    Seconds say more about the machine and what else runs there. How quick it is changes by the minute: each of seven
+    commands is held against the starts right before and after it, and the median of these counts.
     """
 
     def once(*command: str) -> float:
@@ -33,9 +35,15 @@ def starts(*arguments: str) -> float:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
+    def bare() -> list[float]:
+        return [once("-c", "pass") for _ in range(2)]
+
+    def ratio() -> float:
+        before, command, after = bare(), once(*arguments), bare()
+        return command / median(before + after)
+
     once(*arguments)
-    taken = [(once(*arguments), once("-c", "pass")) for _ in range(7)]
-    return min(command for command, _ in taken) / min(bare for _, bare in taken)
+    return median(ratio() for _ in range(7))
 
 
 # At rest a bare interpreter starts in 14 to 17 ms: these are 150 ms and half a second.

@@ -227,6 +227,15 @@ def test_the_pace_of_a_run_tells_what_is_left() -> None:
     assert pace(0.99, 60.0, (0.98, used)) == []
 
 
+def test_an_estimate_is_of_the_traces_that_are_asked_for() -> None:
+    scenario = package.load(FLOOD)
+    events, packets, rows = scenario.estimate(["packets"])
+    assert rows > 1e6
+    # The last is remembered.
+    assert scenario.estimate([]) == (events, packets, 0)
+    assert scenario.estimate(["packets"]) == scenario.estimate(["packets"]) == (events, packets, rows)
+
+
 def test_memory_is_foreseen_by_what_it_grows_not_by_what_was_taken_to_begin_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

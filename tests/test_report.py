@@ -102,6 +102,15 @@ def test_a_value_stays_with_its_unit_and_code_as_it_is() -> None:
     page = Report("t")
     page.table([{"n": 1}], "All", "`delay = 10 ms` takes 10 ms.")
     assert "<code>delay = 10 ms</code> takes 10\u00a0ms." in page.html()
+    page = Report("Delay of 20 ms", "rate 10 Mb/s · 2 s")
+    page.heading("After 30 ms")
+    page.plain("It took 40 ms.")
+    page.table([{"n": 1}], "Within 50 ms")
+    page.preformatted("wait 60 ms", "Source")
+    for value in ("20 ms", "10 Mb/s", "2 s<", "30 ms", "40 ms", "50 ms"):
+        assert value.replace(" ", "\u00a0") in page.html()
+    # What is copied from there goes into a scenario.
+    assert "wait 60 ms" in page.html()
 
 
 def test_the_page_holds_what_was_added_and_escapes_it(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """Reference results of a study: equal to the bit, or what moved."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import Command
 from roamsim import study
 from roamsim.errors import UsageError
+from roamsim.study.provenance import commit
 from small_study import change
 
 
@@ -62,3 +64,22 @@ def test_a_malformed_reference_is_refused(small: Path, tmp_path: Path) -> None:
         (small / "reference-quick.json").write_text(text)
         with pytest.raises(UsageError, match=r"reference-quick.json: these are no reference results .*--update"):
             study.compare(outcome)
+
+
+def test_references_written_anew_are_no_change_of_what_they_are_made_with(tmp_path: Path) -> None:
+    package, studies = tmp_path / "package", tmp_path / "studies" / "one"
+    for folder, name in ((package, "provenance.py"), (studies, "reference-full.json")):
+        folder.mkdir(parents=True)
+        (folder / name).write_text("before")
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True)
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "all")
+    (studies / "reference-full.json").write_text("after")
+    assert "not committed" not in commit(package)
+    (studies / "study.toml").write_text("")
+    git("add", ".")
+    assert commit(package).endswith(", with changes that were not committed")

@@ -12,7 +12,8 @@ import pytest
 from conftest import Command
 from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.findings import answer, ordered, variation
-from roamsim.pictures.charts import Palette, chart
+from roamsim.pictures import charts
+from roamsim.pictures.charts import Look, Palette, chart
 from roamsim.storing.manifests import Manifest, PointEntry
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target, numeric
@@ -168,6 +169,53 @@ def test_a_series_has_one_colour_in_all_figures_and_a_row_its_panel() -> None:
     panels = chart(Curves(one.target, both, "loss", "", True, "variant"))
     assert panels["facet"]["sort"] == ["download", "upload"]
     assert {row["series"] for row in panels["data"]["values"]} == {"reno", "sack"}
+
+
+def test_series_of_more_than_there_are_colours_differ_in_shape_and_dashes() -> None:
+    def known_by(series: int) -> list[tuple[Any, ...]]:
+        line, point, *_ = chart(of_means([(x, f"s{n}", 1.0, 0.0) for x in range(4) for n in range(series)]))["layer"]
+        scales = (line["encoding"].get("strokeDash"), point["encoding"].get("shape"), point["encoding"]["color"])
+        return list(zip(*(scale["scale"]["range"] for scale in scales if scale), strict=True))
+
+    assert len(known_by(12)[0]) == 1
+    many = known_by(22)
+    assert len({colour for *_, colour in many}) == 12
+    assert len({(shape, colour) for _, shape, colour in many}) == 22
+    assert len({(tuple(dash), colour) for dash, _, colour in many}) == 22
+
+
+def test_two_measured_values_are_not_joined_and_stand_beside_each_other() -> None:
+    def marks(values: int) -> list[tuple[str, Any]]:
+        rows = [
+            {"panel": "", "series": name, "x": x, "mean": 1.0, "low": 0.5, "high": 1.5}
+            for name in ("ours", "theirs", "published")
+            for x in range(values)
+        ]
+        layers = charts.curves(rows, Look("load", "goodput"), levels=["published"])["layer"]
+        return [
+            (
+                layer["mark"]["type"],
+                [test["filter"] for test in layer["transform"] if isinstance(test["filter"], str)],
+            )
+            for layer in layers
+            if layer["mark"].get("opacity") != 0
+        ]
+
+    # What was published is known between its ends, and was not measured there.
+    assert marks(3) == [
+        ("area", ["datum.low !== null"]),
+        ("line", []),
+        ("point", ["datum.missing === 0", "!datum.level"]),
+    ]
+    assert marks(2) == [
+        ("area", ["datum.low !== null && datum.level"]),
+        ("line", ["datum.level"]),
+        *(
+            (mark, [test, f'datum.series === "{name}"'])
+            for name in ("ours", "theirs")
+            for mark, test in (("rule", "datum.low !== null"), ("point", "datum.missing === 0"))
+        ),
+    ]
 
 
 def test_the_first_screen_of_a_sweep_is_its_answer(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

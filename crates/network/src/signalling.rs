@@ -349,7 +349,10 @@ impl Signalling {
         if let Some(&(due, _)) = self.working.front() {
             earliest = earliest.min(due);
         }
-        earliest = self.error_meters.iter().fold(earliest, |earliest, meter| earliest.min(meter.next));
+        // After the stop nobody is told.
+        let reports =
+            self.error_meters.iter().map(|meter| meter.next).filter(|&next| next < self.config.stop);
+        earliest = reports.fold(earliest, Time::min);
         (earliest < Time::MAX).then_some(earliest)
     }
 

@@ -66,28 +66,39 @@ unsafe impl Send for ArrowArray {}
 /// What a schema's pointers lead to.
 struct OfSchema {
     name: CString,
-    children: Vec<*mut ArrowSchema>,
+    children: Children<ArrowSchema>,
 }
 
 /// What an array's pointers lead to.
 struct OfArray {
     buffers: Vec<*const c_void>,
-    children: Vec<*mut ArrowArray>,
-    _owner: Box<dyn Any + Send + Sync>,
+    children: Children<ArrowArray>,
+    _owner: Arc<dyn Any + Send + Sync>,
+}
+
+/// Children, and where each of them lies. One that was taken out is marked as such, and its place stays.
+struct Children<T> {
+    places: Vec<*mut T>,
+    _all: Vec<T>,
+}
+
+impl<T> Children<T> {
+    fn new(mut all: Vec<T>) -> Children<T> {
+        Children { places: all.iter_mut().map(ptr::from_mut).collect(), _all: all }
+    }
 }
 
 impl ArrowSchema {
     fn new(format: &'static CStr, name: &str, children: Vec<ArrowSchema>) -> ArrowSchema {
         let name = CString::new(name).unwrap_or_default();
-        let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
-        let own = Box::leak(Box::new(OfSchema { name, children }));
+        let own = Box::leak(Box::new(OfSchema { name, children: Children::new(children) }));
         ArrowSchema {
             format: format.as_ptr(),
             name: own.name.as_ptr(),
             metadata: ptr::null(),
             flags: NULLABLE,
-            n_children: own.children.len() as i64,
-            children: own.children.as_mut_ptr(),
+            n_children: own.children.places.len() as i64,
+            children: own.children.places.as_mut_ptr(),
             dictionary: ptr::null_mut(),
             release: Some(release_schema),
             private_data: ptr::from_mut(own).cast(),
@@ -102,18 +113,17 @@ impl ArrowArray {
         nulls: usize,
         buffers: Vec<*const c_void>,
         children: Vec<ArrowArray>,
-        owner: Box<dyn Any + Send + Sync>,
+        owner: Arc<dyn Any + Send + Sync>,
     ) -> ArrowArray {
-        let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
-        let own = Box::leak(Box::new(OfArray { buffers, children, _owner: owner }));
+        let own = Box::leak(Box::new(OfArray { buffers, children: Children::new(children), _owner: owner }));
         ArrowArray {
             length: length as i64,
             null_count: nulls as i64,
             offset: 0,
             n_buffers: own.buffers.len() as i64,
-            n_children: own.children.len() as i64,
+            n_children: own.children.places.len() as i64,
             buffers: own.buffers.as_mut_ptr(),
-            children: own.children.as_mut_ptr(),
+            children: own.children.places.as_mut_ptr(),
             dictionary: ptr::null_mut(),
             release: Some(release_array),
             private_data: ptr::from_mut(own).cast(),
@@ -121,30 +131,22 @@ impl ArrowArray {
     }
 }
 
-/// Gives a schema back. Children that were taken out of it are marked as such, and stay.
+/// Gives a schema back, with the children that were not taken out of it.
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     // SAFETY: the interface calls this once, with a schema that `ArrowSchema::new` made or one that it was moved to.
-    let own = unsafe {
+    drop(unsafe {
         (*schema).release = None;
         Box::from_raw((*schema).private_data.cast::<OfSchema>())
-    };
-    for child in own.children {
-        // SAFETY: `ArrowSchema::new` took it from a box.
-        drop(unsafe { Box::from_raw(child) });
-    }
+    });
 }
 
-/// Gives an array back. Children that were taken out of it are marked as such, and stay.
+/// Gives an array back, with the children that were not taken out of it.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     // SAFETY: as in `release_schema`.
-    let own = unsafe {
+    drop(unsafe {
         (*array).release = None;
         Box::from_raw((*array).private_data.cast::<OfArray>())
-    };
-    for child in own.children {
-        // SAFETY: `ArrowArray::new` took it from a box.
-        drop(unsafe { Box::from_raw(child) });
-    }
+    });
 }
 
 impl Drop for ArrowSchema {
@@ -175,7 +177,7 @@ pub(crate) fn capsules<'py>(
     let schemas = columns.iter().map(schema).collect();
     let arrays = columns.iter().map(array).collect();
     let schema = ArrowSchema::new(c"+s", "", schemas);
-    let array = ArrowArray::new(height, 0, vec![ptr::null()], arrays, Box::new(()));
+    let array = ArrowArray::new(height, 0, vec![ptr::null()], arrays, Arc::new(()));
     Ok((
         PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
         PyCapsule::new_with_value(py, array, c"arrow_array")?,
@@ -194,28 +196,28 @@ fn format(values: &Values) -> &'static CStr {
 
 fn array(column: &Arc<Column>) -> ArrowArray {
     let height = column.values.len();
+    let numbers = |values: *const c_void| {
+        let column = Arc::<Column>::clone(column);
+        ArrowArray::new(height, 0, vec![ptr::null(), values], Vec::new(), column)
+    };
     match &column.values {
         Values::Float(floats) => {
             let nulls = floats.iter().filter(|value| value.is_nan()).count();
-            let there = (nulls > 0).then(|| validity(floats));
-            let bits = there.as_ref().map_or(ptr::null(), |bits| bits.as_ptr().cast());
-            let buffers = vec![bits, floats.as_ptr().cast()];
-            ArrowArray::new(height, nulls, buffers, Vec::new(), Box::new((Arc::clone(column), there)))
+            if nulls == 0 {
+                return numbers(floats.as_ptr().cast());
+            }
+            let there = validity(floats);
+            let buffers = vec![there.as_ptr().cast(), floats.as_ptr().cast()];
+            ArrowArray::new(height, nulls, buffers, Vec::new(), Arc::new((Arc::clone(column), there)))
         }
-        Values::Signed(numbers) => {
-            let buffers = vec![ptr::null(), numbers.as_ptr().cast()];
-            ArrowArray::new(height, 0, buffers, Vec::new(), Box::new(Arc::clone(column)))
-        }
-        Values::Unsigned(numbers) => {
-            let buffers = vec![ptr::null(), numbers.as_ptr().cast()];
-            ArrowArray::new(height, 0, buffers, Vec::new(), Box::new(Arc::clone(column)))
-        }
+        Values::Signed(values) => numbers(values.as_ptr().cast()),
+        Values::Unsigned(values) => numbers(values.as_ptr().cast()),
         Values::Text(texts) => {
             let views = Views::new(texts, BUFFER_BYTES);
             let mut buffers: Vec<*const c_void> = vec![ptr::null(), views.views.as_ptr().cast()];
             buffers.extend(views.octets.iter().map(|octets| octets.as_ptr().cast::<c_void>()));
             buffers.push(views.sizes.as_ptr().cast());
-            ArrowArray::new(height, 0, buffers, Vec::new(), Box::new(views))
+            ArrowArray::new(height, 0, buffers, Vec::new(), Arc::new(views))
         }
     }
 }

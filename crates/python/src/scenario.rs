@@ -4,14 +4,18 @@ use crate::ScenarioError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use roamsim_scenario::Format;
+use roamsim_scenario::estimate::Estimate;
+use roamsim_scenario::run::Trace;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A valid scenario.
 #[pyclass(frozen, module = "roamsim._roamsim")]
 pub struct Scenario {
     pub(crate) scenario: Arc<roamsim_scenario::Scenario>,
+    /// The last that was asked for: each run of a scenario asks anew, and one of a thousand flows takes some milliseconds.
+    estimated: Mutex<Option<(Trace, Estimate)>>,
 }
 
 #[pymethods]
@@ -37,7 +41,7 @@ impl Scenario {
         };
         let scenario = py.detach(|| roamsim_scenario::Scenario::parse(text, name, format, &overrides));
         match scenario {
-            Ok(scenario) => Ok(Scenario { scenario: Arc::new(scenario) }),
+            Ok(scenario) => Ok(Scenario { scenario: Arc::new(scenario), estimated: Mutex::new(None) }),
             Err(diagnostics) => Err(ScenarioError::new_err(diagnostics.render(color))),
         }
     }
@@ -79,7 +83,11 @@ impl Scenario {
     /// time, rows of traces.
     fn estimate(&self, py: Python<'_>, trace: Vec<String>) -> PyResult<(f64, f64, f64)> {
         let trace = crate::batch::trace(&trace)?;
-        let estimate = py.detach(|| self.scenario.estimate(&trace));
+        // Not held while it is worked out, for which others may take the interpreter.
+        let last = || self.estimated.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last().filter(|(of, _)| *of == trace).map(|(_, estimate)| estimate);
+        let estimate = known.unwrap_or_else(|| py.detach(|| self.scenario.estimate(&trace)));
+        *last() = Some((trace, estimate));
         Ok((estimate.events, estimate.packets_under_way, estimate.rows))
     }
 

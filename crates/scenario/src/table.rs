@@ -188,15 +188,14 @@ pub(crate) fn named<K: Hash + Eq>(
     Column { name, unit: "", values: Values::Text(Texts::by_key(keys, words)) }
 }
 
-/// A column of text: of each row, the place of its own among `texts`.
-pub(crate) fn chosen<'a>(
-    name: &'static str,
-    texts: impl Iterator<Item = &'a str>,
-    rows: impl Iterator<Item = usize>,
-) -> Column {
-    let texts = Texts::by_key(texts, |&text| text.to_owned());
-    let codes = rows.map(|row| texts.codes[row]).collect();
-    Column { name, unit: "", values: Values::Text(Texts::coded(codes, texts.different)) }
+/// A column of text: each of `texts` in so many rows, one after the other.
+pub(crate) fn repeated<'a>(name: &'static str, texts: impl Iterator<Item = &'a str>, rows: usize) -> Column {
+    let once = Texts::by_key(texts, |&text| text.to_owned());
+    let mut codes = Vec::with_capacity(once.len() * rows);
+    for code in once.codes {
+        codes.resize(codes.len() + rows, code);
+    }
+    Column { name, unit: "", values: Values::Text(Texts { codes, different: once.different }) }
 }
 
 /// `numerator / denominator`, NaN when the denominator is zero.

@@ -502,6 +502,14 @@ application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\", st
     // Told of the fourth and of the seventh alone, and of the clock.
     let told: Vec<f64> = floats(&plain, "transactions", "generated_s").to_vec();
     assert_eq!(told, [reports[3].0, 5.0, reports[6].0, 8.0]);
+    // After the stop nothing is counted: each further second has the packets that it would have without thresholds.
+    let events_within = |duration: &str, thresholds: &str| {
+        let text = switched("server", measured, "").replace("\"12s\"", &format!("\"{duration}\""));
+        outcome(&(text + "stop = \"5500ms\"\n" + thresholds)).events
+    };
+    let [with, without] = [format!("thresholds = [{}]\n", threshold(60, "above")), String::new()]
+        .map(|thresholds| events_within("40s", &thresholds) - events_within("20s", &thresholds));
+    assert_eq!(with, without);
     // A user who switches the link off then; nothing comes any more, of which there is no report.
     let off = "{ link = \"measured\", action = \"power_down\", upon = \"link_parameters_report\", of = \"measured\" }";
     let off = outcome(&text(off));

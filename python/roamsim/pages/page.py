@@ -73,8 +73,9 @@ class Report:
     def heading(self, title: str) -> None:
         """Starts a section; it appears in the table of contents."""
         anchor = self._new_id(title)
-        self._contents.append((anchor, title))
-        self._body.append(f'<h2 id="{anchor}">{html.escape(title)}</h2>')
+        shown = _together(title)
+        self._contents.append((anchor, shown))
+        self._body.append(f'<h2 id="{anchor}">{html.escape(shown)}</h2>')
 
     def text(self, text: str) -> None:
         """Adds paragraphs in Markdown; HTML inside is shown as text, for names of a scenario may stand in them."""
@@ -85,7 +86,7 @@ class Report:
 
     def plain(self, text: str) -> None:
         """Adds a paragraph of plain text: names of a scenario stay as they are."""
-        self._body.append(f'<div class="text"><p>{html.escape(text)}</p></div>')
+        self._body.append(f'<div class="text"><p>{html.escape(_together(text))}</p></div>')
 
     def found(self, sentences: Sequence[str]) -> None:
         """Adds what came out, above the table of contents, in plain sentences."""

@@ -7,7 +7,8 @@ words and units. The page gives a figure its width, and puts its legend beside t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,9 +33,20 @@ COLOURS = (
     "#1b7fbd",
 )
 
+#: Shapes of points and dashes of lines, in their order: series of more than there are colours have the next ones.
+SHAPES = ("circle", "square", "triangle-up")
+DASHES = ((1, 0), (6, 3), (2, 2))
+
 #: Values along a line from which on it is one; fewer are dots, each with its name (chosen: three dots in a wide field
 #: say less than three lines of text).
 LINE = 4
+
+#: Values of an axis up to which nothing is joined: a line from one to another would show a course that nobody has
+#: measured (chosen).
+BESIDE = 2
+
+#: Pixels from one to the next of the points at one of so few values (chosen).
+BESIDE_PIXELS = 7
 
 #: Series whose intervals are bands (chosen: more lie on each other); those of more are told under the pointer.
 BANDS = 6
@@ -55,15 +67,29 @@ SHOWN = {"difference shown": COLOURS[0], "no difference shown": COLOURS[7]}
 HEIGHT, PANEL_HEIGHT, DOT_HEIGHT = 320, 190, 26
 
 
+@dataclass(frozen=True)
+class Marked:
+    """What a series is known by: the colour of its line and points, the dashes of the one, the shape of others."""
+
+    colour: str
+    shape: str = SHAPES[0]
+    dash: Sequence[int] = DASHES[0]
+
+
 class Palette:
-    """Which colour a series has: the same in every figure of a page."""
+    """What a series is known by: the same in every figure of a page."""
 
     def __init__(self) -> None:
-        self._colours: dict[str, str] = {}
+        self._places: dict[str, int] = {}
 
-    def of(self, names: Iterable[str]) -> list[str]:
-        """The colours of these series; those that are new take the next ones."""
-        return [self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)]) for name in names]
+    def of(self, names: Iterable[str]) -> list[Marked]:
+        """What these series are known by; those that are new take the next ones."""
+        return [self._at(self._places.setdefault(name, len(self._places))) for name in names]
+
+    @staticmethod
+    def _at(place: int) -> Marked:
+        turn, colour = divmod(place, len(COLOURS))
+        return Marked(COLOURS[colour], SHAPES[turn % len(SHAPES)], DASHES[turn % len(DASHES)])
 
 
 def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = ()) -> dict[str, Any]:
@@ -79,17 +105,17 @@ def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = 
     frame = drawn.shown()
     lines = drawn.over_numbers and frame["x"].n_unique() >= LINE
     series = frame["series"].unique(maintain_order=True).to_list()
-    colours = (palette or Palette()).of(series)
-    return _lines(drawn, frame, series, colours) if lines else _dots(drawn, frame, series, colours, order)
+    marked = (palette or Palette()).of(series)
+    return _lines(drawn, frame, series, marked) if lines else _dots(drawn, frame, series, marked, order)
 
 
-def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str]) -> dict[str, Any]:
+def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], marked: list[Marked]) -> dict[str, Any]:
     values = frame["x"].unique().sort().to_list()
     axis: dict[str, Any] = {"format": ".6~g"} if max(map(abs, values)) < 1e6 else {}
     if len(values) <= 12:
         axis |= {"values": values, "labelOverlap": "greedy"}
     look = Look(drawn.x_title, drawn.y_title, drawn.group_words, drawn.logarithmic_x(), axis, _y_scale(drawn, frame))
-    return _curves(frame, look, series, colours, _tooltip(drawn, "quantitative"))
+    return _curves(frame.with_columns(level=False), look, series, marked, _tooltip(drawn, "quantitative"))
 
 
 @dataclass(frozen=True)
@@ -113,20 +139,31 @@ class Look:
     y_scale: Mapping[str, Any] = field(default_factory=lambda: {"zero": True, "nice": True})
 
 
-def curves(rows: Sequence[Mapping[str, Any]], look: Look, colours: Mapping[str, str] | None = None) -> dict[str, Any]:
+def curves(
+    rows: Sequence[Mapping[str, Any]],
+    look: Look,
+    colours: Mapping[str, str] | None = None,
+    levels: Collection[str] = (),
+) -> dict[str, Any]:
     """A figure of curves that are given point by point.
+
+    Where there are no more than two values along x, intervals are lines, and nothing is joined.
 
     Args:
         rows: `panel`, `series`, `x`, `mean`, `low` and `high`; without ends where there is no interval. Series and
             panels stand in the order of the rows.
         look: of its axes.
         colours: of the series, where they have their own.
+        levels: series that are known between their ends, not measured at points: lines without them.
     """
     frame = polars.DataFrame(list(rows), infer_schema_length=None).with_columns(
-        polars.col("x", "mean", "low", "high").cast(polars.Float64), samples=polars.lit(None), missing=polars.lit(0.0)
+        polars.col("x", "mean", "low", "high").cast(polars.Float64),
+        samples=polars.lit(None),
+        missing=polars.lit(0.0),
+        level=polars.col("series").is_in(list(levels)),
     )
     series = frame["series"].unique(maintain_order=True).to_list()
-    own = [colours[name] for name in series] if colours else Palette().of(series)
+    own = [Marked(colours[name]) for name in series] if colours else Palette().of(series)
     told = [("series", "nominal", look.words or "of"), ("x", "quantitative", look.x_title)]
     told += [("mean", "quantitative", look.y_title)]
     if frame["low"].is_not_null().any():
@@ -139,30 +176,60 @@ def curves(rows: Sequence[Mapping[str, Any]], look: Look, colours: Mapping[str, 
 
 
 def _curves(
-    frame: polars.DataFrame, look: Look, series: list[str], colours: list[str], tooltip: list[dict[str, Any]]
+    frame: polars.DataFrame, look: Look, series: list[str], marked: list[Marked], tooltip: list[dict[str, Any]]
 ) -> dict[str, Any]:
+    measured = frame.filter(~polars.col("level"))
+    few = measured["x"].n_unique() <= BESIDE
+    edge = 8 + few * BESIDE_PIXELS * measured["series"].n_unique() / 2
     x = {
         "field": "x",
         "type": "quantitative",
         "title": look.x_title,
         "axis": dict(look.x_axis),
-        "scale": {"nice": False, "padding": 8, **({"type": "log"} if look.logarithmic_x else {"zero": False})},
+        "scale": {"nice": False, "padding": edge, **({"type": "log"} if look.logarithmic_x else {"zero": False})},
     }
     y = {"field": "mean", "type": "quantitative", "title": look.y_title, "scale": dict(look.y_scale)}
-    colour = _colour(series, colours, look.words)
+    colour, dashes, shapes = _apart(series, marked, look.words)
     encoded = {"x": x, "color": colour}
+    joined = frame.filter("level") if few else frame
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers: list[dict[str, Any]] = []
-    if frame["low"].is_not_null().any() and len(series) <= BANDS:
+    if joined["low"].is_not_null().any() and len(series) <= BANDS:
         band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
-        ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-        layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null"))
-    layers.append(_layer({"type": "line", "strokeWidth": 1.8, "tooltip": None}, {**encoded, "y": y}))
-    layers += _points(frame, {**encoded, "y": y, "tooltip": tooltip})
+        layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null" + " && datum.level" * few))
+    if joined.height:
+        line = {"type": "line", "strokeWidth": 1.8, "tooltip": None}
+        layers.append(_layer(line, {**encoded, **dashes, "y": y}, "datum.level" if few else None))
+    told = {**encoded, **shapes, "y": y, "tooltip": tooltip}
+    if few:
+        layers += _beside(measured, told, {**encoded, **ends})
+    else:
+        layers += [
+            _of(layer, "!datum.level") if measured.height < frame.height else layer
+            for layer in _points(measured, told)
+        ]
     return _figure(frame, layers, series, HEIGHT)
 
 
+def _beside(measured: polars.DataFrame, told: dict[str, Any], ends: dict[str, Any]) -> list[dict[str, Any]]:
+    """Points with their intervals, those of a value along x beside each other in the order of their series."""
+    own = measured["series"].unique(maintain_order=True).to_list()
+    layers = []
+    for place, name in enumerate(own):
+        frame = measured.filter(polars.col("series") == name)
+        rule = _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, ends, "datum.low !== null")
+        for layer in (*([rule] if frame["low"].is_not_null().any() else []), *_points(frame, told)):
+            layer["mark"] |= {"xOffset": BESIDE_PIXELS * (place - (len(own) - 1) / 2)}
+            layers.append(_of(layer, f"datum.series === {json.dumps(name)}"))
+    return layers
+
+
+def _of(layer: dict[str, Any], test: str) -> dict[str, Any]:
+    return {**layer, "transform": [*layer.get("transform", []), {"filter": test}]}
+
+
 def _dots(
-    drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str], order: Sequence[str]
+    drawn: Curves, frame: polars.DataFrame, series: list[str], marked: list[Marked], order: Sequence[str]
 ) -> dict[str, Any]:
     """A line of dots for each value of what was varied, and on it a dot with its interval for each series."""
     frame = frame.with_columns(
@@ -192,18 +259,17 @@ def _dots(
         "scale": _y_scale(drawn, frame),
         "axis": {"labelFlush": True},
     }
-    encoded: dict[str, Any] = {"y": y, "color": _colour(series, colours, drawn.group_words if several else "")}
+    colour, _, shapes = _apart(series, marked, drawn.group_words)
+    encoded: dict[str, Any] = {"y": y, "color": colour if several else {"value": marked[0].colour}}
     if several:
         encoded["yOffset"] = {"field": "series", "type": "nominal", "sort": series, "scale": {"paddingOuter": 0.3}}
-    else:
-        encoded["color"] = {"value": colours[0]}
     layers: list[dict[str, Any]] = []
     if frame["low"].is_not_null().any():
         ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
         layers.append(
             _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, {**encoded, **ends}, "datum.low !== null")
         )
-    layers += _points(frame, {**encoded, "x": x, "tooltip": _tooltip(drawn, "nominal")})
+    layers += _points(frame, {**encoded, **shapes, "x": x, "tooltip": _tooltip(drawn, "nominal")})
     each = DOT_HEIGHT if not several else max(DOT_HEIGHT, 12 * len(series) + 6)
     spec = _figure(frame, layers, series if several else series[:1], each * len(names))
     spec["usermeta"]["dots"] = True
@@ -288,6 +354,7 @@ def _figure(frame: polars.DataFrame, layers: list[dict[str, Any]], series: list[
     if len(panels) > 1:
         frame = frame.filter(polars.col("panel").is_in(panels))
     columns = ["x", "series", "mean", "low", "high", "samples", "missing", *(["panel"] if len(panels) > 1 else [])]
+    columns += ["level"] if "level" in frame.columns and frame["level"].any() else []
     data = {"values": frame.select(columns).to_dicts()}
     meta: dict[str, Any] = {"legend": series if switched else []}
     if len(panels) == 1:
@@ -334,10 +401,22 @@ def _y_scale(drawn: Curves, frame: polars.DataFrame) -> dict[str, Any]:
     return {"zero": low < 0.6 * high, "nice": True}
 
 
-def _colour(series: list[str], colours: list[str], title: str) -> dict[str, Any]:
-    shown = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": colours}, "sort": series}
+def _apart(
+    series: list[str], marked: list[Marked], title: str
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """What tells series apart: colours, and where these do not, dashes and shapes. One legend for all."""
     legend = {"title": title or None, "titleLimit": 300} if 1 < len(series) <= NAMED else None
-    return {**shown, "legend": legend}
+    dashes, shapes = {}, {}
+    if len({one.colour for one in marked}) < len(marked):
+        # A dashed outline would eat into the shapes.
+        legend = legend and {**legend, "symbolStrokeWidth": 0}
+        dashes = {"strokeDash": {**_by_series(series, [list(one.dash) for one in marked]), "legend": None}}
+        shapes = {"shape": {**_by_series(series, [one.shape for one in marked]), "legend": legend}}
+    return {**_by_series(series, [one.colour for one in marked]), "legend": legend}, dashes, shapes
+
+
+def _by_series(series: list[str], looks: list[Any]) -> dict[str, Any]:
+    return {"field": "series", "type": "nominal", "scale": {"domain": series, "range": looks}, "sort": series}
 
 
 def _zoom(channels: list[str]) -> dict[str, Any]:

@@ -111,10 +111,16 @@ def same_span(panels: list[Axes]) -> None:
         axes.set_ylim(low, low + span)
 
 
+def _marked(number: int) -> tuple[str, str, str]:
+    """Colour, shape of points and dashes of lines: ten colours, then these again with the next shape and dashes."""
+    turn, colour = divmod(number, 10)
+    return f"C{colour}", "os^"[turn % 3], ("-", "--", ":")[turn % 3]
+
+
 def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) -> None:
     """Draws means with intervals, of some rows of the table or all: lines over numbers, points over names."""
     frame = drawn.shown()
-    colours = {name: f"C{number % 10}" for number, name in enumerate(frame["series"].unique(maintain_order=True))}
+    marked = {name: _marked(number) for number, name in enumerate(frame["series"].unique(maintain_order=True))}
     if rows is not None:
         frame = frame.filter(polars.col("row").is_in(rows))
     for (series,), points in frame.group_by("series", maintain_order=True):
@@ -123,12 +129,12 @@ def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) ->
         # A mean of one sample has no interval.
         low = [m - v if v is not None else 0 for m, v in zip(middle, points["low"], strict=True)]
         high = [v - m if v is not None else 0 for m, v in zip(middle, points["high"], strict=True)]
-        style, colour = "o-" if drawn.over_numbers else "o", colours[str(series)]
+        colour, shape, dash = marked[str(series)]
         axes.errorbar(
             x,
             middle,
             yerr=[low, high],
-            fmt=style,
+            fmt=shape + dash if drawn.over_numbers else shape,
             markersize=3,
             linewidth=1,
             capsize=2,
@@ -136,7 +142,7 @@ def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) ->
             label=str(series),
         )
         hollow = points.filter(polars.col("missing") > 0)
-        axes.plot(hollow["x"], hollow["mean"], "o", markersize=3, color=colour, markerfacecolor="white", zorder=3)
+        axes.plot(hollow["x"], hollow["mean"], shape, markersize=3, color=colour, markerfacecolor="white", zorder=3)
     axes.set_xlabel(drawn.x_title)
     axes.set_ylabel(drawn.y_title)
     if drawn.logarithmic_x():
@@ -149,7 +155,7 @@ def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) ->
         highest = max(polars.concat([shown["mean"], shown["high"].drop_nulls()]).to_list())
         axes.set_ylim(0, 1.05 * highest or 1.0)
     axes.grid(alpha=0.3)
-    if len(colours) > 1:
+    if len(marked) > 1:
         _legend(axes, drawn.group_words or None)
 
 
@@ -174,13 +180,15 @@ def draw_distribution(axes: Axes, distribution: Distribution) -> None:
 
 def draw_against(axes: Axes, drawn: Against) -> None:
     """Draws means of two metrics against each other, joined in the order of what was varied."""
-    for (series,), points in drawn.frame.group_by("series", maintain_order=True):
+    for number, ((series,), points) in enumerate(drawn.frame.group_by("series", maintain_order=True)):
+        colour, shape, dash = _marked(number)
         axes.errorbar(
             points["x"].to_list(),
             points["y"].to_list(),
             xerr=_bars(points, "x"),
             yerr=_bars(points, "y"),
-            fmt="o-",
+            fmt=shape + dash,
+            color=colour,
             markersize=3,
             linewidth=1,
             capsize=2,

@@ -20,7 +20,7 @@ from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
 from roamsim.storing.spool import Spool
-from roamsim.tables.result import Frames, OfRuns, Result, runs_of, stacked
+from roamsim.tables.result import Frames, Result, runs_of, stacked
 
 
 def run_loaded(
@@ -82,13 +82,20 @@ def run_loaded(
                 raise RunFailed(f"replication {replication}, seed {seed}: {result}") from result
             runs[replication] = result
     ordered = sorted(runs.items())
-    tables = _below_each_other(scenario.name, seed, [(replication, result.tables) for replication, result in ordered])
-    for table, parts in held.items():
+    recorded = {
         # Not copied into one piece, which would take the memory twice.
-        in_order = [rows for _, rows in sorted(parts, key=lambda part: part[0])]
-        tables[table] = polars.concat(in_order, how="vertical_relaxed")
+        table: polars.concat([rows for _, rows in sorted(parts, key=lambda part: part[0])], how="vertical_relaxed")
+        for table, parts in held.items()
+    }
+    of_runs = [result.tables for _, result in ordered]
+    # Of several runs frames take less memory than the tables do.
+    tables: Mapping[str, polars.DataFrame] = (
+        Frames(scenario.name, seed, {**of_runs[0], **recorded})
+        if replications == 1
+        else _below_each_other(scenario.name, seed, of_runs) | recorded
+    )
     return Result(
-        Frames(tables),
+        tables,
         scenario=scenario.name,
         seed=seed,
         replications=replications,
@@ -97,15 +104,13 @@ def run_loaded(
     )
 
 
-def _below_each_other(
-    scenario: str, seed: int, runs: Sequence[tuple[int, Mapping[str, Table]]]
-) -> dict[str, OfRuns | polars.DataFrame]:
-    """The tables of replications, each as one; of several as frames, which take less memory than the tables do."""
-    tables = {
-        name: OfRuns(scenario, seed, [(replication, of_run[name]) for replication, of_run in runs if name in of_run])
-        for name in dict.fromkeys(name for _, of_run in runs for name in of_run)
-    }
-    return {name: table if len(runs) == 1 else table.frame() for name, table in tables.items()}
+def _below_each_other(scenario: str, seed: int, runs: Sequence[Mapping[str, Table]]) -> dict[str, polars.DataFrame]:
+    """The tables of all replications, each as one."""
+    tables = {}
+    for name in dict.fromkeys(name for of_run in runs for name in of_run):
+        there = [replication for replication, of_run in enumerate(runs) if name in of_run]
+        tables[name] = stacked([runs[replication][name] for replication in there], runs_of(scenario, seed, there))
+    return tables
 
 
 @dataclass(frozen=True)
@@ -161,11 +166,11 @@ def traces(asked: str | Iterable[str]) -> list[str]:
         UsageError: there is no such trace.
     """
     texts = [asked] if isinstance(asked, str) else list(asked)
+    if not texts:
+        return []
     if not all(isinstance(text, str) for text in texts):
         raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
     kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
-    if not texts:
-        return []
     known = _roamsim.trace_kinds()
     if not kinds:
         raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")

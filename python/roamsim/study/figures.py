@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from roamsim.pictures.charts import COLOURS, NAMED
+from roamsim.pictures.charts import BESIDE, COLOURS, NAMED
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
 from roamsim.study.metric import estimate_of, is_share, values_of
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
 #: Values of an axis that each have a mark on it, where there are no more (chosen: more lie on each other).
 MARKED = 12
-
-#: Values of an axis up to which they stand beside each other like names: a line from one to another would show a
-#: course that nobody has measured (chosen).
-BESIDE = 2
 
 #: How far apart these are, of what a value has (chosen).
 APART = 0.5

@@ -12,11 +12,14 @@ from roamsim import _roamsim
 #: Digits of a commit and of the build's digest that are shown (chosen: what git takes for unique in a large project).
 DIGITS = 12
 
+#: Files of a study's folder that `study compare --update` writes; the star is the level. No run depends on them.
+REFERENCES = "reference-*.json"
+
 
 def provenance() -> dict[str, str]:
     """What made the runs, each in a few words; what is not known is left out."""
     found = {
-        "commit": _commit(Path(__file__).parent),
+        "commit": commit(Path(__file__).parent),
         "build": f"roamsim {_roamsim.version()}, sources of the simulator sha256 {_roamsim.build()[:DIGITS]}",
         "machine": _machine(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -24,8 +27,8 @@ def provenance() -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def _commit(folder: Path) -> str:
-    """The commit of the source tree that the package lies in, where it is one that git keeps."""
+def commit(folder: Path) -> str:
+    """The commit of the source tree that the package's folder lies in, where it is one that git keeps."""
 
     def git(*words: str) -> str | None:
         try:
@@ -37,9 +40,11 @@ def _commit(folder: Path) -> str:
     # An installed package may lie inside of somebody else's tree, in a folder that git does not keep.
     if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
         return ""
-    changed = ", with changes that were not committed" if git("status", "--porcelain", "-uno") else ""
-    commit = git("rev-parse", "HEAD")
-    return f"{commit[:DIGITS]}{changed}" if commit else ""
+    # Of several studies' references, the first to be written anew changes nothing of what the others are made with.
+    status = git("status", "--porcelain", "-uno", "--", ":/", f":(top,exclude,glob)**/{REFERENCES}")
+    changed = ", with changes that were not committed" if status else ""
+    head = git("rev-parse", "HEAD")
+    return f"{head[:DIGITS]}{changed}" if head else ""
 
 
 def _machine() -> str:

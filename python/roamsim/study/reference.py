@@ -19,6 +19,7 @@ from roamsim.errors import UsageError
 from roamsim.files import write_whole
 from roamsim.study.definition import Level, Study
 from roamsim.study.judging import Value
+from roamsim.study.provenance import REFERENCES
 from roamsim.study.publish import Outcome, plain
 
 #: Relative difference of two values that are the same (chosen: some hundred roundings of a double).
@@ -83,7 +84,7 @@ class Comparison:
 
 def path_of(study: Study, level: Level) -> Path:
     """The file of the reference results."""
-    return study.folder / f"reference-{level}.json"
+    return study.folder / REFERENCES.replace("*", level)
 
 
 def compare(outcome: Outcome) -> Comparison:

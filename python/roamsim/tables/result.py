@@ -7,7 +7,6 @@ import json
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars
@@ -161,41 +160,17 @@ class Tables(Named, lots.InLots):
         return ["point", *keys_within(table)]
 
 
-@dataclass(frozen=True)
-class OfRuns:
-    """A table of several runs of one scenario by itself, of which no frame is made yet.
-
-    Attributes:
-        scenario: its name.
-        seed: of all of them.
-        tables: of each run its replication and its table, in order.
-    """
-
-    scenario: str
-    seed: int
-    tables: Sequence[tuple[int, Table]]
-
-    @property
-    def height(self) -> int:
-        """How many rows it has."""
-        return sum(table.height for _, table in self.tables)
-
-    def frame(self) -> polars.DataFrame:
-        """All rows, with the columns that say which run they are of."""
-        replications, tables = zip(*self.tables, strict=True)
-        return stacked(tables, runs_of(self.scenario, self.seed, replications))
-
-
 class Frames(lots.InLots):
-    """Frames by name, each made when it is first asked for: all together take as long as a short run."""
+    """Frames of a run by name, each made when it is first asked for: all together take as long as a short run."""
 
-    def __init__(self, tables: Mapping[str, OfRuns | polars.DataFrame]) -> None:
+    def __init__(self, scenario: str, seed: int, tables: Mapping[str, Table | polars.DataFrame]) -> None:
+        self._run = scenario, seed
         self._held = dict(tables)
 
     def __getitem__(self, name: str) -> polars.DataFrame:
         held = self._held[name]
-        if isinstance(held, OfRuns):
-            held = self._held[name] = held.frame()
+        if isinstance(held, Table):
+            held = self._held[name] = stacked([held], runs_of(*self._run, [0]))
         return held
 
     def __contains__(self, name: object) -> bool:

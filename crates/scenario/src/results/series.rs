@@ -1,28 +1,26 @@
 //! `series`: one row a part of the run and a flow, or a direction of a link. What a link did not have anything to do with has no rows.
 
-use crate::table::{Table, chosen, float, integer, ratio};
+use crate::table::{Table, float, integer, ratio, repeated};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::subject::{Named, Subject, TO_ALL};
 use roamsim_network::world::{FlowPart, LinkPart, LinkParts, Series};
+use std::iter;
 
 /// How the sum of the flows is named that have no rows of their own.
 const OTHERS: Named<'static> = Named { kind: "flows", name: "(others)", from: TO_ALL, to: TO_ALL };
 
 struct Row {
     part: usize,
-    /// The place among those that have rows of what it is of.
-    of: usize,
     delivered_bytes: f64,
     lost_packets: u64,
     queue_delay_s: f64,
     cwnd_bytes: f64,
 }
 
-fn of_flow(of: usize, (part, did): (usize, &FlowPart)) -> Row {
+fn of_flow((part, did): (usize, &FlowPart)) -> Row {
     Row {
         part,
-        of,
         delivered_bytes: did.delivered_bytes as f64,
         lost_packets: did.lost_packets,
         queue_delay_s: f64::NAN,
@@ -30,10 +28,9 @@ fn of_flow(of: usize, (part, did): (usize, &FlowPart)) -> Row {
     }
 }
 
-fn of_link(of: usize, (part, did): (usize, &LinkPart)) -> Row {
+fn of_link((part, did): (usize, &LinkPart)) -> Row {
     Row {
         part,
-        of,
         delivered_bytes: f64::NAN,
         lost_packets: did.lost_packets,
         queue_delay_s: ratio(did.waited.as_secs_f64(), did.sent_packets as f64),
@@ -41,13 +38,14 @@ fn of_link(of: usize, (part, did): (usize, &LinkPart)) -> Row {
     }
 }
 
-/// What has rows, in their order, and the rows.
+/// What has rows, in their order, and the rows: one for each part, of one after the other.
 fn rows<'a>(world: &'a World, series: &Series) -> (Vec<Named<'a>>, Vec<Row>) {
-    let (mut named, mut rows) = (Vec::new(), Vec::new());
+    let most = series.flows.len() + series.other_flows.iter().len() + series.links.len();
+    let (mut named, mut rows) = (Vec::with_capacity(most), Vec::with_capacity(most * series.ends.len()));
     let own = (0..).zip(&series.flows).map(|(number, flow)| (world.named(Subject::Flow(number)), flow));
     let others = series.other_flows.iter().map(|others| (OTHERS, others));
     for (of, flow) in own.chain(others) {
-        rows.extend(flow.parts.iter().enumerate().map(|part| of_flow(named.len(), part)));
+        rows.extend(flow.parts.iter().enumerate().map(of_flow));
         named.push(of);
     }
     let topology = &world.network.topology;
@@ -58,7 +56,7 @@ fn rows<'a>(world: &'a World, series: &Series) -> (Vec<Named<'a>>, Vec<Row>) {
         }
         let node = |address| topology.node(topology.interface(address).node).name.as_ref();
         let name = topology.interface(way.at).name.as_ref();
-        rows.extend(parts.iter().enumerate().map(|part| of_link(named.len(), part)));
+        rows.extend(parts.iter().enumerate().map(of_link));
         named.push(Named { kind: "link", name, from: node(way.at), to: way.to.map_or(TO_ALL, node) });
     }
     (named, rows)
@@ -66,15 +64,16 @@ fn rows<'a>(world: &'a World, series: &Series) -> (Vec<Named<'a>>, Vec<Row>) {
 
 pub(crate) fn table(world: &World, series: &Series) -> Table {
     let (named, rows) = rows(world, series);
-    let begin = |part: usize| part.checked_sub(1).map_or(Time::ZERO, |before| series.ends[before]);
+    let instants_s: Vec<f64> =
+        iter::once(&Time::ZERO).chain(&series.ends).map(|instant| instant.as_secs_f64()).collect();
     let of = |name, part: for<'a> fn(&'a Named<'a>) -> &'a str| {
-        chosen(name, named.iter().map(part), rows.iter().map(|row| row.of))
+        repeated(name, named.iter().map(part), series.ends.len())
     };
     Table {
         name: "series",
         columns: vec![
-            float("begin_s", "s", rows.iter().map(|row| begin(row.part).as_secs_f64())),
-            float("end_s", "s", rows.iter().map(|row| series.ends[row.part].as_secs_f64())),
+            float("begin_s", "s", rows.iter().map(|row| instants_s[row.part])),
+            float("end_s", "s", rows.iter().map(|row| instants_s[row.part + 1])),
             of("kind", |of| of.kind),
             of("name", |of| of.name),
             of("from", |of| of.from),

@@ -14,10 +14,12 @@ CURVES = {
     "throughput_teo": ("TH_teo", "#d55e00"),
     "throughput_ideal": ("TH_id", "#009e73"),
 }
-#: Published values of the reference case, in segments/s.
-PUBLISHED = {"TH, published": 25.0, "TH_teo, published": 30.0}
 #: What the publication says of TH: its share of TH_teo.
 LIMIT = "published limit of TH"
+#: Published values of the reference case, in segments/s.
+PUBLISHED = {"TH, published": 25.0, "TH_teo, published": 30.0}
+#: The colours of what was published, which is known between the ends of its lines.
+LEVELS = {LIMIT: "#7a7a7a", "TH, published": "#b2182b", "TH_teo, published": "#a6761d"}
 
 
 def figure_5(data: Data) -> dict[str, Any]:
@@ -43,4 +45,4 @@ def figure_5(data: Data) -> dict[str, Any]:
                     for x in (0.0, SATURATED)
                 ]
     look = Look("offered load, segments/s", "throughput, segments/s")
-    return curves(rows, look, {**dict(CURVES.values()), LIMIT: "#7a7a7a", **dict.fromkeys(PUBLISHED, "#b2182b")})
+    return curves(rows, look, {**dict(CURVES.values()), **LEVELS}, levels=LEVELS)
