@@ -7,11 +7,12 @@ use crate::ends::Onward;
 use crate::event::Event;
 use crate::link::flight::Place;
 use crate::link::wired::Wire;
-use crate::link::{AnyLink, Attachment, Link, Work};
+use crate::link::{AnyLink, Attachment, First, Link, Work};
 use crate::packet::{AppMessage, Message, Packet, Pdu};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
 use roamsim_protocols::Machine;
+use roamsim_protocols::tcp::Segment;
 
 /// What the wake-up of a link is about.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(crate) enum Coming {
         /// The message.
         message: AppMessage,
     },
+    /// A segment of TCP, which is looked at with [`Network::coming_segment`] and leaves with [`Network::clear_coming`].
+    Segment,
     /// What is taken with [`Network::poll_arrival`].
     Packet,
 }
@@ -150,16 +153,16 @@ impl Network {
         self.flights.clear(place);
     }
 
-    /// What has come next over a link that is no wire, where it is an application's datagram for the node behind it that nobody else
-    /// wants to see: it is read where it lies.
+    /// What has come next over a link that is no wire, where it is an application's datagram or a segment of TCP for the node behind it that
+    /// nobody else wants to see: it is read where it lies.
     #[inline(always)]
     pub(crate) fn poll_coming(&mut self, number: u32) -> Coming {
         let slot = &mut self.links[number as usize];
-        let Some(arrived) = slot.link.arrived() else { return Coming::Packet };
+        let Some(arrived) = slot.link.arrived() else { return self.poll_segment(number) };
         let Some((Attachment(at), packet)) = arrived.front() else {
             return Coming::Nothing(slot.link.poll_timeout());
         };
-        let Pdu::Udp(_, Message::Application(message)) = packet.pdu else { return Coming::Packet };
+        let Pdu::Udp(_, Message::Application(message)) = packet.pdu else { return self.poll_segment(number) };
         let node = self
             .topology
             .owner(self.attachments[(self.records[number as usize].first_attachment + at) as usize]);
@@ -171,6 +174,39 @@ impl Network {
         arrived.pop_front();
         self.delivered += 1;
         coming
+    }
+
+    /// The same where it may be a segment.
+    #[inline(never)]
+    fn poll_segment(&mut self, number: u32) -> Coming {
+        let link = &self.links[number as usize].link;
+        let (Attachment(at), packet) = match link.first_arrived() {
+            First::Packet(at, packet) => (at, packet),
+            First::Nothing => return Coming::Nothing(link.poll_timeout()),
+            First::Unknown => return Coming::Packet,
+        };
+        let at = self.attachments[(self.records[number as usize].first_attachment + at) as usize];
+        let is_plain = self.recorder.is_none() && matches!(packet.pdu, Pdu::Tcp(_)) && packet.tunnel.is_none();
+        if !is_plain || self.topology.owner(packet.destination) != self.topology.owner(at) {
+            return Coming::Packet;
+        }
+        self.delivered += 1;
+        Coming::Segment
+    }
+
+    /// The segment that has come next over a link that is no wire.
+    #[inline(always)]
+    pub(crate) fn coming_segment(&self, number: u32) -> Option<(&Packet, &Segment)> {
+        match self.links[number as usize].link.first_arrived() {
+            First::Packet(_, packet @ Packet { pdu: Pdu::Tcp(segment), .. }) => Some((packet, segment)),
+            _ => None,
+        }
+    }
+
+    /// Frees the place of a segment that has come over a link that is no wire.
+    #[inline(always)]
+    pub(crate) fn clear_coming(&mut self, number: u32) {
+        self.links[number as usize].link.clear_arrived();
     }
 
     /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is for other nodes is

@@ -287,6 +287,7 @@ impl World {
                     self.receive_message(moment.now, (socket, size_bytes), Message::Application(message));
                     self.serve_work(moment);
                 }
+                Coming::Segment => self.receive_segment(moment, number),
                 Coming::Packet => match self.network.poll_arrival(moment, number) {
                     Ok(packet) => self.receive(moment, packet),
                     Err(deadline) => return deadline,

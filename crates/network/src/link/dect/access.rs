@@ -181,6 +181,23 @@ impl Access {
         self.mac.next_frame().min(arrival).max(self.frame)
     }
 
+    /// What has arrived next, and where.
+    #[inline]
+    pub(in crate::link) fn first_arrived(&self) -> Option<(Attachment, &Packet)> {
+        let [up, down] = &self.directions;
+        match up.first_arrived() {
+            Some(packet) => Some((Attachment(1), packet)),
+            None => down.first_arrived().map(|packet| (Attachment(0), packet)),
+        }
+    }
+
+    /// Takes it.
+    #[inline]
+    pub(in crate::link) fn take_arrived(&mut self) -> Option<Packet> {
+        let [up, down] = &mut self.directions;
+        up.take().or_else(|| down.take())
+    }
+
     /// Works out a frame.
     fn run_frame(&mut self, frame: u64) {
         if self.warm_up_frames > 0 && frame >= self.warm_up_frames {

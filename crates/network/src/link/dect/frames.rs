@@ -180,7 +180,13 @@ impl FrameQueue {
         self.over > 0
     }
 
-    /// Takes the oldest packet that is to be delivered.
+    /// The oldest packet that is to be delivered.
+    #[inline]
+    pub fn first_complete(&self) -> Option<&Packet> {
+        if self.over == 0 { None } else { self.frames.front().map(|frame| &frame.packet) }
+    }
+
+    /// Takes it.
     #[inline]
     pub fn take(&mut self) -> Option<Packet> {
         self.over = self.over.checked_sub(1)?;
