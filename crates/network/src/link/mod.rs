@@ -422,17 +422,20 @@ impl AnyLink {
     /// Takes what has come next, which has been looked at, out of its place.
     #[inline(always)]
     pub(crate) fn clear_arrived(&mut self) {
-        let taken = match self {
-            AnyLink::Wifi(link) => link.arrived().pop_front().map(|(_, packet)| packet),
-            AnyLink::Wimax(link) => link.arrived().pop_front().map(|(_, packet)| packet),
-            AnyLink::Dect(link) => link.take_arrived(),
-            AnyLink::Wire(_) | AnyLink::Cell(_) | AnyLink::ManagedWire(_) => None,
-        };
-        if let Some(packet) = taken
-            && packet.is_plain_segment()
-        {
+        match self.first_arrived() {
             // To ask it what it owns costs more than to say it.
-            std::mem::forget(packet);
+            First::Packet(_, packet) if packet.is_plain_segment() => self.take_arrived(std::mem::forget),
+            _ => self.take_arrived(drop),
+        }
+    }
+
+    #[inline(always)]
+    fn take_arrived(&mut self, end: impl FnOnce(Option<(Attachment, Packet)>)) {
+        match self {
+            AnyLink::Wifi(link) => end(link.arrived().pop_front()),
+            AnyLink::Wimax(link) => end(link.arrived().pop_front()),
+            AnyLink::Dect(link) => end(link.take_arrived()),
+            AnyLink::Wire(_) | AnyLink::Cell(_) | AnyLink::ManagedWire(_) => {}
         }
     }
 

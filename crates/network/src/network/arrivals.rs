@@ -186,7 +186,8 @@ impl Network {
             First::Unknown => return Coming::Packet,
         };
         let at = self.attachments[(self.records[number as usize].first_attachment + at) as usize];
-        let is_plain = self.recorder.is_none() && matches!(packet.pdu, Pdu::Tcp(_)) && packet.tunnel.is_none();
+        let is_plain =
+            self.recorder.is_none() && matches!(packet.pdu, Pdu::Tcp(_)) && packet.tunnel.is_none();
         if !is_plain || self.topology.owner(packet.destination) != self.topology.owner(at) {
             return Coming::Packet;
         }

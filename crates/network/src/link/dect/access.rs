@@ -193,9 +193,12 @@ impl Access {
 
     /// Takes it.
     #[inline]
-    pub(in crate::link) fn take_arrived(&mut self) -> Option<Packet> {
+    pub(in crate::link) fn take_arrived(&mut self) -> Option<(Attachment, Packet)> {
         let [up, down] = &mut self.directions;
-        up.take().or_else(|| down.take())
+        match up.take() {
+            Some(packet) => Some((Attachment(1), packet)),
+            None => down.take().map(|packet| (Attachment(0), packet)),
+        }
     }
 
     /// Works out a frame.
@@ -335,7 +338,8 @@ impl Machine for Access {
 
     #[inline]
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        loop {
+        // No frame ends before the next that may be worked out.
+        while start_of(self.frame + 1) <= cx.now {
             let frame = self.next_frame();
             if frame == u64::MAX || start_of(frame + 1) > cx.now {
                 return;
@@ -358,11 +362,7 @@ impl Carrier for Access {
 
     #[inline]
     fn poll_delivery(&mut self, _now: Time) -> Option<(Attachment, Packet)> {
-        let [up, down] = &mut self.directions;
-        match up.take() {
-            Some(packet) => Some((Attachment(1), packet)),
-            None => down.take().map(|packet| (Attachment(0), packet)),
-        }
+        self.take_arrived()
     }
 
     #[inline]
