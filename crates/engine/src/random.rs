@@ -35,11 +35,11 @@ const DRAWS: usize = 2 * BLOCKS;
 
 /// Many blocks at once, of this counter and those behind it: the first half of each, and the second. Words stand in 64 bits, the upper half
 /// of which means nothing, and no block asks for another: so the compiler has vectors do it.
-fn blocks(first: u64, nonce: [u32; 2], key: [u32; 2]) -> [[u64; BLOCKS]; 2] {
+fn blocks(counter: u64, nonce: [u32; 2], key: [u32; 2]) -> [[u64; BLOCKS]; 2] {
     let low_half = |word: u64| u64::from(word as u32);
-    let mut halves = [[0; BLOCKS]; 2];
+    let [mut first_halves, mut second_halves] = [[0; BLOCKS]; 2];
     for i in 0..BLOCKS {
-        let mut a = first.wrapping_add(i as u64);
+        let mut a = counter.wrapping_add(i as u64);
         let mut b = a >> 32;
         let [mut c, mut d] = nonce.map(u64::from);
         let mut key = key.map(u64::from);
@@ -55,10 +55,10 @@ fn blocks(first: u64, nonce: [u32; 2], key: [u32; 2]) -> [[u64; BLOCKS]; 2] {
             c = low >> 32 ^ d ^ key[1];
             d = low;
         }
-        halves[0][i] = low_half(a) | b << 32;
-        halves[1][i] = low_half(c) | d << 32;
+        first_halves[i] = low_half(a) | b << 32;
+        second_halves[i] = low_half(c) | d << 32;
     }
-    halves
+    [first_halves, second_halves]
 }
 
 /// 53 of the bits, as a fraction.
