@@ -39,9 +39,7 @@ pub(crate) enum Coming {
         /// The message.
         message: AppMessage,
     },
-    /// A segment of TCP, which is looked at with [`Network::coming_segment`] and leaves with [`Network::clear_coming`].
-    Segment,
-    /// What is taken with [`Network::poll_arrival`].
+    /// A segment, if [`Network::poll_segment`] says so; if not, what is taken with [`Network::poll_arrival`].
     Packet,
 }
 
@@ -153,16 +151,16 @@ impl Network {
         self.flights.clear(place);
     }
 
-    /// What has come next over a link that is no wire, where it is an application's datagram or a segment of TCP for the node behind it that
-    /// nobody else wants to see: it is read where it lies.
+    /// What has come next over a link that is no wire, where it is an application's datagram for the node behind it that nobody else
+    /// wants to see: it is read where it lies.
     #[inline(always)]
     pub(crate) fn poll_coming(&mut self, number: u32) -> Coming {
         let slot = &mut self.links[number as usize];
-        let Some(arrived) = slot.link.arrived() else { return self.poll_segment(number) };
+        let Some(arrived) = slot.link.arrived() else { return Coming::Packet };
         let Some((Attachment(at), packet)) = arrived.front() else {
             return Coming::Nothing(slot.link.poll_timeout());
         };
-        let Pdu::Udp(_, Message::Application(message)) = packet.pdu else { return self.poll_segment(number) };
+        let Pdu::Udp(_, Message::Application(message)) = packet.pdu else { return Coming::Packet };
         let node = self
             .topology
             .owner(self.attachments[(self.records[number as usize].first_attachment + at) as usize]);
@@ -176,23 +174,22 @@ impl Network {
         coming
     }
 
-    /// The same where it may be a segment.
-    #[inline(never)]
-    fn poll_segment(&mut self, number: u32) -> Coming {
+    /// Whether what has come next over a link that is no wire is a segment of TCP for the node behind it that nobody else wants to see: it is
+    /// looked at with [`Network::coming_segment`], and leaves with [`Network::clear_coming`]. Where nothing has, the link's next deadline.
+    #[inline(always)]
+    pub(crate) fn poll_segment(&mut self, number: u32) -> Result<bool, Option<Time>> {
         let link = &self.links[number as usize].link;
         let (Attachment(at), packet) = match link.first_arrived() {
             First::Packet(at, packet) => (at, packet),
-            First::Nothing => return Coming::Nothing(link.poll_timeout()),
-            First::Unknown => return Coming::Packet,
+            First::Nothing => return Err(link.poll_timeout()),
+            First::Unknown => return Ok(false),
         };
         let at = self.attachments[(self.records[number as usize].first_attachment + at) as usize];
         let is_plain =
             self.recorder.is_none() && matches!(packet.pdu, Pdu::Tcp(_)) && packet.tunnel.is_none();
-        if !is_plain || self.topology.owner(packet.destination) != self.topology.owner(at) {
-            return Coming::Packet;
-        }
-        self.delivered += 1;
-        Coming::Segment
+        let is_segment = is_plain && self.topology.owner(packet.destination) == self.topology.owner(at);
+        self.delivered += u64::from(is_segment);
+        Ok(is_segment)
     }
 
     /// The segment that has come next over a link that is no wire.

@@ -148,9 +148,8 @@ impl World {
         }
     }
 
-    /// Takes a segment of TCP that has come over a link that is no wire, and is read where it is; apart, so that it is out of the way of
-    /// datagrams.
-    #[inline(never)]
+    /// Takes a segment of TCP that has come over a link that is no wire, and is read where it is.
+    #[inline(always)]
     pub(super) fn receive_segment(&mut self, moment: &mut Moment<'_>, number: u32) {
         let Some((packet, segment)) = self.network.coming_segment(number) else { return };
         let id = packet.socket;
