@@ -5,6 +5,7 @@
 
 pub mod fingerprint;
 pub mod log;
+mod logarithm;
 pub mod probe;
 pub mod queue;
 pub mod random;
@@ -13,5 +14,5 @@ pub mod time;
 
 pub use fingerprint::Fingerprint;
 pub use queue::{Event, EventQueue};
-pub use random::Stream;
+pub use random::{Ahead, Stream};
 pub use time::{Span, Time};

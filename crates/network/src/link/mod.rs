@@ -170,6 +170,15 @@ pub(crate) struct Work {
     pub timeout: Option<Time>,
 }
 
+/// What has come next over a link.
+pub(crate) enum First<'a> {
+    /// This packet, at this attachment.
+    Packet(Attachment, &'a Packet),
+    Nothing,
+    /// It has to be taken to be looked at.
+    Unknown,
+}
+
 /// A link that keeps the packets on it by itself: every one but a wire, whose packets lie with those of all wires
 /// (`flight`).
 pub trait Carrier: Link {
@@ -396,6 +405,38 @@ impl AnyLink {
             },
             link => take(&mut **link, now)
         )
+    }
+
+    /// What has come next over a link, if it can be looked at before it is taken.
+    #[inline(always)]
+    pub(crate) fn first_arrived(&self) -> First<'_> {
+        let first = match self {
+            AnyLink::Wifi(link) => link.first_arrived(),
+            AnyLink::Wimax(link) => link.first_arrived(),
+            AnyLink::Dect(link) => link.first_arrived(),
+            AnyLink::Wire(_) | AnyLink::Cell(_) | AnyLink::ManagedWire(_) => return First::Unknown,
+        };
+        first.map_or(First::Nothing, |(at, packet)| First::Packet(at, packet))
+    }
+
+    /// Takes what has come next, which has been looked at, out of its place.
+    #[inline(always)]
+    pub(crate) fn clear_arrived(&mut self) {
+        match self.first_arrived() {
+            // To ask it what it owns costs more than to say it.
+            First::Packet(_, packet) if packet.is_plain_segment() => self.take_arrived(std::mem::forget),
+            _ => self.take_arrived(drop),
+        }
+    }
+
+    #[inline(always)]
+    fn take_arrived(&mut self, end: impl FnOnce(Option<(Attachment, Packet)>)) {
+        match self {
+            AnyLink::Wifi(link) => end(link.arrived().pop_front()),
+            AnyLink::Wimax(link) => end(link.arrived().pop_front()),
+            AnyLink::Dect(link) => end(link.take_arrived()),
+            AnyLink::Wire(_) | AnyLink::Cell(_) | AnyLink::ManagedWire(_) => {}
+        }
     }
 
     /// What has come over a link that keeps it in order until it is taken; `None`: it has to be asked for it.

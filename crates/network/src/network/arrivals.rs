@@ -6,11 +6,12 @@ use crate::alarm::Moment;
 use crate::event::Event;
 use crate::link::flight::Place;
 use crate::link::wired::{Landed, Wire};
-use crate::link::{AnyLink, Attachment, Link, Work};
+use crate::link::{AnyLink, Attachment, First, Link, Work};
 use crate::packet::{AppMessage, Message, Packet, Pdu};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
 use roamsim_protocols::Machine;
+use roamsim_protocols::tcp::Segment;
 
 /// What the wake-up of a link is about.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub(crate) enum Coming {
         /// The message.
         message: AppMessage,
     },
-    /// What is taken with [`Network::poll_arrival`].
+    /// A segment, if [`Network::poll_segment`] says so; if not, what is taken with [`Network::poll_arrival`].
     Packet,
 }
 
@@ -182,6 +183,39 @@ impl Network {
         arrived.pop_front();
         self.delivered += 1;
         coming
+    }
+
+    /// Whether what has come next over a link that is no wire is a segment of TCP for the node behind it that nobody else wants to see: it is
+    /// looked at with [`Network::coming_segment`], and leaves with [`Network::clear_coming`]. Where nothing has, the link's next deadline.
+    #[inline(always)]
+    pub(crate) fn poll_segment(&mut self, number: u32) -> Result<bool, Option<Time>> {
+        let link = &self.links[number as usize].link;
+        let (Attachment(at), packet) = match link.first_arrived() {
+            First::Packet(at, packet) => (at, packet),
+            First::Nothing => return Err(link.poll_timeout()),
+            First::Unknown => return Ok(false),
+        };
+        let at = self.attachments[(self.records[number as usize].first_attachment + at) as usize];
+        let is_plain =
+            self.recorder.is_none() && matches!(packet.pdu, Pdu::Tcp(_)) && packet.tunnel.is_none();
+        let is_segment = is_plain && self.topology.owner(packet.destination) == self.topology.owner(at);
+        self.delivered += u64::from(is_segment);
+        Ok(is_segment)
+    }
+
+    /// The segment that has come next over a link that is no wire.
+    #[inline(always)]
+    pub(crate) fn coming_segment(&self, number: u32) -> Option<(&Packet, &Segment)> {
+        match self.links[number as usize].link.first_arrived() {
+            First::Packet(_, packet @ Packet { pdu: Pdu::Tcp(segment), .. }) => Some((packet, segment)),
+            _ => None,
+        }
+    }
+
+    /// Frees the place of a segment that has come over a link that is no wire.
+    #[inline(always)]
+    pub(crate) fn clear_coming(&mut self, number: u32) {
+        self.links[number as usize].link.clear_arrived();
     }
 
     /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is for other nodes is

@@ -70,22 +70,16 @@ impl Network {
 
     /// By what packets of this way leave their node: by a wire where they go straight onto one and nobody watches. `beginning` keeps what is
     /// found.
+    #[inline(always)]
     pub(crate) fn first_hop(&mut self, node: NodeId, way: [Address; 2], beginning: &mut Onward) -> FirstHop {
         if let Some(wire) = self.first_wire(*beginning) {
             return FirstHop::Wire(wire, beginning.next());
         }
         let is_plain = self.recorder.is_none() && self.processors.is_empty();
         if is_plain && *beginning == Onward::UNKNOWN {
-            *beginning = match self.ways.begins.get(&(node, way)) {
-                Some(&known) => known,
-                None => {
-                    let found = self.find_way(node, way);
-                    self.ways.begins.insert((node, way), found);
-                    found
-                }
-            };
-            if *beginning != Onward::BY_ROUTES {
-                return self.first_hop(node, way, beginning);
+            *beginning = self.look_up(node, way);
+            if let Some(wire) = self.first_wire(*beginning) {
+                return FirstHop::Wire(wire, beginning.next());
             }
         }
         let [source, destination] = way;
@@ -97,6 +91,17 @@ impl Network {
             }
         }
         FirstHop::Interface(egress)
+    }
+
+    /// Where a way begins that is not known where it is asked for.
+    #[cold]
+    fn look_up(&mut self, node: NodeId, way: [Address; 2]) -> Onward {
+        if let Some(&known) = self.ways.begins.get(&(node, way)) {
+            return known;
+        }
+        let found = self.find_way(node, way);
+        self.ways.begins.insert((node, way), found);
+        found
     }
 
     /// Looks for a way, and puts it behind the others.

@@ -288,12 +288,26 @@ impl World {
                     self.receive_message(moment.now, (socket, size_bytes), Message::Application(message));
                     self.serve_work(moment);
                 }
-                Coming::Packet => match self.network.poll_arrival(moment, number) {
-                    Ok(packet) => self.receive(moment, packet),
-                    Err(deadline) => return deadline,
-                },
+                Coming::Packet => {
+                    if let Err(deadline) = self.receive_next(moment, number) {
+                        return deadline;
+                    }
+                }
             }
         }
+    }
+
+    /// Takes the segment or packet that has come next over a link that is no wire; apart, so that it is out of the way of datagrams. Where
+    /// nothing has, the link's next deadline.
+    #[inline(never)]
+    fn receive_next(&mut self, moment: &mut Moment<'_>, number: u32) -> Result<(), Option<Time>> {
+        if self.network.poll_segment(number)? {
+            self.receive_segment(moment, number);
+        } else {
+            let packet = self.network.poll_arrival(moment, number)?;
+            self.receive(moment, packet);
+        }
+        Ok(())
     }
 
     /// Takes a packet from the network for a socket, or for Mobile IP.

@@ -156,6 +156,17 @@ impl World {
         }
     }
 
+    /// Takes a segment of TCP that has come over a link that is no wire, and is read where it is.
+    #[inline(always)]
+    pub(super) fn receive_segment(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let Some((packet, segment)) = self.network.coming_segment(number) else { return };
+        let id = packet.socket;
+        self.tcp[id as usize].take_in(moment.now, packet, segment);
+        self.network.clear_coming(number);
+        self.serve_socket(moment, SocketId::Tcp(id));
+        self.serve_work(moment);
+    }
+
     /// Hands a packet to its socket, and serves what that touches.
     #[inline(always)]
     pub(super) fn receive_at(&mut self, moment: &mut Moment<'_>, id: SocketId, packet: Packet) {

@@ -181,6 +181,26 @@ impl Access {
         self.mac.next_frame().min(arrival).max(self.frame)
     }
 
+    /// What has arrived next, and where.
+    #[inline]
+    pub(in crate::link) fn first_arrived(&self) -> Option<(Attachment, &Packet)> {
+        let [up, down] = &self.directions;
+        match up.first_arrived() {
+            Some(packet) => Some((Attachment(1), packet)),
+            None => down.first_arrived().map(|packet| (Attachment(0), packet)),
+        }
+    }
+
+    /// Takes it.
+    #[inline]
+    pub(in crate::link) fn take_arrived(&mut self) -> Option<(Attachment, Packet)> {
+        let [up, down] = &mut self.directions;
+        match up.take() {
+            Some(packet) => Some((Attachment(1), packet)),
+            None => down.take().map(|packet| (Attachment(0), packet)),
+        }
+    }
+
     /// Works out a frame.
     fn run_frame(&mut self, frame: u64) {
         if self.warm_up_frames > 0 && frame >= self.warm_up_frames {
@@ -318,7 +338,8 @@ impl Machine for Access {
 
     #[inline]
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        loop {
+        // No frame ends before the next that may be worked out.
+        while start_of(self.frame + 1) <= cx.now {
             let frame = self.next_frame();
             if frame == u64::MAX || start_of(frame + 1) > cx.now {
                 return;
@@ -341,11 +362,7 @@ impl Carrier for Access {
 
     #[inline]
     fn poll_delivery(&mut self, _now: Time) -> Option<(Attachment, Packet)> {
-        let [up, down] = &mut self.directions;
-        match up.take() {
-            Some(packet) => Some((Attachment(1), packet)),
-            None => down.take().map(|packet| (Attachment(0), packet)),
-        }
+        self.take_arrived()
     }
 
     #[inline]

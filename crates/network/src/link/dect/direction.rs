@@ -319,6 +319,12 @@ impl Direction {
         Some(packet)
     }
 
+    /// It, where it lies.
+    #[inline]
+    pub fn first_arrived(&self) -> Option<&Packet> {
+        self.frames().first_complete()
+    }
+
     /// Whether one has.
     #[inline]
     pub fn has_arrived(&self) -> bool {

@@ -11,7 +11,7 @@
 
 use super::geometric::Geometric;
 use super::mac::Quality;
-use roamsim_engine::Stream;
+use roamsim_engine::{Ahead, Stream};
 
 /// Subfields in the B field of a full slot: 320 bits of 80.
 pub const SUBFIELDS: u32 = 4;
@@ -68,7 +68,7 @@ struct Trials {
 }
 
 impl Trials {
-    fn new(failure: f64, random: &mut Stream) -> Trials {
+    fn new(failure: f64, random: &mut Ahead) -> Trials {
         let failure_is_rarer = failure <= 0.5;
         let until_rarer = Geometric::new(if failure_is_rarer { failure } else { 1.0 - failure });
         Trials { until_rarer, failure_is_rarer, before_rarer: until_rarer.trials_without(random) }
@@ -76,7 +76,7 @@ impl Trials {
 
     /// Of so many trials, how many fail.
     #[inline]
-    fn failures(&mut self, trials: u64, random: &mut Stream) -> u64 {
+    fn failures(&mut self, trials: u64, random: &mut Ahead) -> u64 {
         let (mut left, mut rarer) = (trials, 0);
         while self.before_rarer < left {
             left -= self.before_rarer + 1;
@@ -108,12 +108,13 @@ pub struct ErrorProcess {
     next_step_at: u64,
     /// In the good state, in the bad one.
     trials: [Trials; 2],
-    random: Stream,
+    random: Ahead,
 }
 
 impl ErrorProcess {
     /// Of units of so many bits, at frame 0.
-    pub fn new(config: &ErrorConfig, unit_bits: f64, mut random: Stream) -> ErrorProcess {
+    pub fn new(config: &ErrorConfig, unit_bits: f64, random: Stream) -> ErrorProcess {
+        let mut random = Ahead::new(random);
         let failures = |factor: f64| {
             [config.ber_good, config.ber_bad]
                 .map(|ber| failure_probability((ber * factor).clamp(0.0, 1.0), unit_bits))

@@ -39,9 +39,8 @@ pub struct FrameQueue {
     pub sent_packets: u64,
     /// Their octets.
     pub sent_bytes: u64,
-    /// Sum of the waiting times of those that have begun, and of the instants since which the others wait.
+    /// Sum of the waiting times of those that have begun.
     waited: Span,
-    since_ns: u128,
 }
 
 impl FrameQueue {
@@ -61,7 +60,6 @@ impl FrameQueue {
             sent_packets: 0,
             sent_bytes: 0,
             waited: Span::ZERO,
-            since_ns: 0,
         }
     }
 
@@ -72,10 +70,9 @@ impl FrameQueue {
     }
 
     /// A packet has come, and waits for the beginning of a frame.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: Packet) {
         self.all += self.fragments_of(packet.size_bytes);
-        self.since_ns += u128::from(now.as_ns());
         self.frames.push_back(DlcFrame { since: now, end: self.all, packet });
     }
 
@@ -107,9 +104,7 @@ impl FrameQueue {
         while self.written < end {
             if self.begun == self.joined {
                 let Some(packet) = next() else { return };
-                self.arrive(now, packet);
-                self.available = self.all;
-                self.joined += 1;
+                self.arrive_and_join(now, packet);
             }
             let frame = &self.frames[self.begun];
             self.written = frame.end;
@@ -117,9 +112,16 @@ impl FrameQueue {
             self.sent_packets += 1;
             self.sent_bytes += u64::from(frame.packet.size_bytes);
             self.waited += now - frame.since;
-            self.since_ns -= u128::from(frame.since.as_ns());
             self.begun += 1;
         }
+    }
+
+    /// A packet that has waited elsewhere has come, and may begin.
+    #[inline(never)]
+    fn arrive_and_join(&mut self, now: Time, packet: Packet) {
+        self.arrive(now, packet);
+        self.available = self.all;
+        self.joined += 1;
     }
 
     /// One above the last fragment's number of those that have begun.
@@ -180,7 +182,13 @@ impl FrameQueue {
         self.over > 0
     }
 
-    /// Takes the oldest packet that is to be delivered.
+    /// The oldest packet that is to be delivered.
+    #[inline]
+    pub fn first_complete(&self) -> Option<&Packet> {
+        if self.over == 0 { None } else { self.frames.front().map(|frame| &frame.packet) }
+    }
+
+    /// Takes it.
     #[inline]
     pub fn take(&mut self) -> Option<Packet> {
         self.over = self.over.checked_sub(1)?;
@@ -203,9 +211,7 @@ impl FrameQueue {
 
     /// Sum of all waiting times up to `now`.
     pub fn waited(&self, now: Time) -> Span {
-        let still_ns =
-            (u128::from(now.as_ns()) * self.waiting_packets() as u128).saturating_sub(self.since_ns);
-        self.waited + Span::from_ns(u64::try_from(still_ns).unwrap_or(u64::MAX))
+        self.frames.range(self.begun..).fold(self.waited, |sum, frame| sum + now.since(frame.since))
     }
 }
 

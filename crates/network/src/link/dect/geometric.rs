@@ -1,6 +1,6 @@
 //! Events in proportion to how often they happen: geometric numbers of trials, drawn once an event.
 
-use roamsim_engine::Stream;
+use roamsim_engine::Ahead;
 
 /// The number of trials without, before the first one with, something that happens with a fixed probability in
 /// every trial: one draw in place of one a trial, equal in law.
@@ -17,8 +17,8 @@ impl Geometric {
 
     /// Trials without it.
     #[inline]
-    pub fn trials_without(self, random: &mut Stream) -> u64 {
-        let log = libm::log(1.0 - random.uniform());
+    pub fn trials_without(self, random: &mut Ahead) -> u64 {
+        let log = random.logarithm();
         // Never, for probability 0: the product below would be undefined when the logarithm is 0.
         if self.inverse_log == f64::NEG_INFINITY { u64::MAX } else { (log * self.inverse_log) as u64 }
     }
@@ -27,10 +27,11 @@ impl Geometric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roamsim_engine::Stream;
 
     #[test]
     fn trials_without_are_geometric() {
-        let mut random = Stream::new(5, 0, "geometric");
+        let mut random = Ahead::new(Stream::new(5, 0, "geometric"));
         let tenth = Geometric::new(0.1);
         let n = 200_000;
         let draws: Vec<u64> = (0..n).map(|_| tenth.trials_without(&mut random)).collect();
@@ -49,7 +50,7 @@ mod tests {
 
     #[test]
     fn always_and_never() {
-        let mut random = Stream::new(5, 0, "geometric");
+        let mut random = Ahead::new(Stream::new(5, 0, "geometric"));
         assert!((0..100).all(|_| Geometric::new(1.0).trials_without(&mut random) == 0));
         assert!((0..100).all(|_| Geometric::new(0.0).trials_without(&mut random) == u64::MAX));
     }

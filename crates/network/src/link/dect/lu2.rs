@@ -158,14 +158,17 @@ impl Lu2 {
     #[inline]
     pub fn begin_frame(&mut self, frame: u64) {
         while self.oldest_report.known_in_frame <= frame {
-            let report = self.oldest_report;
-            self.oldest_report = if self.reports.is_empty() { NO_REPORT } else { self.next_report() };
-            if report.go_back_to != NO_REQUEST {
-                self.next = report.go_back_to;
+            let Report { acknowledged, go_back_to, .. } = self.oldest_report;
+            if go_back_to != NO_REQUEST {
+                self.next = go_back_to;
             }
             // What is acknowledged is not sent again.
-            self.next = self.next.max(report.acknowledged);
-            self.window_end = report.acknowledged + u64::from(self.config.window_fragments);
+            self.next = self.next.max(acknowledged);
+            self.window_end = acknowledged + u64::from(self.config.window_fragments);
+            self.oldest_report.known_in_frame = u64::MAX;
+            if !self.reports.is_empty() {
+                self.oldest_report = self.next_report();
+            }
         }
     }
 

@@ -307,6 +307,12 @@ impl Cell {
         cell
     }
 
+    /// What has arrived next, and where.
+    #[inline(always)]
+    pub(super) fn first_arrived(&self) -> Option<(Attachment, &Packet)> {
+        self.arrived.front().map(|(at, packet)| (*at, packet))
+    }
+
     /// What has arrived, in order.
     #[inline(always)]
     pub(super) fn arrived(&mut self) -> &mut VecDeque<(Attachment, Packet)> {

@@ -15,6 +15,12 @@ use roamsim_protocols::mih::wire::link::LinkType;
 use std::collections::VecDeque;
 
 impl Cell {
+    /// What has arrived next, and where.
+    #[inline(always)]
+    pub(in crate::link) fn first_arrived(&self) -> Option<(Attachment, &Packet)> {
+        self.arrived.front().map(|(at, packet)| (*at, packet))
+    }
+
     /// What has arrived, in order.
     #[inline(always)]
     pub(in crate::link) fn arrived(&mut self) -> &mut VecDeque<(Attachment, Packet)> {

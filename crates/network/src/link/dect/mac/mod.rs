@@ -59,6 +59,9 @@ use user::{QualityLaw, UserView};
 /// The place of the user in the list of terminals.
 const USER: usize = 0;
 
+/// How many bits of an entry in the calendar are a terminal's place. The others hold frames of 174 years.
+const PLACE_BITS: u32 = 25;
+
 /// The MAC of a cluster of RFPs and of all terminals in it.
 pub struct Mac {
     config: MacConfig,
@@ -71,7 +74,7 @@ pub struct Mac {
     terminals: Vec<Terminal>,
     vacant: Vec<u32>,
     /// When each terminal but the user is next, in order of frame and place: both in one number.
-    calendar: BinaryHeap<Reverse<u128>>,
+    calendar: BinaryHeap<Reverse<u64>>,
     user_next_at: u64,
     user_quality_next_at: u64,
     arrivals: Arrivals,
@@ -134,7 +137,7 @@ impl Mac {
     /// The earliest frame with work; those before it need not be run.
     #[inline]
     pub fn next_frame(&self) -> u64 {
-        let terminals = self.calendar.peek().map_or(u64::MAX, |&Reverse(entry)| (entry >> 32) as u64);
+        let terminals = self.calendar.peek().map_or(u64::MAX, |&Reverse(entry)| entry >> PLACE_BITS);
         terminals.min(self.user_next_at).min(self.user_quality_next_at).min(self.arrivals.next_at())
     }
 
@@ -151,12 +154,12 @@ impl Mac {
         if frame >= self.user_next_at || user_needs_handover {
             self.due.push(USER);
         }
-        let later = u128::from(frame + 1) << 32;
+        let later = (frame + 1) << PLACE_BITS;
         while let Some(&Reverse(entry)) = self.calendar.peek()
             && entry < later
         {
             self.calendar.pop();
-            self.due.push(entry as u32 as usize);
+            self.due.push((entry % (1 << PLACE_BITS)) as usize);
         }
         while let Some((kind, time)) = self.arrivals.take(frame) {
             let place = self.begin_call(kind, time);
@@ -294,7 +297,9 @@ impl Mac {
         if place == USER {
             self.user_next_at = next_at;
         } else if self.terminals[place].state != MacState::IdleLocked {
-            self.calendar.push(Reverse(u128::from(next_at) << 32 | place as u128));
+            // Beyond the last frame is never.
+            let next_at = next_at.min(u64::MAX >> PLACE_BITS);
+            self.calendar.push(Reverse(next_at << PLACE_BITS | place as u64));
         }
     }
 }

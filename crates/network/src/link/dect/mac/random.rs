@@ -1,16 +1,16 @@
 //! The random streams of the MAC, one a purpose.
 
-use roamsim_engine::Stream;
+use roamsim_engine::{Ahead, Stream};
 
 /// One stream a purpose.
 pub(super) struct Streams {
     pub duration: Stream,
     pub cell: Stream,
     pub handover_need: Stream,
-    pub permission: Stream,
+    pub permission: Ahead,
     pub perception: Stream,
     pub choice: Stream,
-    pub quality: Stream,
+    pub quality: Ahead,
 }
 
 impl Streams {
@@ -19,10 +19,10 @@ impl Streams {
             duration: stream("call duration"),
             cell: stream("cell"),
             handover_need: stream("handover need"),
-            permission: stream("attempt permission"),
+            permission: Ahead::new(stream("attempt permission")),
             perception: stream("channel list"),
             choice: stream("channel choice"),
-            quality: stream("bearer quality"),
+            quality: Ahead::new(stream("bearer quality")),
         }
     }
 }

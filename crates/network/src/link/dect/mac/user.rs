@@ -4,7 +4,7 @@ use super::config::QualityChain;
 use super::resource::Channel;
 use super::state::Bearer;
 use crate::link::dect::geometric::Geometric;
-use roamsim_engine::Stream;
+use roamsim_engine::Ahead;
 use std::collections::VecDeque;
 
 /// A bearer, from its set-up or handover to its release: never used again.
@@ -103,19 +103,19 @@ impl QualityLaw {
     }
 
     /// The chain of a bearer that comes into being in `frame`: good, and first moved in the next.
-    pub fn start(&self, frame: u64, random: &mut Stream) -> BearerQuality {
+    pub fn start(&self, frame: u64, random: &mut Ahead) -> BearerQuality {
         BearerQuality { now: Quality::Good, next_at: self.next_at(Quality::Good, false, frame, random) }
     }
 
     #[inline]
-    fn next_at(&self, quality: Quality, needs_handover: bool, frame: u64, random: &mut Stream) -> u64 {
+    fn next_at(&self, quality: Quality, needs_handover: bool, frame: u64, random: &mut Ahead) -> u64 {
         let leaving = self.leaving(quality);
         let law = if needs_handover { leaving.until_move } else { leaving.until_either };
         (frame + 1).saturating_add(law.trials_without(random))
     }
 
     /// What is due in `frame`: a move, a need, or both. True when the state changed.
-    pub fn advance(&self, bearer: &mut Bearer, frame: u64, random: &mut Stream) -> bool {
+    pub fn advance(&self, bearer: &mut Bearer, frame: u64, random: &mut Ahead) -> bool {
         let needed = bearer.needs_handover_at <= frame;
         let leaving = self.leaving(bearer.quality.now);
         // Given that either happened, it was a move with probability moves / (moves + (1 - moves) need).
@@ -178,6 +178,7 @@ impl UserView {
 mod tests {
     use super::super::resource::SlotFormat;
     use super::*;
+    use roamsim_engine::Stream;
 
     fn bearer(quality: BearerQuality) -> Bearer {
         Bearer {
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_bearer_is_bad_for_one_eleventh_of_the_time() {
-        let (law, mut random) = (law(), Stream::new(31, 0, "quality"));
+        let (law, mut random) = (law(), Ahead::new(Stream::new(31, 0, "quality")));
         let mut bearer = bearer(law.start(0, &mut random));
         let (end, mut bad, mut since) = (20_000_000, 0, 0);
         let mut stays = 0u32;
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_handover_need_arises_after_its_mean_time() {
-        let (law, mut random) = (law(), Stream::new(32, 0, "quality"));
+        let (law, mut random) = (law(), Ahead::new(Stream::new(32, 0, "quality")));
         let n = 100_000;
         let mut sum = 0;
         for _ in 0..n {
@@ -242,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_need_outlasts_the_moves_of_the_chain() {
-        let (law, mut random) = (law(), Stream::new(33, 0, "quality"));
+        let (law, mut random) = (law(), Ahead::new(Stream::new(33, 0, "quality")));
         let mut bearer = Bearer { needs_handover_at: 7, ..bearer(law.start(7, &mut random)) };
         for _ in 0..1000 {
             let at = bearer.quality.next_at;
