@@ -14,6 +14,7 @@
 
 mod error;
 mod one_or_many;
+mod sharing;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -29,6 +30,7 @@ use serde::forward_to_deserialize_any;
 
 use self::error::{At, Error, Kind};
 pub(crate) use self::one_or_many::OneOrMany;
+pub(crate) use self::sharing::{Sharing, share, sharing};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::suggest::{alternatives, nearest, nearest_key};
 use crate::tree::{Entry, Node, Table, Value};
