@@ -47,3 +47,34 @@ pub(crate) fn sharing<'de, D: Deserializer<'de>, T: Deserialize<'de> + Sharing>(
 
     deserializer.deserialize_seq(ListVisitor(PhantomData))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, Scenario};
+    use std::sync::Arc;
+
+    #[test]
+    fn what_one_says_as_the_one_before_is_held_once() {
+        let text = r#"
+            scenario = { name = "x", duration = "1s" }
+            node = [{ name = "a" }, { name = "b" }, { name = "c" }, { name = "d" }]
+            link = [
+                { name = "1", between = ["a", "b"], rate = "1Mb/s", delay = "1ms", queue = { packets = 5 } },
+                { name = "2", between = ["b", "c"], rate = "1Mb/s", delay = "1ms", queue = { packets = 5 } },
+                { name = "3", between = ["c", "d"], rate = "2Mb/s", delay = "1ms", queue = { packets = 6 } },
+            ]
+            flow = [
+                { name = "f", from = "a", to = "b", transport = { protocol = "tcp" }, application = { kind = "bulk" } },
+                { name = "g", from = "b", to = "c", transport = { protocol = "tcp" }, application = { kind = "bulk" } },
+            ]
+        "#;
+        let Scenario { links, flows, .. } =
+            Scenario::parse(text, "x", Format::Toml, &[]).expect("a valid scenario");
+        let [one, two, three] = &links[..] else { panic!("three links") };
+        let queue = |link: &crate::access::wire::model::Link| link.queue.clone().expect("it is written");
+        assert!(Arc::ptr_eq(&one.rate, &two.rate) && Arc::ptr_eq(&queue(one), &queue(two)));
+        assert_eq!(three.rate[0].constant_bps, Some(2_000_000));
+        assert!(!Arc::ptr_eq(&queue(two), &queue(three)) && Arc::ptr_eq(&two.delay, &three.delay));
+        assert!(Arc::ptr_eq(&flows[0].transport, &flows[1].transport));
+    }
+}
