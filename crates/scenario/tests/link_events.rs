@@ -273,7 +273,7 @@ fn a_remote_user_is_told_that_a_link_is_going_down_when_that_is_sure_enough() {
         for (((event, sure), link), at_s) in rows.zip(links).zip(floats(&outcome, "link_events", "time_s")) {
             match event {
                 "link_going_down" => {
-                    let number = *last.entry(link.clone()).or_insert_with(|| {
+                    let number = *last.entry(link).or_insert_with(|| {
                         times.push(Vec::new());
                         times.len() - 1
                     });
