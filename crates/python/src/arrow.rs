@@ -240,7 +240,7 @@ struct Views {
 impl Views {
     fn new(texts: &Texts, buffer_bytes: usize) -> Views {
         let mut octets: Vec<Vec<u8>> = Vec::new();
-        let mut view = |text: &String| {
+        let mut view = |text: &str| {
             let text = text.as_bytes();
             let mut view = [0; 16];
             view[..4].copy_from_slice(&(text.len() as u32).to_ne_bytes());

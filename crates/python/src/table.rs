@@ -86,7 +86,7 @@ impl Values {
             Values::Signed(values) => Values::Signed(each(values, times)),
             Values::Unsigned(values) => Values::Unsigned(each(values, times)),
             Values::Text(texts) => {
-                Values::Text(Texts::coded(each(texts.codes(), times), texts.different().to_vec()))
+                Values::Text(Texts::coded(each(texts.codes(), times), texts.different().clone()))
             }
         }
     }

@@ -116,6 +116,13 @@ impl Problems {
         (self.sources.len() - 1) as u32
     }
 
+    /// Keeps the text of a source after all.
+    pub fn keep_text(&mut self, source: u32, text: &str) {
+        if let Some(source) = self.sources.get_mut(source as usize) {
+            source.text = printable(text);
+        }
+    }
+
     pub fn add(&mut self, problem: Problem) {
         if self.is_said(&problem) {
             return;

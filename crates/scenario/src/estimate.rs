@@ -183,7 +183,7 @@ impl Scenario {
                 let active_s = active_s(&flow.application.start(), flow.application.stop());
                 let paced = paced(&flow.application);
                 let greedy = matches!(flow.application, Application::Bulk(_));
-                let (packets_per_s, bytes) = match (&flow.transport, paced) {
+                let (packets_per_s, bytes) = match (&*flow.transport, paced) {
                     (Transport::Udp(_), Some((messages_per_s, payload_bytes))) => {
                         (messages_per_s, payload_bytes + datagram_bytes)
                     }
@@ -195,7 +195,7 @@ impl Scenario {
                     _ => continue,
                 };
                 let messages_per_s = paced.map_or(0.0, |(messages_per_s, _)| messages_per_s);
-                let elastic = !matches!(flow.transport, Transport::Udp(_));
+                let elastic = !matches!(*flow.transport, Transport::Udp(_));
                 streams.push(Stream { way, packets_per_s, bytes, messages_per_s, active_s, elastic });
             }
         }
@@ -310,6 +310,7 @@ mod tests {
     use crate::Format;
     use crate::flow::model::Flow;
     use crate::run::{Options, run};
+    use std::sync::Arc;
 
     /// A flow from a over r to b by two wires, of 8 Mb/s and a rate, 10 ms each.
     fn scenario(second: &str, transport: &str, application: &str) -> Scenario {
@@ -361,7 +362,7 @@ mod tests {
         assert!((estimate.events - 26_250.0).abs() < 1e-6, "{estimate:?}");
         // In octets: 50 packets of 1000 each.
         for link in &mut one.links {
-            link.queue = Some(Queue::DropTail(Limit::Bytes(50_000)));
+            link.queue = Some(Arc::new(Queue::DropTail(Limit::Bytes(50_000))));
         }
         let estimate = one.estimate(&Trace::default());
         assert!((estimate.packets_under_way - (10.0 + 1.25 + 100.0)).abs() < 1e-9, "{estimate:?}");

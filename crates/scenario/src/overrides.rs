@@ -101,7 +101,7 @@ fn set(root: &mut Node, steps: &[Step<'_>], value: Node) -> Result<(), Box<Probl
         let noun = at.noun();
         at = match &mut at.value {
             Value::Table(table) => {
-                let index = match table.entries.iter().position(|e| e.key == step.name) {
+                let index = match table.entries.iter().position(|e| *e.key == *step.name) {
                     Some(index) => index,
                     None => {
                         let empty = Node { place: step.place, value: Value::Table(Table::default()) };

@@ -43,7 +43,9 @@ fn read(
     overrides: &[(String, String)],
     problems: &mut Problems,
 ) -> Option<Scenario> {
-    let source = problems.source(source_name, text);
+    // Of JSON only an error shows the text, which is long where a program has written it.
+    let kept = if format == Format::Toml { text } else { "" };
+    let source = problems.source(source_name, kept);
     let mut root = match format {
         Format::Toml => tree::from_toml(text, source, problems),
         Format::Json => tree::from_json(text, source, problems),
@@ -76,7 +78,7 @@ fn read(
     if problems.count() == 0 {
         validate::validate(&scenario, &root, problems);
     }
-    scenario.canonical = root.canonical_json();
+    scenario.canonical = root.into_canonical_json();
     // One copy that was set has no place in a tree without copies.
     scenario.written = written.filter(|_| repeated && !of_a_copy.contains(&true));
     Some(scenario)

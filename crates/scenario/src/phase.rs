@@ -46,7 +46,7 @@ impl Scenario {
             pass(&topology, ends, Some(&flow.name), steady);
             let back = flow.bidirectional || matches!(flow.application, Application::RequestResponse(_));
             let data = back.then_some(flow.name.as_str());
-            if data.is_some() || !matches!(flow.transport, Transport::Udp(_)) {
+            if data.is_some() || !matches!(*flow.transport, Transport::Udp(_)) {
                 pass(&topology, [to, from], data, steady);
             }
         }

@@ -292,7 +292,7 @@ fn mentions_number(element: &Node) -> bool {
 /// Calls `visit` with each string in an element but its name.
 fn each_reference<'a>(element: &'a Node, visit: &mut impl FnMut(&'a str, &'a Node)) {
     let entries = element.table().map_or(&[][..], |table| &table.entries);
-    entries.iter().filter(|entry| entry.key != "name").for_each(|entry| each_text(&entry.node, visit));
+    entries.iter().filter(|entry| &*entry.key != "name").for_each(|entry| each_text(&entry.node, visit));
 }
 
 /// Calls `visit` with each string in a value.
@@ -312,7 +312,7 @@ fn numbered(text: &str, number: impl ToString) -> String {
 
 fn remove_count(element: &mut Node) {
     if let Value::Table(table) = &mut element.value {
-        table.entries.retain(|entry| entry.key != "count");
+        table.entries.retain(|entry| &*entry.key != "count");
     }
 }
 

@@ -20,20 +20,65 @@ pub enum Values {
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     codes: Vec<u32>,
-    different: Vec<String>,
+    different: Different,
+}
+
+/// Texts by their places, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub struct Different {
+    letters: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Different {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// They, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        (0..self.len()).map(|place| &self[place])
+    }
+
+    fn push(&mut self, text: &str) {
+        self.letters += text;
+        self.ends.push(self.letters.len());
+    }
+
+    fn append(&mut self, others: &Different) {
+        let before = self.letters.len();
+        self.letters += &others.letters;
+        self.ends.extend(others.ends.iter().map(|end| before + end));
+    }
+}
+
+impl Index<usize> for Different {
+    type Output = str;
+
+    fn index(&self, place: usize) -> &str {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.letters[start..self.ends[place]]
+    }
 }
 
 impl Texts {
     /// Rows of texts; equal ones are held once.
     pub fn of<'a>(rows: impl Iterator<Item = &'a String>) -> Texts {
-        Texts::by_key(rows, |text| String::clone(text))
+        Texts::by_key(rows.map(String::as_str), |&text| text)
     }
 
     /// Rows that are given by the places of their texts among the different ones.
     ///
     /// # Panics
     /// A place is beyond them.
-    pub fn coded(codes: Vec<u32>, different: Vec<String>) -> Texts {
+    pub fn coded(codes: Vec<u32>, different: Different) -> Texts {
         assert!(codes.iter().all(|&code| (code as usize) < different.len()), "a row has a text of its own");
         Texts { codes, different }
     }
@@ -44,7 +89,7 @@ impl Texts {
     }
 
     /// The different texts, in order of their first rows. A text stands here once for each part that the rows came in.
-    pub fn different(&self) -> &[String] {
+    pub fn different(&self) -> &Different {
         &self.different
     }
 
@@ -59,38 +104,41 @@ impl Texts {
     }
 
     /// The rows' texts.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &String> + Clone {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         self.codes.iter().map(|&code| &self.different[code as usize])
     }
 
     /// The rows' texts, each by itself.
     pub fn to_vec(&self) -> Vec<String> {
-        self.iter().cloned().collect()
+        self.iter().map(str::to_owned).collect()
     }
 
     /// Adds the rows of others below.
     pub fn append(&mut self, other: Texts) {
         let before = self.different.len() as u32;
         self.codes.extend(other.codes.iter().map(|code| before + code));
-        self.different.extend(other.different);
+        self.different.append(&other.different);
     }
 
     /// A text a row; `text` is asked once for each different key.
-    fn by_key<K: Hash + Eq>(keys: impl Iterator<Item = K>, text: impl Fn(&K) -> String) -> Texts {
+    fn by_key<K: Hash + Eq, T: AsRef<str>>(keys: impl Iterator<Item = K>, text: impl Fn(&K) -> T) -> Texts {
         let mut texts = Texts::default();
+        texts.codes.reserve(keys.size_hint().0);
         let mut known: HashMap<K, u32, FixedState> = HashMap::default();
         for key in keys {
             let code = match known.get(&key) {
                 Some(&code) => code,
                 None => {
                     let code = texts.different.len() as u32;
-                    texts.different.push(text(&key));
+                    texts.different.push(text(&key).as_ref());
                     known.insert(key, code);
                     code
                 }
             };
             texts.codes.push(code);
         }
+        texts.different.letters.shrink_to_fit();
+        texts.different.ends.shrink_to_fit();
         texts
     }
 }
@@ -102,9 +150,9 @@ impl PartialEq for Texts {
 }
 
 impl Index<usize> for Texts {
-    type Output = String;
+    type Output = str;
 
-    fn index(&self, row: usize) -> &String {
+    fn index(&self, row: usize) -> &str {
         &self.different[self.codes[row] as usize]
     }
 }
@@ -117,7 +165,13 @@ impl<const ROWS: usize> PartialEq<[&str; ROWS]> for &Texts {
 
 impl<const ROWS: usize> PartialEq<[&str; ROWS]> for Texts {
     fn eq(&self, other: &[&str; ROWS]) -> bool {
-        self.iter().eq(other.iter())
+        self.iter().eq(other.iter().copied())
+    }
+}
+
+impl<const TEXTS: usize> PartialEq<[&str; TEXTS]> for &Different {
+    fn eq(&self, other: &[&str; TEXTS]) -> bool {
+        self.iter().eq(other.iter().copied())
     }
 }
 
@@ -190,7 +244,7 @@ pub(crate) fn named<K: Hash + Eq>(
 
 /// A column of text: each of `texts` in so many rows, one after the other.
 pub(crate) fn repeated<'a>(name: &'static str, texts: impl Iterator<Item = &'a str>, rows: usize) -> Column {
-    let once = Texts::by_key(texts, |&text| text.to_owned());
+    let once = Texts::by_key(texts, |&text| text);
     let mut codes = Vec::with_capacity(once.len() * rows);
     for code in once.codes {
         codes.resize(codes.len() + rows, code);
@@ -212,7 +266,7 @@ mod tests {
         let texts = Texts::by_key([7, 3, 7, 7].into_iter(), |key| format!("node {key}"));
         assert_eq!((texts.codes(), texts.different().len()), (&[0, 1, 0, 0][..], 2));
         assert_eq!(&texts, ["node 7", "node 3", "node 7", "node 7"]);
-        assert_eq!(texts[1], "node 3");
+        assert_eq!(&texts[1], "node 3");
     }
 
     #[test]

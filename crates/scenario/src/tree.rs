@@ -4,11 +4,13 @@
 //! Values from JSON have no place, only a path: JSON comes from programs, whose authors see no text. A `null` in a
 //! JSON object leaves its key out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
+use foldhash::fast::FixedState;
 use serde::Serialize;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -45,14 +47,30 @@ pub(crate) struct Table {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    pub key: String,
+    /// Mostly one with that of other tables.
+    pub key: Arc<str>,
     pub key_place: Option<Place>,
     pub node: Node,
 }
 
+/// The keys met so far: there are few, and each stands in many tables.
+#[derive(Default)]
+struct Keys(HashSet<Arc<str>, FixedState>);
+
+impl Keys {
+    fn get(&mut self, key: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(key) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = key.into();
+        self.0.insert(Arc::clone(&new));
+        new
+    }
+}
+
 impl Table {
     pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entries.iter().find(|e| e.key == key).map(|e| &e.node)
+        self.entries.iter().find(|e| *e.key == *key).map(|e| &e.node)
     }
 }
 
@@ -97,33 +115,39 @@ impl Node {
 
     /// The tree as JSON with sorted keys and without spaces.
     pub fn canonical_json(&self) -> String {
+        self.clone().into_canonical_json()
+    }
+
+    /// The same of a tree that goes, part by part, so that its memory serves for the text.
+    pub fn into_canonical_json(self) -> String {
         let mut json = Vec::new();
         self.write_json(&mut json);
+        json.shrink_to_fit();
         String::from_utf8(json).unwrap_or_default()
     }
 
     /// Scalars as serde_json writes them. (Its own tree of a thousand flows takes twice as long to make and drop as all of this.)
-    fn write_json(&self, json: &mut Vec<u8>) {
-        match &self.value {
-            Value::Text(text) | Value::Date(text) => push_json(json, text),
-            Value::Integer(number) => push_json(json, number),
-            Value::Float(number) => push_json(json, number),
-            Value::Boolean(yes) => push_json(json, yes),
+    fn write_json(self, json: &mut Vec<u8>) {
+        match self.value {
+            Value::Text(text) | Value::Date(text) => push_json(json, &text),
+            Value::Integer(number) => push_json(json, &number),
+            Value::Float(number) => push_json(json, &number),
+            Value::Boolean(yes) => push_json(json, &yes),
             Value::List(list) => {
                 json.push(b'[');
-                for (place, node) in list.iter().enumerate() {
+                for (place, node) in list.into_iter().enumerate() {
                     json.extend((place > 0).then_some(b','));
                     node.write_json(json);
                 }
                 json.push(b']');
             }
             Value::Table(table) => {
-                let mut sorted: Vec<&Entry> = table.entries.iter().collect();
+                let mut sorted = table.entries;
                 sorted.sort_by(|a, b| a.key.cmp(&b.key));
                 json.push(b'{');
                 for (place, entry) in sorted.into_iter().enumerate() {
                     json.extend((place > 0).then_some(b','));
-                    push_json(json, &entry.key);
+                    push_json(json, &*entry.key);
                     json.push(b':');
                     entry.node.write_json(json);
                 }
@@ -154,7 +178,7 @@ pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Opt
         return None;
     }
     let span = table.span();
-    let reader = TomlReader { source, shift: 0 };
+    let mut reader = TomlReader { source, shift: 0, keys: Keys::default() };
     let root = reader.table(table.get_ref(), 0, problems).map(|table| Node {
         place: Some(Place::new(source, span.start..span.start)),
         value: Value::Table(table),
@@ -170,12 +194,13 @@ pub(crate) fn from_toml_value(
     problems: &mut Problems,
 ) -> Option<Node> {
     let value = DeValue::parse(text).ok()?;
-    TomlReader { source, shift }.node(&value, 0, problems)
+    TomlReader { source, shift, keys: Keys::default() }.node(&value, 0, problems)
 }
 
 struct TomlReader {
     source: u32,
     shift: usize,
+    keys: Keys,
 }
 
 impl TomlReader {
@@ -183,7 +208,7 @@ impl TomlReader {
         Some(Place::new(self.source, span.start + self.shift..span.end + self.shift))
     }
 
-    fn node(&self, value: &Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems) -> Option<Node> {
+    fn node(&mut self, value: &Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems) -> Option<Node> {
         let place = self.place(value.span());
         if depth > MAX_DEPTH {
             problems.add(Problem::new("this is nested too deeply").at(place));
@@ -216,12 +241,12 @@ impl TomlReader {
         Some(Node { place, value })
     }
 
-    fn table(&self, table: &DeTable<'_>, depth: usize, problems: &mut Problems) -> Option<Table> {
+    fn table(&mut self, table: &DeTable<'_>, depth: usize, problems: &mut Problems) -> Option<Table> {
         let mut entries = Vec::with_capacity(table.len());
         for (key, value) in table.iter() {
             let node = self.node(value, depth + 1, problems)?;
             let key_place = self.place(key.span());
-            entries.push(Entry { key: key.get_ref().clone().into_owned(), key_place, node });
+            entries.push(Entry { key: self.keys.get(key.get_ref()), key_place, node });
         }
         Some(Table { entries })
     }
@@ -239,15 +264,18 @@ fn beyond_integers(text: &str, radix: u32) -> f64 {
     if text.starts_with('-') { -value } else { value }
 }
 
-/// Reads JSON. A syntax error is reported, and gives `None`.
+/// Reads JSON. A syntax error is reported, with its text, and gives `None`.
 pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Option<Node> {
-    match serde_json::from_str::<JsonNode>(text) {
-        Ok(JsonNode(Some(node))) => Some(node),
-        Ok(JsonNode(None)) => {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = JsonReader(&mut Keys::default()).deserialize(&mut reader);
+    match read.and_then(|node| reader.end().map(|()| node)) {
+        Ok(Some(node)) => Some(node),
+        Ok(None) => {
             problems.add(Problem::new("a scenario is needed, not null"));
             None
         }
         Err(error) => {
+            problems.keep_text(source, text);
             let offset = offset(text, error.line(), error.column());
             // serde_json ends its messages with the position, which the place shows.
             let message = error.to_string();
@@ -268,72 +296,77 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
     (before + column.saturating_sub(1)).min(text.len())
 }
 
-/// A JSON value; `None` is null.
-struct JsonNode(Option<Node>);
+/// Reads a JSON value; `None` is null.
+struct JsonReader<'k>(&'k mut Keys);
 
-impl<'de> Deserialize<'de> for JsonNode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonNode, D::Error> {
-        struct JsonVisitor;
+fn plain<E>(value: Value) -> Result<Option<Node>, E> {
+    Ok(Some(Node { place: None, value }))
+}
 
-        fn plain<E>(value: Value) -> Result<JsonNode, E> {
-            Ok(JsonNode(Some(Node { place: None, value })))
+impl<'de> DeserializeSeed<'de> for JsonReader<'_> {
+    type Value = Option<Node>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Node>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for JsonReader<'_> {
+    type Value = Option<Node>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Option<Node>, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E: de::Error>(self, yes: bool) -> Result<Option<Node>, E> {
+        plain(Value::Boolean(yes))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Option<Node>, E> {
+        plain(Value::Integer(number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Option<Node>, E> {
+        // As in TOML, and as JSON's parser does with still larger ones.
+        plain(i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Option<Node>, E> {
+        plain(Value::Float(number))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Option<Node>, E> {
+        plain(Value::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Option<Node>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(node) = seq.next_element_seed(JsonReader(&mut *self.0))? {
+            list.push(node.ok_or_else(|| de::Error::custom("a list may not hold null"))?);
         }
+        list.shrink_to_fit();
+        plain(Value::List(list))
+    }
 
-        impl<'de> Visitor<'de> for JsonVisitor {
-            type Value = JsonNode;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON value")
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Node>, A::Error> {
+        let mut seen = BTreeSet::new();
+        let mut table = Table::default();
+        while let Some(key) = map.next_key::<String>()? {
+            let key = self.0.get(&key);
+            let node = map.next_value_seed(JsonReader(&mut *self.0))?;
+            if !seen.insert(Arc::clone(&key)) {
+                return Err(de::Error::custom(format_args!("the key \"{key}\" stands twice")));
             }
-
-            fn visit_unit<E: de::Error>(self) -> Result<JsonNode, E> {
-                Ok(JsonNode(None))
-            }
-
-            fn visit_bool<E: de::Error>(self, yes: bool) -> Result<JsonNode, E> {
-                plain(Value::Boolean(yes))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<JsonNode, E> {
-                plain(Value::Integer(number))
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<JsonNode, E> {
-                // As in TOML, and as JSON's parser does with still larger ones.
-                plain(i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<JsonNode, E> {
-                plain(Value::Float(number))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<JsonNode, E> {
-                plain(Value::Text(text.to_owned()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonNode, A::Error> {
-                let mut list = Vec::new();
-                while let Some(JsonNode(node)) = seq.next_element()? {
-                    list.push(node.ok_or_else(|| de::Error::custom("a list may not hold null"))?);
-                }
-                plain(Value::List(list))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonNode, A::Error> {
-                let mut seen = BTreeSet::new();
-                let mut table = Table::default();
-                while let Some((key, JsonNode(node))) = map.next_entry::<String, JsonNode>()? {
-                    if !seen.insert(key.clone()) {
-                        return Err(de::Error::custom(format_args!("the key \"{key}\" stands twice")));
-                    }
-                    if let Some(node) = node {
-                        table.entries.push(Entry { key, key_place: None, node });
-                    }
-                }
-                plain(Value::Table(table))
+            if let Some(node) = node {
+                table.entries.push(Entry { key, key_place: None, node });
             }
         }
-
-        deserializer.deserialize_any(JsonVisitor)
+        // What grows has room for more, and most have few.
+        table.entries.shrink_to_fit();
+        plain(Value::Table(table))
     }
 }

@@ -228,7 +228,7 @@ fn messages_and_time_series_are_recorded() {
     };
     let recorded = |quantity: &str, from: &str, to: &str| {
         let wanted = [(1, "dect"), (2, "air"), (3, from), (4, to), (5, quantity)];
-        (0..text(1).len()).any(|row| wanted.iter().all(|&(number, word)| text(number)[row] == word))
+        (0..text(1).len()).any(|row| wanted.iter().all(|&(number, word)| &text(number)[row] == word))
     };
     assert!(recorded("bearers", "mobile", "gateway"));
     assert!(recorded("dlc_queue", "mobile", "gateway") && recorded("dlc_queue", "gateway", "mobile"));

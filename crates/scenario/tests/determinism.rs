@@ -297,7 +297,7 @@ fn changing_one_part_leaves_the_random_streams_of_the_others() {
         let first = |values: Values| match values {
             Values::Float(values) => format!("{:?}", values[0]),
             Values::Integer(values) => format!("{:?}", values[0]),
-            Values::Text(values) => values[0].clone(),
+            Values::Text(values) => values[0].to_owned(),
         };
         flows.columns.into_iter().map(|column| first(column.values)).collect::<Vec<_>>()
     };
@@ -333,7 +333,7 @@ fn two_transports_meet_the_same_losses() {
             panic!("text columns");
         };
         (0..events.len())
-            .filter(|&row| events[row] == "dropped" && links[row] == "lossy")
+            .filter(|&row| &events[row] == "dropped" && &links[row] == "lossy")
             .map(|row| descriptions[row].split(" (").next().unwrap_or_default().to_owned())
             .collect::<Vec<_>>()
     };

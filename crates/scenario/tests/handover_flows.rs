@@ -224,7 +224,7 @@ fn a_direction_without_traffic_is_not_interrupted() {
         let outcome = outcome::of(&format!("{WALK}{LATER}"), overrides, Options::default());
         (
             floats(&outcome, "handovers", "interruption_s")[0],
-            texts(&outcome, "handovers", "interrupted")[0].clone(),
+            texts(&outcome, "handovers", "interrupted")[0].to_owned(),
         )
     };
     // Down: the packet of 3.99 s comes at 3.992 s, the one of 6.05 s at 6.052 s: 2.06 s. Up: that of 3.98 s and that of 6.06 s, 2.08 s.
@@ -251,7 +251,7 @@ fn of_a_connection_its_data_is_interrupted_and_not_what_acknowledges_it() {
     let of = |column| floats(&outcome, "handovers", column)[0];
     // What is repeated behind the gap is acknowledged later: upward the gap is the longer one.
     assert!(of("first_uplink_new_s") - of("first_downlink_new_s") > 0.01);
-    assert_eq!(texts(&outcome, "handovers", "interrupted")[0], "downlink");
+    assert_eq!(&texts(&outcome, "handovers", "interrupted")[0], "downlink");
     // The message of 3.99 s, 140 octets with its headers, is the last of before: 1 ms and 11.2 us on the wire, 1.12 ms in the cell.
     let expected_s = of("first_downlink_new_s") - 3.992_131_2;
     assert!((of("interruption_s") - expected_s).abs() < 1e-6, "{} {expected_s}", of("interruption_s"));
@@ -284,7 +284,7 @@ type Row<'a> = (&'a str, &'a str, f64, u64);
 
 /// What became of the handovers by MIH users, and those rows.
 fn by_mih(outcome: &Outcome) -> (Vec<&str>, Vec<Row<'_>>) {
-    let of = |table, column| texts(outcome, table, column).iter().map(String::as_str);
+    let of = |table, column| texts(outcome, table, column).iter();
     let cells = of("handover_flows", "from_cell").zip(of("handover_flows", "to_cell"));
     let counts = floats(outcome, "handover_flows", "begun_s").iter();
     let counts = counts.zip(integers(outcome, "handover_flows", "lost_data"));
@@ -305,7 +305,7 @@ fn a_handover_that_nothing_followed_costs_what_was_lost_until_the_end() {
         ],
         Options::default(),
     );
-    assert_eq!(texts(&outcome, "mih_handovers", "given_up_by")[0], "no_candidate");
+    assert_eq!(&texts(&outcome, "mih_handovers", "given_up_by")[0], "no_candidate");
     // Lost are the packets of 25.0, 25.5, ..., 29.5 s.
     assert_eq!(by_mih(&outcome), (vec!["redirecting"], vec![("small", "", 25.3, 10)]));
     assert_eq!(floats(&outcome, "flows", "lost_packets"), [10.0]);

@@ -28,7 +28,7 @@ fn events(outcome: &Outcome) -> Vec<(f64, String, String)> {
     );
     let rows = times.iter().zip(links.iter()).zip(events.iter());
     rows.filter(|(_, event)| *event != "link_parameters_report")
-        .map(|((time_s, link), event)| ((time_s * 1e5).round() / 100.0, link.clone(), event.clone()))
+        .map(|((time_s, link), event)| ((time_s * 1e5).round() / 100.0, link.to_owned(), event.to_owned()))
         .collect()
 }
 
@@ -271,9 +271,9 @@ fn a_remote_user_is_told_that_a_link_is_going_down_when_that_is_sure_enough() {
         let mut last = std::collections::BTreeMap::new();
         let links = texts(&outcome, "link_events", "link").iter();
         for (((event, sure), link), at_s) in rows.zip(links).zip(floats(&outcome, "link_events", "time_s")) {
-            match event.as_str() {
+            match event {
                 "link_going_down" => {
-                    let number = *last.entry(link.clone()).or_insert_with(|| {
+                    let number = *last.entry(link).or_insert_with(|| {
                         times.push(Vec::new());
                         times.len() - 1
                     });

@@ -36,12 +36,12 @@ fn ns(outcome: &Outcome, column: &str) -> i64 {
 
 fn ended(outcome: &Outcome) -> [&str; 2] {
     ["outcome", "given_up_by"]
-        .map(|column| texts(outcome, "mih_handovers", column).iter().next().map_or("", String::as_str))
+        .map(|column| texts(outcome, "mih_handovers", column).iter().next().unwrap_or_default())
 }
 
 /// The link event that the first handover began with: which, of which cell, and how who prepared it came to know.
 fn begun(outcome: &Outcome) -> [&str; 3] {
-    ["begun_by", "begun_in", "notice"].map(|column| texts(outcome, "mih_handovers", column)[0].as_str())
+    ["begun_by", "begun_in", "notice"].map(|column| &texts(outcome, "mih_handovers", column)[0])
 }
 
 /// Times that can be worked out: 8 Mb/s in both cells, a microsecond each way.
@@ -78,7 +78,7 @@ fn each_step_of_a_mobile_initiated_handover_takes_what_its_messages_take() {
     assert_eq!(ns(&outcome, "handover_s"), 600_000_000 + 2 * exchange + ACK_OF_TERMINAL + REDIRECT);
     // Nothing is lost: the old link is up until the new one is in use.
     assert_eq!(floats(&outcome, "flows", "lost_packets")[0], 0.0);
-    assert_eq!(texts(&outcome, "handovers", "scheme").iter().next().map(String::as_str), Some("mih"));
+    assert_eq!(texts(&outcome, "handovers", "scheme").iter().next(), Some("mih"));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_point_of_service_knows_whether_its_cell_would_admit_the_terminal() {
         let admitted = (texts(&outcome, "wimax_additions", "node").iter())
             .zip(texts(&outcome, "wimax_additions", "outcome").iter())
             .filter(|(station, _)| *station == "terminal")
-            .map(|(_, admitted)| admitted.as_str())
+            .map(|(_, admitted)| admitted)
             .collect::<Vec<_>>();
         assert_eq!((ended(&outcome), admitted), (expected, vec![given]), "{others} {entry}");
     }
@@ -299,8 +299,7 @@ fn two_terminals_compete_for_the_room_of_one() {
     // It starts a metre behind.
     text += &(node.replace("25m", "24m") + &flow + &handover);
     let outcome = outcome(&text, 1);
-    let outcomes: Vec<&str> =
-        texts(&outcome, "mih_handovers", "outcome").iter().map(String::as_str).collect();
+    let outcomes: Vec<&str> = texts(&outcome, "mih_handovers", "outcome").iter().collect();
     assert_eq!(outcomes, ["committed", "link_down"]);
 }
 

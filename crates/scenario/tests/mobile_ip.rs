@@ -227,7 +227,7 @@ fn the_tunnel_adds_a_header_between_the_agents_alone() {
     let from = texts(&outcome, "links", "from");
     let bytes = integers(&outcome, "links", "sent_bytes");
     let row = |name: &str, node: &str| {
-        (0..names.len()).find(|&row| names[row] == name && from[row] == node).expect("the link is there")
+        (0..names.len()).find(|&row| &names[row] == name && &from[row] == node).expect("the link is there")
     };
     // What the router sends abroad: packets of 148 B, and one reply of 70 B.
     let packets = integers(&outcome, "links", "sent_packets");
@@ -359,7 +359,7 @@ fn a_foreign_agent_that_missed_the_reply_drops_what_comes_out_of_the_tunnel() {
     assert!((98..=102).contains(&agent), "{agent}");
     let (nodes, reasons) = (texts(&outcome, "drops", "node"), texts(&outcome, "drops", "reason"));
     let packets = integers(&outcome, "drops", "packets");
-    let row = (0..packets.len()).find(|&row| (&*nodes[row], &*reasons[row]) == ("abroad", "not registered"));
+    let row = (0..packets.len()).find(|&row| (&nodes[row], &reasons[row]) == ("abroad", "not registered"));
     let row = row.expect("the foreign agent dropped some");
     assert_eq!(packets[row], agent);
 }

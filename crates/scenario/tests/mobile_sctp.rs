@@ -106,8 +106,8 @@ fn sent(outcome: &Outcome, chunk: &str) -> Vec<(f64, u64, String)> {
     let (size, words) =
         (integers(outcome, "packets", "size_bytes"), texts(outcome, "packets", "description"));
     (0..time.len())
-        .filter(|&row| event[row] == "sent" && words[row].starts_with(chunk))
-        .map(|row| (time[row], size[row], words[row].clone()))
+        .filter(|&row| &event[row] == "sent" && words[row].starts_with(chunk))
+        .map(|row| (time[row], size[row], words[row].to_owned()))
         .collect()
 }
 

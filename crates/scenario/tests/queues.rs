@@ -27,7 +27,7 @@ fn dropped(outcome: &Outcome, reason: &str) -> u64 {
     }
     let packets = integers(outcome, "drops", "packets");
     let reasons = texts(outcome, "drops", "reason");
-    (0..packets.len()).filter(|&row| reasons[row] == reason).map(|row| packets[row]).sum()
+    (0..packets.len()).filter(|&row| &reasons[row] == reason).map(|row| packets[row]).sum()
 }
 
 /// 20 ms of propagation, and the packet of 172 octets with its headers of 48 over 1 Gb/s and 10 Mb/s: 1.76 + 176 us.
@@ -106,7 +106,7 @@ fn under_fq_codel_the_call_waits_for_no_more_than_one_packet() {
 /// Of the rows of `queues` of a link and a flow: packets, and mean, 99th percentile and longest of their waits.
 fn waits(outcome: &Outcome, from: &str, flow: &str) -> (u64, [f64; 3]) {
     let [froms, flows] = ["from", "flow"].map(|name| texts(outcome, "queues", name));
-    let row = (0..flows.len()).find(|&row| froms[row] == from && flows[row] == flow).expect("its row");
+    let row = (0..flows.len()).find(|&row| &froms[row] == from && &flows[row] == flow).expect("its row");
     let column = |name| floats(outcome, "queues", name)[row];
     let packets = integers(outcome, "queues", "packets")[row];
     (packets, ["mean_wait_s", "p99_wait_s", "longest_wait_s"].map(column))

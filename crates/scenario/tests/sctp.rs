@@ -235,7 +235,7 @@ fn events(outcome: &Outcome, event: &str) -> Vec<(u64, u64, u64)> {
         panic!("the columns of segments")
     };
     (0..time.len())
-        .filter(|&row| events[row] == event)
+        .filter(|&row| &events[row] == event)
         .map(|row| (start[row] / 1000, end[row] / 1000, (time[row] * 1e6).round() as u64))
         .collect()
 }
@@ -291,7 +291,7 @@ fn tracing_changes_no_result_and_records_window_and_round_trip() {
     };
     let of = |wanted: &str| -> Vec<f64> {
         (0..value.len())
-            .filter(|&row| from[row] == "a" && quantity[row] == wanted)
+            .filter(|&row| &from[row] == "a" && &quantity[row] == wanted)
             .map(|row| value[row])
             .collect()
     };

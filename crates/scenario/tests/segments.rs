@@ -56,7 +56,9 @@ fn events(outcome: &Outcome) -> Vec<(String, u64, u64, u64)> {
     }
     assert!(time.is_sorted());
     (0..time.len())
-        .map(|row| (event[row].clone(), start[row] / 1000, end[row] / 1000, (time[row] * 1e6).round() as u64))
+        .map(|row| {
+            (event[row].to_owned(), start[row] / 1000, end[row] / 1000, (time[row] * 1e6).round() as u64)
+        })
         .collect()
 }
 
@@ -112,7 +114,7 @@ fn a_round_trip_is_recorded_as_it_is_measured() {
     // Of the sender alone: the other end measures the handshake.
     let of = |wanted: &str| -> Vec<f64> {
         (0..value.len())
-            .filter(|&row| from[row] == "a" && quantity[row] == wanted)
+            .filter(|&row| &from[row] == "a" && &quantity[row] == wanted)
             .map(|row| value[row])
             .collect()
     };

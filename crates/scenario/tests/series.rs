@@ -28,8 +28,8 @@ fn sums(outcome: &Outcome, kind: &str, value: impl Fn(usize) -> f64) -> BTreeMap
     let column = |name| texts(outcome, "series", name);
     let [kinds, names, from, to] = ["kind", "name", "from", "to"].map(column);
     let mut sums = BTreeMap::new();
-    for row in (0..kinds.len()).filter(|&row| kinds[row] == kind) {
-        *sums.entry([names, from, to].map(|column| column[row].clone())).or_default() += value(row);
+    for row in (0..kinds.len()).filter(|&row| &kinds[row] == kind) {
+        *sums.entry([names, from, to].map(|column| column[row].to_owned())).or_default() += value(row);
     }
     sums
 }
@@ -43,7 +43,7 @@ fn what_is_delivered_counts_in_the_part_in_which_it_arrives() {
     assert_eq!(delivered[..200], expected);
     // Then the direction of the wire that is used, and nothing of the other.
     assert_eq!(table(&outcome, "series").height(), 400);
-    assert_eq!(texts(&outcome, "series", "kind")[200], "link");
+    assert_eq!(&texts(&outcome, "series", "kind")[200], "link");
     assert!(delivered[200].is_nan());
     let (begin, end) = (floats(&outcome, "series", "begin_s"), floats(&outcome, "series", "end_s"));
     assert_eq!((begin[0], end[0], begin[1], end[199]), (0.0, 0.05, 0.05, 10.0));
@@ -115,7 +115,7 @@ fn series_add_up_to_the_tables_and_change_nothing() {
         let lost = integers(&outcome, "series", "lost_packets");
         for (direction, dropped) in sums(&outcome, "link", |row| lost[row] as f64) {
             let place = ["name", "from", "to"].map(|column| texts(&outcome, "links", column));
-            let mine = (0..place[0].len()).filter(|&row| place.map(|of| of[row].clone()) == direction);
+            let mine = (0..place[0].len()).filter(|&row| place.map(|of| of[row].to_owned()) == direction);
             let told: u64 = mine.map(|row| integers(&outcome, "links", "dropped_packets")[row]).sum();
             assert_eq!(dropped, told as f64, "{name} {direction:?}");
         }
@@ -161,7 +161,7 @@ fn of_stations_that_move_signals_and_associations_are_kept() {
         let [nodes, links, kinds] = ["node", "link", "event"].map(column);
         let (times, signals) = (floats(outcome, of, "time_s"), floats(outcome, of, "signal_dbm"));
         let row = |row: usize| {
-            let [node, link, kind] = [nodes, links, kinds].map(|column| column[row].clone());
+            let [node, link, kind] = [nodes, links, kinds].map(|column| column[row].to_owned());
             (node, link, kind, (times[row] * 1e9).round() as u64, signals[row].to_bits())
         };
         (0..times.len()).map(row).collect()

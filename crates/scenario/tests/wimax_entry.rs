@@ -164,7 +164,7 @@ fn a_packet_is_lost_with_any_block_of_the_table() {
 fn each_service_flow_that_is_added_is_a_row_and_one_that_is_refused_as_well() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/wimax-classes.toml");
     let outcome = outcome_of(&std::fs::read_to_string(path).expect("an example"));
-    let column = |name| texts(&outcome, "wimax_additions", name).iter().cloned().collect::<Vec<String>>();
+    let column = |name| texts(&outcome, "wimax_additions", name).to_vec();
     let mut rows: Vec<_> = column("node").into_iter().zip(column("service")).zip(column("outcome")).collect();
     let row = |node: &str, service: &str, outcome: &str| {
         ((node.to_owned(), service.to_owned()), outcome.to_owned())
@@ -186,7 +186,7 @@ fn each_service_flow_that_is_added_is_a_row_and_one_that_is_refused_as_well() {
 fn handovers(outcome: &Outcome) -> Vec<(String, bool)> {
     let to = texts(outcome, "handovers", "to_cell");
     let completed = floats(outcome, "handovers", "completed_s");
-    to.iter().cloned().zip(completed.iter().map(|at_s| at_s.is_finite())).collect()
+    to.to_vec().into_iter().zip(completed.iter().map(|at_s| at_s.is_finite())).collect()
 }
 
 #[test]
@@ -246,8 +246,7 @@ fn burst_profiles_follow_the_signal_of_a_walk() {
     let (profiles, directions) =
         (texts(&outcome, "wimax_profiles", "profile"), texts(&outcome, "wimax_profiles", "direction"));
     let pairs = profiles.iter().zip(directions.iter());
-    let down: Vec<&str> =
-        pairs.filter(|(_, way)| *way == "downlink").map(|(name, _)| name.as_str()).collect();
+    let down: Vec<&str> = pairs.filter(|(_, way)| *way == "downlink").map(|(name, _)| name).collect();
     let faster = ["QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"];
     assert_eq!(down.split_first().map(|(first, rest)| (*first, rest)), Some(("BPSK 1/2", &faster[..])));
     assert!(floats(&outcome, "flows", "delivered_packets")[0] >= 1900.0);
@@ -364,7 +363,7 @@ fn a_remote_user_has_a_station_scan() {
            thresholds = [{ link = \"west cell\", percent = 25, direction = \"below\" }]\n\
            actions = [{ link = \"west cell\", action = \"scan\", upon = \"link_parameters_report\", of = \"west cell\" }]\n";
     let outcome = outcome_of(&commanded);
-    let column = |name| texts(&outcome, "link_commands", name).iter().cloned().collect::<Vec<String>>();
+    let column = |name| texts(&outcome, "link_commands", name).to_vec();
     assert_eq!(column("command"), ["configure_thresholds", "scan"]);
     assert_eq!(column("result"), ["success", "success"]);
     // Less than 24.5 % beyond 60.4 m, after 25.2 s. The other cell is nearer by 20 m then.

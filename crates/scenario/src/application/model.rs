@@ -10,6 +10,7 @@ use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
 /// What generates a flow's data.
+// The keys of those that a scenario may have most of are here, so that a flow is no larger than they.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:kind", rename_all = "snake_case")]
 #[schemars(rename = "Application", tag = "kind")]
@@ -19,17 +20,17 @@ pub enum Application {
     /// A finite transfer, with its completion time. A stream: over TCP or SCTP.
     Transfer(Transfer),
     /// Transfers that arrive, each over a connection of its own, with their completion times. Over TCP.
-    Transfers(Transfers),
+    Transfers(Box<Transfers>),
     /// Packets at constant intervals.
-    Cbr(Cbr),
+    Cbr(Box<Cbr>),
     /// Packets at exponential intervals.
-    Poisson(Poisson),
+    Poisson(Box<Poisson>),
     /// Constant rate during on-periods, silence during off-periods.
-    OnOff(OnOff),
+    OnOff(Box<OnOff>),
     /// A client that asks, waits for the response, thinks, and asks again.
-    RequestResponse(RequestResponse),
+    RequestResponse(Box<RequestResponse>),
     /// Frames of a film, each cut into packets.
-    Video(Video),
+    Video(Box<Video>),
 }
 
 /// A greedy transfer.

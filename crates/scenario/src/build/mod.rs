@@ -94,7 +94,7 @@ pub(crate) fn world(
     world.mobile_ip = mobile_ip;
     let flows = scenario.flows.iter();
     let directions = flows.clone().map(|flow| 1 + usize::from(flow.bidirectional)).sum();
-    world.expect_flows(directions, flows.filter(|flow| matches!(flow.transport, Transport::Tcp(_))).count());
+    world.expect_flows(directions, flows.filter(|flow| matches!(*flow.transport, Transport::Tcp(_))).count());
     for flow in &scenario.flows {
         keep_on(watch)?;
         builder.flow(&mut world, flow);

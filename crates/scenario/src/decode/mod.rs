@@ -14,6 +14,7 @@
 
 mod error;
 mod one_or_many;
+mod sharing;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -29,6 +30,7 @@ use serde::forward_to_deserialize_any;
 
 use self::error::{At, Error, Kind};
 pub(crate) use self::one_or_many::OneOrMany;
+pub(crate) use self::sharing::{Sharing, share, sharing};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::suggest::{alternatives, nearest, nearest_key};
 use crate::tree::{Entry, Node, Table, Value};
@@ -215,7 +217,7 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             let meant = nearest_key(&entry.key, free.iter().copied())
                 .or_else(|| nearest_key(&entry.key, keys.iter().copied()));
             let list = alternatives(self.tags.iter().chain(keys).copied());
-            let elsewhere = ELSEWHERE.iter().find(|(key, _)| *key == entry.key);
+            let elsewhere = ELSEWHERE.iter().find(|(key, _)| *key == &*entry.key);
             let help = match (meant, elsewhere) {
                 (Some(meant), _) => format!("did you mean `{meant}`? The keys here: {list}"),
                 (None, Some((_, belongs))) => format!("{belongs}; the keys here: {list}"),
@@ -299,17 +301,14 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             return Err(Error::new(format!("a table is needed here, not {}", self.node.noun())).help(help));
         };
         self.report_unknown_keys(table, variants);
-        let known: Vec<&Entry> =
-            table.entries.iter().filter(|e| variants.contains(&e.key.as_str())).collect();
+        let known: Vec<&Entry> = table.entries.iter().filter(|e| variants.contains(&&*e.key)).collect();
         match known[..] {
             [entry] if self.state.is_broken(&entry.node) => Err(Error::consequence()),
             [entry] => {
                 let variant = choose(&entry.key, "key", variants)?;
                 Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
             }
-            [] if table.entries.iter().any(|e| !self.tags.contains(&e.key.as_str())) => {
-                Err(Error::consequence())
-            }
+            [] if table.entries.iter().any(|e| !self.tags.contains(&&*e.key)) => Err(Error::consequence()),
             [] if !self.tags.is_empty() => Err(Error::new(format!("{list} is missing")).help(help)),
             [] => Err(Error::new("this table is empty").help(help)),
             _ => Err(Error::new(format!("only one of the keys {list} may stand here")).help(help)),
@@ -492,7 +491,7 @@ impl<'de> MapAccess<'de> for TableAccess<'de, '_, '_> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error<'de>> {
         let (keys, state) = (self.keys, self.of.state);
-        let usable = |e: &&'de Entry| keys.contains(&e.key.as_str()) && !state.is_broken(&e.node);
+        let usable = |e: &&'de Entry| keys.contains(&&*e.key) && !state.is_broken(&e.node);
         self.value = self.rest.by_ref().find(usable);
         self.value.map(|entry| seed.deserialize(BorrowedStrDeserializer::new(&entry.key))).transpose()
     }

@@ -40,7 +40,7 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
     let mut files = Files { folder, read: BTreeMap::new(), problems };
     let Value::Table(root) = &mut root.value else { return };
     for section in &mut root.entries {
-        let keys: &[&str] = match section.key.as_str() {
+        let keys: &[&str] = match &*section.key {
             "node" => &["motion"],
             "flow" => &["application"],
             "link" => &["rate", "delay", "loss"],
@@ -54,9 +54,9 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
             }
             let name = element.name().map_or_else(|| index.to_string(), str::to_owned);
             let Value::Table(element) = &mut element.value else { continue };
-            for entry in element.entries.iter_mut().filter(|entry| keys.contains(&entry.key.as_str())) {
+            for entry in element.entries.iter_mut().filter(|entry| keys.contains(&&*entry.key)) {
                 let path = format!("{}.{name}.{}", section.key, entry.key);
-                match (entry.key.as_str(), &mut entry.node.value) {
+                match (&*entry.key, &mut entry.node.value) {
                     ("motion", Value::Table(table)) => files.motion(table, &path),
                     ("application", Value::Table(table)) => files.trace(table, &path),
                     ("coverage", Value::Table(table)) => files.errors(table, &path),
@@ -83,11 +83,9 @@ fn names_file(element: &Node, keys: &[&str]) -> bool {
         Value::Table(table) => REPLACED.iter().any(|replaced| table.get(replaced.key).is_some()),
         _ => false,
     };
-    element.entries.iter().filter(|entry| keys.contains(&entry.key.as_str())).any(|entry| {
-        match &entry.node.value {
-            Value::List(list) => list.iter().any(names),
-            _ => names(&entry.node),
-        }
+    element.entries.iter().filter(|entry| keys.contains(&&*entry.key)).any(|entry| match &entry.node.value {
+        Value::List(list) => list.iter().any(names),
+        _ => names(&entry.node),
     })
 }
 
@@ -134,7 +132,7 @@ impl Files<'_> {
         if let Some(walk) = self.parse(table, FILE_OF_CONTENT, path, |text| parse(text, node)) {
             put(table, FILE_OF_CONTENT, Value::Text(walk.lines));
             // Its lines have no numbers: the only one that is left is the first.
-            if let Some(node) = table.entries.iter_mut().find(|entry| bonnmotion && entry.key == "node") {
+            if let Some(node) = table.entries.iter_mut().find(|entry| bonnmotion && &*entry.key == "node") {
                 node.node.value = Value::Integer(0);
             }
         }
@@ -148,7 +146,7 @@ impl Files<'_> {
         if let Some(points) = self.parse(table, FILE_OF_POINTS, path, errors::parse) {
             let point = |(distance_m, error): (f64, f64)| {
                 let entry = |key: &str, value| Entry {
-                    key: key.to_owned(),
+                    key: key.into(),
                     key_place: None,
                     node: Node { place: None, value },
                 };
@@ -192,7 +190,7 @@ impl Files<'_> {
     /// Names the file from wherever the scenario is read again. A path of this folder has no other form where there is no
     /// current folder.
     fn anchor(&self, table: &mut Table, key: &str) {
-        let file = table.entries.iter_mut().find(|entry| entry.key == key);
+        let file = table.entries.iter_mut().find(|entry| *entry.key == *key);
         if let Some(Value::Text(name)) = file.map(|entry| &mut entry.node.value)
             && let Ok(path) = std::path::absolute(self.folder.join(&*name))
             && let Some(path) = path.to_str()
@@ -277,8 +275,8 @@ fn read(path: &Path) -> Result<String, (String, String)> {
 
 /// Puts a value in place of the name of a file.
 fn put(table: &mut Table, replaced: Replaced, value: Value) {
-    if let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == replaced.key) {
-        entry.key = replaced.by.to_owned();
+    if let Some(entry) = table.entries.iter_mut().find(|entry| *entry.key == *replaced.key) {
+        entry.key = replaced.by.into();
         entry.node.value = value;
     }
 }

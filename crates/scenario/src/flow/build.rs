@@ -36,7 +36,7 @@ impl Builder<'_> {
         };
         let association = model.transport.connect(world, [a, b], first);
         let association = association.expect("validation refuses flows without a route");
-        let reliable = !matches!(model.transport, Transport::Udp(_));
+        let reliable = !matches!(*model.transport, Transport::Udp(_));
         let activity = Activity {
             start: self.start(&model.application.start(), stream("start")),
             stop: self.stop(model.application.stop()),
@@ -56,7 +56,7 @@ impl Builder<'_> {
         });
         let mut flow = flow;
         if let (Application::Transfers(transfers), Transport::Tcp(settings)) =
-            (&model.application, &model.transport)
+            (&model.application, &*model.transport)
         {
             let config = settings.machine(world, [from, to]);
             let streams = random("tcp");

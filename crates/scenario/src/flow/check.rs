@@ -17,7 +17,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
             .filter(|&ends| topology.check_route(&at, ends, scenario, report));
         let at_transport = join(&at, ["transport"]);
         transport::check(&at_transport, &flow.transport, ends, scenario, topology, report);
-        let over_udp = matches!(flow.transport, Transport::Udp(_));
+        let over_udp = matches!(*flow.transport, Transport::Udp(_));
         let steps = join(&at, ["application"]);
         check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
         application::check(&steps, &flow.application, over_udp, report);
@@ -43,7 +43,7 @@ fn check_transfers(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
         return;
     }
     let at = [Key("flow"), At(i)];
-    if !matches!(flow.transport, Transport::Tcp(_)) {
+    if !matches!(*flow.transport, Transport::Tcp(_)) {
         let message = "`transfers` need TCP: each has a connection of its own";
         report.add(&join(&at, ["transport"]), message, "write protocol = \"tcp\"");
     }

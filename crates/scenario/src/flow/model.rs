@@ -1,10 +1,13 @@
 //! Data flows.
 
+use std::sync::Arc;
+
 use roamsim_engine::Time;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::application::model::Application;
+use crate::decode::{Sharing, share};
 use crate::model::dscp::Dscp;
 use crate::transport::Transport;
 use crate::units;
@@ -21,7 +24,9 @@ pub struct Flow {
     /// The node that receives; with `request_response`, the server.
     pub to: String,
     /// What carries the data.
-    pub transport: Transport,
+    #[serde(deserialize_with = "transport")]
+    #[schemars(with = "Transport")]
+    pub transport: Arc<Transport>,
     /// The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as applications do
     /// that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
     #[serde(default)]
@@ -35,10 +40,20 @@ pub struct Flow {
     pub bidirectional: bool,
     /// How what arrives at `to` is read, over TCP. Left out: at once, so that the receive window never closes.
     #[serde(default)]
-    pub reader: Option<Reader>,
+    pub reader: Option<Box<Reader>>,
     /// With `bidirectional`, how what arrives at `from` is read. Left out: at once.
     #[serde(default)]
-    pub reverse_reader: Option<Reader>,
+    pub reverse_reader: Option<Box<Reader>>,
+}
+
+fn transport<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Transport>, D::Error> {
+    Transport::deserialize(deserializer).map(Arc::new)
+}
+
+impl Sharing for Flow {
+    fn share(&mut self, before: &Flow) {
+        share(&mut self.transport, &before.transport);
+    }
 }
 
 /// An application that reads slowly, or stops reading for a time or for good: what it has not read fills the receiver's buffer, and

@@ -17,7 +17,7 @@ pub(crate) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
     for (key, reader) in readers {
         let Some(reader) = reader else { continue };
         let steps = join(&at, [key]);
-        if !matches!(flow.transport, Transport::Tcp(_)) {
+        if !matches!(*flow.transport, Transport::Tcp(_)) {
             let message =
                 format!("`{key}` needs TCP: over UDP and SCTP whatever arrives is read at once here");
             report.add(&steps, message, "leave it out, or use protocol = \"tcp\"");

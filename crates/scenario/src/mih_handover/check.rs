@@ -221,7 +221,7 @@ fn check_mobile_node(
     }
     let mut flows = scenario.flows.iter().filter(|flow| flow.from == *name || flow.to == *name).peekable();
     let nothing = flows.peek().is_none();
-    if flows.all(|flow| matches!(flow.transport, Transport::Sctp(_))) {
+    if flows.all(|flow| matches!(*flow.transport, Transport::Sctp(_))) {
         let message = match nothing {
             true => format!("\"{name}\" has no flow that could be redirected"),
             false => format!("the flows of \"{name}\" run over SCTP, which has addresses of its own"),

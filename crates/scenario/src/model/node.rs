@@ -21,7 +21,7 @@ pub struct Node {
     pub position: Option<Place>,
     /// How it moves. Left out: not at all.
     #[serde(default)]
-    pub motion: Option<Motion>,
+    pub motion: Option<Box<Motion>>,
     /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue of a link;
     /// drawn anew for each. Packets leave in the order in which they came. Default: none.
     #[serde(default)]
@@ -46,7 +46,7 @@ pub struct Node {
     pub handover: Option<Scheme>,
     /// How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
     #[serde(default)]
-    pub wifi: Option<WifiStation>,
+    pub wifi: Option<Box<WifiStation>>,
     /// When a `multihomed` station prefers the address of another cell, for its SCTP associations with
     /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their cell, and
     /// schemes are then compared at the same moment.

@@ -14,6 +14,7 @@ use crate::access::wifi::model::Wifi;
 use crate::access::wimax::model::Wimax;
 use crate::access::wire::model::Link;
 use crate::access::{Entry, entries};
+use crate::decode::sharing;
 use crate::flow::model::Flow;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
@@ -34,7 +35,8 @@ pub struct Scenario {
     #[serde(rename = "node", default)]
     pub nodes: Vec<Node>,
     /// The wired links, one `[[link]]` each.
-    #[serde(rename = "link", default)]
+    #[serde(rename = "link", default, deserialize_with = "sharing")]
+    #[schemars(with = "Vec<Link>")]
     pub links: Vec<Link>,
     /// The Wi-Fi cells, one `[[wifi]]` each.
     #[serde(default)]
@@ -52,7 +54,8 @@ pub struct Scenario {
     #[serde(default)]
     pub mobile_ip: Vec<MobileIp>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
-    #[serde(rename = "flow", default)]
+    #[serde(rename = "flow", default, deserialize_with = "sharing")]
+    #[schemars(with = "Vec<Flow>")]
     pub flows: Vec<Flow>,
     /// The IEEE 802.21 signalling sources, one `[[signalling]]` each.
     #[serde(default)]

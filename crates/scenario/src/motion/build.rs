@@ -18,7 +18,7 @@ impl Builder<'_> {
 /// Where a node is at each time; `None` when the scenario does not say.
 pub(crate) fn trajectory(node: &Node) -> Option<Trajectory> {
     let place = node.position.map(point);
-    match &node.motion {
+    match node.motion.as_deref() {
         None => place.map(Trajectory::fixed),
         Some(Motion::Linear(motion)) => {
             let stop = (point(motion.to), motion.speed_m_per_s, roamsim_engine::Span::ZERO);

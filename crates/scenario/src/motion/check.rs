@@ -21,7 +21,7 @@ pub(crate) fn check(scenario: &Scenario, report: &mut Report<'_>) -> Vec<Option<
     let mut trajectories = Vec::new();
     for (i, node) in scenario.nodes.iter().enumerate() {
         let at = [Key("node"), At(i)];
-        if let Some(start) = node.motion.as_ref().and_then(Motion::start) {
+        if let Some(start) = node.motion.as_deref().and_then(Motion::start) {
             check_start(&join(&at, ["motion", "start"]), start, scenario, report);
         }
         let trajectory = match check_motion(&at, node, report) {
@@ -48,7 +48,7 @@ fn check_area(area: &Area, report: &mut Report<'_>) -> bool {
 
 /// Checks a node's motion by itself; whether a trajectory can be made of it.
 fn check_motion(at: &[Step], node: &Node, report: &mut Report<'_>) -> bool {
-    let Some(motion) = &node.motion else { return true };
+    let Some(motion) = node.motion.as_deref() else { return true };
     let steps = join(at, ["motion"]);
     match motion {
         Motion::Setdest(file) => {

@@ -116,7 +116,7 @@ impl<'a> Medium<'a> {
                 .filter(|cell| cell.stations.iter().any(|own| own == name))
                 .collect();
             let node = builder.scenario.nodes.iter().find(|node| node.name == **name);
-            let settings = node.and_then(|node| node.wifi.clone()).unwrap_or_default();
+            let settings = node.and_then(|node| node.wifi.as_deref().cloned()).unwrap_or_default();
             own.iter()
                 .any(|cell| cell.beacons.is_some())
                 .then(|| settings.config(&own, radio.least_threshold_dbm()))

@@ -53,7 +53,7 @@ impl Access for Wifi {
     }
 
     fn signal_hysteresis_db(&self, node: &Node) -> Option<f64> {
-        let settings = node.wifi.clone().unwrap_or_default();
+        let settings = node.wifi.as_deref().cloned().unwrap_or_default();
         self.beacons.map(|_| settings.hysteresis_db)
     }
 

@@ -34,7 +34,7 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
         report.add(&join(at, ["between"]), message, "a link is between two different nodes");
     }
     path::check(at, link, context, report);
-    if let Some(queue) = link.queue {
+    if let Some(queue) = link.own_queue() {
         check_queue(at, queue, context.scenario, report);
     }
     check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);

@@ -44,14 +44,14 @@ impl Access for Link {
     fn capacity(&self) -> Option<Capacity> {
         let lossless = self.loss.is_empty() && self.outages.is_empty() && self.duplicate.is_empty();
         let (rate_bps, delay) = self.constants()?;
-        Some(Capacity { rate_bps, delay, queue: self.queue.unwrap_or_default(), lossless })
+        Some(Capacity { rate_bps, delay, queue: self.own_queue().unwrap_or_default(), lossless })
     }
 
     fn draws_nothing(&self) -> bool {
         let draws = |loss: &Loss| !matches!(loss.model, LossModel::List { .. });
         let jitter = self.delay.iter().any(|delay| !delay.jitter.is_constant());
         let copies = (0..2).any(|end| self.duplicate_from(end).is_some());
-        !self.queue.is_some_and(Queue::draws) && !jitter && !copies && !self.loss.iter().any(draws)
+        !self.own_queue().is_some_and(Queue::draws) && !jitter && !copies && !self.loss.iter().any(draws)
     }
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {

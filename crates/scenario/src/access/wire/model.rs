@@ -1,5 +1,7 @@
 //! Wired point-to-point links: rate, delay, queue, loss, outages.
 
+use std::sync::Arc;
+
 use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -8,7 +10,7 @@ use super::path::{Delay, LossSeries, Rate, Varying};
 use crate::access::DEFAULT_COST;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
-use crate::decode::OneOrMany;
+use crate::decode::{OneOrMany, Sharing, share};
 use crate::schema::{first_variant_is_default, plain_value_is_first_key};
 use crate::units;
 
@@ -21,17 +23,18 @@ pub struct Link {
     /// The two nodes at its ends.
     pub between: [String; 2],
     /// Bit rate of each direction: one for both, or a list of tables, one a direction.
-    #[serde(deserialize_with = "one_or_many")]
+    #[serde(deserialize_with = "one_or_many_shared")]
     #[schemars(with = "OneOrMany<Rate>")]
-    pub rate: Vec<Rate>,
+    pub rate: Arc<[Rate]>,
     /// Propagation delay, one way: one for both directions, or a list of tables, one a direction.
-    #[serde(deserialize_with = "one_or_many")]
+    #[serde(deserialize_with = "one_or_many_shared")]
     #[schemars(with = "OneOrMany<Delay>")]
-    pub delay: Vec<Delay>,
+    pub delay: Arc<[Delay]>,
     /// The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one bandwidth-delay product of
     /// 1500-byte packets at 30 Mb/s and 40 ms); in a direction with a mahimahi trace without a limit, as in its link emulator.
-    #[serde(default)]
-    pub queue: Option<Queue>,
+    #[serde(default, deserialize_with = "queue")]
+    #[schemars(with = "Option<Queue>")]
+    pub queue: Option<Arc<Queue>>,
     /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section 2).
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
@@ -82,10 +85,15 @@ impl Link {
         of.map(|duplicate| duplicate.probability).filter(|&probability| probability > 0.0)
     }
 
+    /// The queue that is written here.
+    pub(super) fn own_queue(&self) -> Option<Queue> {
+        self.queue.as_deref().copied()
+    }
+
     /// What waits in the direction that starts from an end; `None`: whatever comes.
     pub(super) fn queue_from(&self, end: usize) -> Option<Queue> {
         let recorded = self.rate_from(end).is_some_and(|rate| rate.opportunities.is_some());
-        self.queue.or_else(|| (!recorded).then(Queue::default))
+        self.own_queue().or_else(|| (!recorded).then(Queue::default))
     }
 
     /// The rate and the delay, where they are the same in both directions and at all times.
@@ -102,6 +110,26 @@ impl Link {
 
 fn one_or_many<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Ok(OneOrMany::<T>::deserialize(deserializer)?.0)
+}
+
+fn one_or_many_shared<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Arc<[T]>, D::Error> {
+    one_or_many(deserializer).map(Arc::from)
+}
+
+fn queue<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Queue>>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.map(Arc::new))
+}
+
+impl Sharing for Link {
+    fn share(&mut self, before: &Link) {
+        share(&mut self.rate, &before.rate);
+        share(&mut self.delay, &before.delay);
+        if let (Some(mine), Some(before)) = (&mut self.queue, &before.queue) {
+            share(mine, before);
+        }
+    }
 }
 
 fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {

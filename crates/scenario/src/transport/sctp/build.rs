@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 impl Scenario {
     /// The nodes whose addresses an association follows.
     pub(crate) fn with_followed_addresses(&self) -> BTreeSet<&str> {
-        let flows = self.flows.iter().map(|flow| (&flow.transport, &flow.from, &flow.to));
+        let flows = self.flows.iter().map(|flow| (&*flow.transport, &flow.from, &flow.to));
         let signalling = self.signalling.iter().map(|entry| (&entry.transport, &entry.from, &entry.to));
         let follows =
             |transport: &Transport| matches!(transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
