@@ -184,6 +184,11 @@ def test_series_of_more_than_there_are_colours_differ_in_shape_and_dashes() -> N
     assert len({(tuple(dash), colour) for dash, _, colour in many}) == 22
 
 
+def test_rows_that_are_no_series_look_alike_however_many_there_are() -> None:
+    flows = chart(of_means([(f"flow {n}", f"flow {n}", 1.0 + n, 0.0) for n in range(14)]))
+    assert not any("shape" in layer["encoding"] for layer in flows["layer"])
+
+
 def test_two_measured_values_are_not_joined_and_stand_beside_each_other() -> None:
     def marks(values: int) -> list[tuple[str, Any]]:
         rows = [

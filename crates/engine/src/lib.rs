@@ -5,7 +5,6 @@
 
 pub mod fingerprint;
 pub mod log;
-mod logarithm;
 pub mod probe;
 pub mod queue;
 pub mod random;

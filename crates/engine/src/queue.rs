@@ -675,23 +675,27 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     enum Operation {
         PushAfter(u64),
-        PopWithin(u64),
+        Pop,
         Advance(u64),
+        /// The end is so much later than now; at the latest time there is, where none is told.
+        End(Option<u64>),
     }
 
     fn operation() -> impl Strategy<Value = Operation> {
         // Now and then from the near heap into the far one, and past it.
         let soon = SOON.as_ns();
+        // And past the times that a key of 64 bits counts to.
+        let far = (1 << 32) - soon..(1 << 32) + soon;
+        // What the queue knows of both heaps holds from one end to the next, so that there are few.
         prop_oneof![
-            (0u64..20).prop_map(Operation::PushAfter),
-            (soon - 10..soon + 10).prop_map(Operation::PushAfter),
-            // Past the times that a key of 64 bits counts to.
-            ((1 << 32) - soon..(1 << 32) + soon).prop_map(Operation::PushAfter),
-            ((1 << 32) - soon..(1 << 32) + soon).prop_map(Operation::PopWithin),
-            (0u64..30).prop_map(Operation::PopWithin),
-            (soon - 10..soon + 10).prop_map(Operation::PopWithin),
-            (0u64..20).prop_map(Operation::Advance),
-            (0..soon).prop_map(Operation::Advance),
+            10 => (0u64..20).prop_map(Operation::PushAfter),
+            10 => (soon - 10..soon + 10).prop_map(Operation::PushAfter),
+            10 => far.clone().prop_map(Operation::PushAfter),
+            30 => Just(Operation::Pop),
+            10 => (0u64..20).prop_map(Operation::Advance),
+            10 => (0..soon).prop_map(Operation::Advance),
+            2 => Just(Operation::End(None)),
+            1 => prop_oneof![0u64..30, soon - 10..soon + 10, far].prop_map(|span| Operation::End(Some(span))),
         ]
     }
 
@@ -722,16 +726,19 @@ mod tests {
             let mut queue = EventQueue { insertions: LAST_INSERTION - left * INSERTION, ..EventQueue::new() };
             queue.end_at(Time::MAX);
             let mut pending: Vec<(u64, u32)> = Vec::new();
-            let mut now = 0;
+            let (mut now, mut end) = (0, u64::MAX);
             for (i, operation) in operations.into_iter().enumerate() {
                 match operation {
                     Operation::PushAfter(span) => {
                         queue.push(Time::from_ns(now + span), i as u32);
                         pending.push((now + span, i as u32));
                     }
-                    Operation::PopWithin(span) => {
-                        let earliest = pending.iter().copied().filter(|e| e.0 <= now + span).min();
-                        queue.end_at(Time::from_ns(now + span));
+                    Operation::End(span) => {
+                        end = span.map_or(u64::MAX, |span| now + span);
+                        queue.end_at(Time::from_ns(end));
+                    }
+                    Operation::Pop => {
+                        let earliest = pending.iter().copied().filter(|e| e.0 <= end).min();
                         let popped = queue.pop();
                         prop_assert_eq!(popped.map(|(time, event)| (time.as_ns(), event)), earliest);
                         if let Some(earliest) = earliest {
@@ -740,8 +747,7 @@ mod tests {
                         }
                     }
                     Operation::Advance(span) => {
-                        queue.end_at(Time::MAX);
-                        let free = pending.iter().all(|e| e.0 > now + span);
+                        let free = now + span <= end && pending.iter().all(|e| e.0 > now + span);
                         let advances = queue.advance(Time::from_ns(now + span));
                         prop_assert!(free || !advances);
                         if advances {

@@ -85,7 +85,7 @@ class Report:
         self._body.append(f'<div class="text">{rendered}</div>')
 
     def plain(self, text: str) -> None:
-        """Adds a paragraph of plain text: names of a scenario stay as they are."""
+        """Adds a paragraph of plain text: in names of a scenario nothing is taken for Markdown."""
         self._body.append(f'<div class="text"><p>{html.escape(_together(text))}</p></div>')
 
     def found(self, sentences: Sequence[str]) -> None:

@@ -77,7 +77,7 @@ class Marked:
 
 
 class Palette:
-    """What a series is known by: the same in every figure of a page."""
+    """What a series is known by: the same in every figure of a page. It repeats from the 37th series on."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -269,7 +269,7 @@ def _dots(
         layers.append(
             _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, {**encoded, **ends}, "datum.low !== null")
         )
-    layers += _points(frame, {**encoded, **shapes, "x": x, "tooltip": _tooltip(drawn, "nominal")})
+    layers += _points(frame, {**encoded, **(shapes if several else {}), "x": x, "tooltip": _tooltip(drawn, "nominal")})
     each = DOT_HEIGHT if not several else max(DOT_HEIGHT, 12 * len(series) + 6)
     spec = _figure(frame, layers, series if several else series[:1], each * len(names))
     spec["usermeta"]["dots"] = True
@@ -404,10 +404,10 @@ def _y_scale(drawn: Curves, frame: polars.DataFrame) -> dict[str, Any]:
 def _apart(
     series: list[str], marked: list[Marked], title: str
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """What tells series apart: colours, and where these do not, dashes and shapes. One legend for all."""
+    """What tells series apart: colours, and of those beyond them dashes and shapes, too. One legend for all."""
     legend = {"title": title or None, "titleLimit": 300} if 1 < len(series) <= NAMED else None
     dashes, shapes = {}, {}
-    if len({one.colour for one in marked}) < len(marked):
+    if any(one != Marked(one.colour) for one in marked):
         # A dashed outline would eat into the shapes.
         legend = legend and {**legend, "symbolStrokeWidth": 0}
         dashes = {"strokeDash": {**_by_series(series, [list(one.dash) for one in marked]), "legend": None}}

@@ -89,13 +89,9 @@ def run_loaded(
     }
     of_runs = [result.tables for _, result in ordered]
     # Of several runs frames take less memory than the tables do.
-    tables: Mapping[str, polars.DataFrame] = (
-        Frames(scenario.name, seed, {**of_runs[0], **recorded})
-        if replications == 1
-        else _below_each_other(scenario.name, seed, of_runs) | recorded
-    )
+    tables = of_runs[0] if replications == 1 else _below_each_other(scenario.name, seed, of_runs)
     return Result(
-        tables,
+        Frames(scenario.name, seed, {**tables, **recorded}),
         scenario=scenario.name,
         seed=seed,
         replications=replications,

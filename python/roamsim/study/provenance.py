@@ -42,7 +42,9 @@ def commit(folder: Path) -> str:
         return ""
     # Of several studies' references, the first to be written anew changes nothing of what the others are made with.
     status = git("status", "--porcelain", "-uno", "--", ":/", f":(top,exclude,glob)**/{REFERENCES}")
-    changed = ", with changes that were not committed" if status else ""
+    changed = {None: ", it is not known whether with changes", "": ""}.get(
+        status, ", with changes that were not committed"
+    )
     head = git("rev-parse", "HEAD")
     return f"{head[:DIGITS]}{changed}" if head else ""
 

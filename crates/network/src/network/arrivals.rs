@@ -48,7 +48,9 @@ impl Network {
     pub(crate) fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
         let now = moment.now;
         if let AnyLink::Wire(wire) = &mut self.links[number as usize].link {
-            return Woken::Landed(wire.take(&self.flights, now));
+            let landed = wire.take(&self.flights, now);
+            debug_assert!(landed.is_some(), "a wire is woken when a packet arrives");
+            return Woken::Landed(landed);
         }
         if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }

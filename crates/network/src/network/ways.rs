@@ -1,8 +1,8 @@
 //! Ways over wires, looked up once for all packets of a connection.
 //!
 //! Routes hardly ever change, and where every link between two nodes is a wire, a packet has nothing to ask a node for but its next wire.
-//! Such a way is a row of wires in one list; a packet carries its place there. Once a route has changed no way holds any more, and
-//! packets are routed node by node again.
+//! Such a way is a row of wires in one list; a packet carries its place there. Once a route has changed, or a reverse tunnel has begun,
+//! no way holds any more, and packets are routed node by node again.
 
 use super::Network;
 use crate::ends::Onward;
@@ -148,6 +148,7 @@ mod tests {
     use crate::link::QueueLimit;
     use crate::link::wired::WireConfig;
     use crate::network::Woken;
+    use crate::network::tunnel::Ends;
     use crate::packet::IpVersion;
     use crate::testing::{segment, stream};
     use crate::topology::Interface;
@@ -217,6 +218,20 @@ mod tests {
             assert_eq!(network.check_conservation(), Ok(()));
         }
         arrived
+    }
+
+    #[test]
+    fn a_reverse_tunnel_takes_packets_off_their_way() {
+        let (mut network, [_, b, ..]) = diamond();
+        let mut queue = EventQueue::new();
+        let mut beginning = Onward::UNKNOWN;
+        send(&mut network, &mut Moment::new(Time::ZERO, &mut queue), &mut beginning);
+        assert_eq!(network.ways.steps, [0, 2, END]);
+        // While it is on its way to b, b becomes the foreign agent of who sends it, and has a tunnel to c, which knows nothing of it.
+        let tunnel = Ends { entry: Address(1), exit: Address(5) };
+        network.set_visitor(b, Address(1), WAY[0], Some(Address(1)), Some(tunnel));
+        assert_eq!(arrivals(&mut network, &mut queue), []);
+        assert_eq!(network.tunnels.encapsulated, 1);
     }
 
     #[test]

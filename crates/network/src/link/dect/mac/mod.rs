@@ -59,8 +59,10 @@ use user::{QualityLaw, UserView};
 /// The place of the user in the list of terminals.
 const USER: usize = 0;
 
-/// How many bits of an entry in the calendar are a terminal's place. The others hold frames of 174 years.
-const PLACE_BITS: u32 = 25;
+/// How many bits of an entry in the calendar are a terminal's place. The others hold the frames of 348 years, more than a run may last.
+const PLACE_BITS: u32 = 24;
+/// The frame of what is never due.
+const NEVER: u64 = u64::MAX >> PLACE_BITS;
 
 /// The MAC of a cluster of RFPs and of all terminals in it.
 pub struct Mac {
@@ -137,7 +139,8 @@ impl Mac {
     /// The earliest frame with work; those before it need not be run.
     #[inline]
     pub fn next_frame(&self) -> u64 {
-        let terminals = self.calendar.peek().map_or(u64::MAX, |&Reverse(entry)| entry >> PLACE_BITS);
+        let terminals = self.calendar.peek().map(|&Reverse(entry)| entry >> PLACE_BITS);
+        let terminals = terminals.filter(|&frame| frame < NEVER).unwrap_or(u64::MAX);
         terminals.min(self.user_next_at).min(self.user_quality_next_at).min(self.arrivals.next_at())
     }
 
@@ -297,9 +300,8 @@ impl Mac {
         if place == USER {
             self.user_next_at = next_at;
         } else if self.terminals[place].state != MacState::IdleLocked {
-            // Beyond the last frame is never.
-            let next_at = next_at.min(u64::MAX >> PLACE_BITS);
-            self.calendar.push(Reverse(next_at << PLACE_BITS | place as u64));
+            debug_assert!(place < 1 << PLACE_BITS, "no place for terminal {place}");
+            self.calendar.push(Reverse(next_at.min(NEVER) << PLACE_BITS | place as u64));
         }
     }
 }

@@ -27,6 +27,17 @@ fn only(kind: TerminalType, offered_erlang: f64) -> MacConfig {
     config
 }
 
+#[test]
+fn a_terminal_with_nothing_ahead_is_in_no_frame() {
+    let mut mac = mac(only(TerminalType::P32, 0.0), 1);
+    assert_eq!(mac.next_frame(), u64::MAX);
+    let call = Terminal { state: MacState::ActiveLocked, ..Terminal::idle(TerminalType::P32) };
+    mac.terminals.push(call);
+    let place = mac.terminals.len() - 1;
+    mac.schedule(place);
+    assert_eq!((mac.calendar.len(), mac.next_frame()), (1, u64::MAX));
+}
+
 /// Every occupied unit belongs to exactly one bearer.
 fn units_of_bearers(mac: &Mac) -> Vec<UnitSet> {
     let mut units = vec![UnitSet::EMPTY; mac.config.rfps as usize];
