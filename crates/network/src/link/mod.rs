@@ -400,7 +400,7 @@ impl AnyLink {
         each_carrier!(
             self,
             wire => {
-                debug_assert!(false, "who takes from a wire wakes it for the next");
+                // Nobody is woken for the next: a run takes what comes over a wire by itself.
                 let packet = wire.take(flights, now).and_then(|landed| flights.take(landed.place));
                 packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| wire.poll_timeout())
             },
