@@ -269,7 +269,9 @@ def _dots(
         layers.append(
             _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, {**encoded, **ends}, "datum.low !== null")
         )
-    layers += _points(frame, {**encoded, **(shapes if several else {}), "x": x, "tooltip": _tooltip(drawn, "nominal")})
+    layers += _points(
+        frame, {**encoded, **(shapes if several else {}), "x": x, "tooltip": _tooltip(drawn, "nominal")}
+    )
     each = DOT_HEIGHT if not several else max(DOT_HEIGHT, 12 * len(series) + 6)
     spec = _figure(frame, layers, series if several else series[:1], each * len(names))
     spec["usermeta"]["dots"] = True

@@ -42,9 +42,10 @@ def commit(folder: Path) -> str:
         return ""
     # Of several studies' references, the first to be written anew changes nothing of what the others are made with.
     status = git("status", "--porcelain", "-uno", "--", ":/", f":(top,exclude,glob)**/{REFERENCES}")
-    changed = {None: ", it is not known whether with changes", "": ""}.get(
-        status, ", with changes that were not committed"
-    )
+    if status is None:
+        changed = ", it is not known whether with changes"
+    else:
+        changed = ", with changes that were not committed" if status else ""
     head = git("rev-parse", "HEAD")
     return f"{head[:DIGITS]}{changed}" if head else ""
 
