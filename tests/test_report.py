@@ -18,15 +18,20 @@ from roamsim.pages.page import Report
 
 def open_in_browser(page: Path, tmp_path: Path, width: int = 1280, place: str = "") -> tuple[str, list[str]]:
     """Opens a page, at a place of it, without a network in headless Chromium; returns its DOM and what its console said."""
-    done = subprocess.run(
-        [
-            "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
-            "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={tmp_path / f'profile-{width}'}", "--enable-logging=stderr", "--hide-scrollbars",
-            f"--window-size={width},3000", "--virtual-time-budget=30000", "--dump-dom", f"{page.as_uri()}{place}",
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+    # On a busy machine the time of the page may be up before the browser has made a frame of it.
+    for budget_ms in (30_000, 120_000, 480_000):
+        done = subprocess.run(
+            [
+                "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+                "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND",
+                f"--user-data-dir={tmp_path / f'profile-{width}'}", "--enable-logging=stderr", "--hide-scrollbars",
+                f"--window-size={width},3000", f"--virtual-time-budget={budget_ms}", "--dump-dom",
+                f"{page.as_uri()}{place}",
+            ],
+            capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        if 'data-drawn="no"' not in done.stdout:
+            break
     return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE:" in line]
 
 
