@@ -137,10 +137,8 @@ impl World {
                 if self.sockets_watched {
                     self.serve_watched(moment, id);
                 } else {
-                    match exchange(&mut self.network, socket, id, moment) {
-                        Some(bytes) => self.delivered_bytes += bytes,
-                        None => self.tell(moment, id),
-                    }
+                    let counted = exchange(&mut self.network, socket, id, moment);
+                    self.take_counted(moment, id, counted);
                 }
                 self.serve_work(moment);
             }
@@ -198,7 +196,14 @@ impl World {
         if self.sockets_watched {
             return self.serve_watched(moment, id);
         }
-        match with_socket!(self, id, socket => exchange(&mut self.network, socket, id, moment)) {
+        let counted = with_socket!(self, id, socket => exchange(&mut self.network, socket, id, moment));
+        self.take_counted(moment, id, counted);
+    }
+
+    /// What an [`exchange`] leaves: octets for the account, or somebody to be told.
+    #[inline(always)]
+    fn take_counted(&mut self, moment: &mut Moment<'_>, id: SocketId, counted: Option<u64>) {
+        match counted {
             Some(bytes) => self.delivered_bytes += bytes,
             None => self.tell(moment, id),
         }
