@@ -28,6 +28,9 @@ const CHILDREN: usize = 4;
 /// timers and delayed acknowledgements of most implementations of TCP last at least.
 const SOON: Span = Span::from_ms(100);
 
+/// Times in keys of 64 bits count from another instant on once an event has come out so long after it: what is due soon then has room in them.
+const EPOCH: Span = Span::from_ns((1 << (u64::BITS - INSERTION_BITS)) - SOON.as_ns());
+
 /// What a queue holds.
 pub trait Event: Copy {
     /// The number that stands for it.
@@ -76,9 +79,8 @@ const RUN_BITS: u32 = 3;
 /// bottleneck before them a fourth, and each more is looked at for every event.
 const RUNS: usize = 4;
 
-/// One insertion, and the last one before they are counted anew.
+/// One insertion.
 const INSERTION: u32 = 1 << RUN_BITS;
-const LAST_INSERTION: u32 = u32::MAX - (INSERTION - 1);
 
 /// Four entries with the same parent.
 #[derive(Clone, Copy)]
@@ -421,9 +423,9 @@ pub struct EventQueue<E> {
     end: Time,
     /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
     epoch: Time,
-    /// The time of the event that came out last, since `epoch`.
+    /// The time of the event that came out last, since `epoch`: less than [`EPOCH`].
     now_ns: u64,
-    /// Keys of `near` below this one come out before all that is in `far`, and before the end.
+    /// Keys of `near` below this one come out before all that is in `far`, before the end, and in this epoch.
     near_until: u64,
     events: PhantomData<E>,
 }
@@ -485,16 +487,14 @@ impl<E: Event> EventQueue<E> {
     fn push_code(&mut self, order: Order, time: Time, code: u32) {
         debug_assert!(time >= self.now(), "an event at {time} in the past of {}", self.now());
         let insertion = self.insertions;
-        if insertion == LAST_INSERTION {
-            return self.push_after(Self::count_anew, order, time, code);
-        }
+        let Some(next_insertion) = insertion.checked_add(INSERTION) else {
+            return self.push_counted_anew(order, time, code);
+        };
+        self.insertions = next_insertion;
         // Neither is less than zero.
         let since = time.as_ns().wrapping_sub(self.epoch.as_ns());
         if since.wrapping_sub(self.now_ns) < SOON.as_ns() {
-            if since >> (u64::BITS - INSERTION_BITS) > 0 {
-                return self.push_after(Self::begin_epoch, order, time, code);
-            }
-            self.insertions = insertion + INSERTION;
+            // Less than 2^32, as the last event came out in this epoch.
             let key = since << INSERTION_BITS | u64::from(insertion);
             match order {
                 Order::Kept => self.near.push(key, code),
@@ -502,16 +502,15 @@ impl<E: Event> EventQueue<E> {
                 Order::Any => self.near.push_apart(key, code),
             }
         } else {
-            self.insertions = insertion + INSERTION;
             self.push_far(time, insertion, code);
         }
     }
 
-    /// Adds an event after something else that is rare; apart, as the last thing, so that adding saves no registers for it.
+    /// Adds an event where insertions can be counted no further; apart, as the last thing, so that adding saves no registers for it.
     #[cold]
     #[inline(never)]
-    fn push_after(&mut self, first: fn(&mut Self), order: Order, time: Time, code: u32) {
-        first(self);
+    fn push_counted_anew(&mut self, order: Order, time: Time, code: u32) {
+        self.count_anew();
         self.push_code(order, time, code);
     }
 
@@ -556,11 +555,11 @@ impl<E: Event> EventQueue<E> {
         Some((self.now(), E::from_code(code)))
     }
 
-    /// The same where the earliest may be in `far`, or beyond the end: its number.
+    /// The same where the earliest may be in `far`, beyond the end, or in another epoch: its number.
     #[inline(never)]
     fn pop_of_both(&mut self) -> Option<u32> {
         let far = self.far.first();
-        self.near_until = self.of_near(far.min(self.behind_end()));
+        self.bound_near(far);
         let of_near = self.near.first();
         let near = self.of_both(of_near);
         let first = near.min(far);
@@ -568,12 +567,24 @@ impl<E: Event> EventQueue<E> {
             return None;
         }
         self.now_ns = (first >> INSERTION_BITS) as u64 - self.epoch.as_ns();
-        Some(if near < far {
+        let code = if near < far {
             self.near.take_first(of_near)
         } else {
-            self.near_until = 0;
-            self.far.take_first()
-        })
+            let code = self.far.take_first();
+            self.bound_near(self.far.second());
+            code
+        };
+        if self.now_ns >= EPOCH.as_ns() {
+            self.begin_epoch();
+        }
+        Some(code)
+    }
+
+    /// Keeps up to where `near` is asked alone, where this is the earliest key of `far`.
+    #[inline]
+    fn bound_near(&mut self, far: u128) {
+        let end_of_epoch = EPOCH.as_ns() << INSERTION_BITS;
+        self.near_until = self.of_near(far.min(self.behind_end())).min(end_of_epoch);
     }
 
     /// The first key of `far` behind the end.
@@ -585,14 +596,14 @@ impl<E: Event> EventQueue<E> {
     pub fn end_at(&mut self, end: Time) {
         self.end = end;
         let far = self.far.first();
-        self.near_until = self.of_near(far.min(self.behind_end()));
+        self.bound_near(far);
     }
 
     /// Goes on to an instant as if an event that was pushed just now came out there; false where another one would come out first.
     #[inline]
     pub fn advance(&mut self, time: Time) -> bool {
         let since_ns = time.since(self.epoch).as_ns();
-        if since_ns >> (u64::BITS - INSERTION_BITS) > 0 {
+        if since_ns >= EPOCH.as_ns() {
             return false;
         }
         let last = since_ns << INSERTION_BITS | u64::from(u32::MAX);
@@ -723,7 +734,7 @@ mod tests {
             left in 0u32..500,
         ) {
             // So many insertions are left before they are counted anew.
-            let mut queue = EventQueue { insertions: LAST_INSERTION - left * INSERTION, ..EventQueue::new() };
+            let mut queue = EventQueue { insertions: 0u32.wrapping_sub((1 + left) * INSERTION), ..EventQueue::new() };
             queue.end_at(Time::MAX);
             let mut pending: Vec<(u64, u32)> = Vec::new();
             let (mut now, mut end) = (0, u64::MAX);
