@@ -211,6 +211,12 @@ impl Connection {
             || self.syn_due
     }
 
+    /// The same behind a segment that it has just sent, and that acknowledged what came.
+    #[inline(always)]
+    pub fn may_transmit_more(&self) -> bool {
+        if self.steady { self.sender.snd_nxt <= self.sender.written } else { self.may_transmit() }
+    }
+
     /// The next segment to send, if there is one now.
     #[inline(always)]
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
@@ -236,8 +242,8 @@ impl Connection {
                 Some(write(segment, self))
             }
             Due::Nothing => None,
-            Due::Other => {
-                let segment = self.transmit(cx.now)?;
+            Due::FullSized | Due::BeyondWindow | Due::Repair | Due::Other => {
+                let segment = self.transmit_otherwise(cx.now, due)?;
                 Some(write(segment, self))
             }
         }

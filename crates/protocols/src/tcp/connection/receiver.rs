@@ -143,7 +143,13 @@ impl Receiver {
     /// Whether what has arrived is in order and nothing is missing, nor told of by SACK.
     #[inline]
     pub(super) fn is_in_order(&self) -> bool {
-        self.reassembly.is_empty() && !self.has_blocks_to_tell() && self.fin_at == u64::MAX && !self.abandoned
+        self.reassembly.is_empty() && !self.has_blocks_to_tell() && self.takes_more()
+    }
+
+    /// Whether neither the peer's FIN is known nor the application has closed.
+    #[inline]
+    pub(super) fn takes_more(&self) -> bool {
+        self.fin_at == u64::MAX && !self.abandoned
     }
 
     /// Octets that have arrived in order and that the application has not taken.
@@ -347,7 +353,7 @@ impl Connection {
     }
 
     /// Octets beyond a gap; none may be left of them within the window.
-    fn receive_beyond_gap(&mut self, octets: Range) {
+    pub(super) fn receive_beyond_gap(&mut self, octets: Range) {
         let Receiver { reassembly, report, .. } = &mut self.receiver;
         if octets.start >= octets.end {
             self.stats.duplicate_segments_received += 1;

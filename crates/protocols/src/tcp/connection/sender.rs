@@ -317,6 +317,14 @@ impl Sender {
         }
     }
 
+    /// Data goes in the regular order, so many octets of it beyond the congestion window.
+    #[inline]
+    pub(super) fn let_go(&mut self, limited_transmit_bytes: u64) {
+        self.probe_due = false;
+        self.probes = 0;
+        self.limited_transmit_bytes += limited_transmit_bytes;
+    }
+
     /// Something has just been sent.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Time) {
@@ -531,7 +539,7 @@ impl Connection {
 
     /// The next segment while losses are repaired.
     #[cold]
-    fn transmit_in_recovery(&mut self, now: Time) -> Option<Segment> {
+    pub(super) fn transmit_in_recovery(&mut self, now: Time) -> Option<Segment> {
         let (at, cwnd) = (self.sender.outstanding(), self.sender.window.cwnd_bytes());
         if let Some(hole) = self.sender.recovery.next_retransmission(&at, cwnd) {
             return Some(self.transmit_repair(now, hole));
@@ -594,11 +602,7 @@ impl Connection {
                 return self.wait_for_window(now);
             }
         }
-        self.sender.probe_due = false;
-        self.sender.probes = 0;
-        if beyond_window {
-            self.sender.limited_transmit_bytes += length;
-        }
+        self.sender.let_go(if beyond_window { length } else { 0 });
         if goes_back {
             self.sender.recovery.on_sent_anew(self.sender.snd_nxt + length);
         }
@@ -617,6 +621,7 @@ impl Connection {
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
+    #[inline(always)]
     pub(super) fn limited_transmit_lets_go(&self, flight: u64, length: u64, cwnd: u64) -> bool {
         let sender = &self.sender;
         if !self.config.limited_transmit || sender.snd_nxt < sender.snd_max {
@@ -679,7 +684,7 @@ impl Connection {
 
     /// Sends `length` octets from offset `start` and the FIN behind them if `fin`.
     #[inline]
-    fn data_segment(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Segment {
+    pub(super) fn data_segment(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Segment {
         let sender = &mut self.sender;
         let data_end = start + length;
         let end = data_end + u64::from(fin);

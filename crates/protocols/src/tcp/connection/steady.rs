@@ -15,10 +15,11 @@ use roamsim_engine::Time;
 use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Pending, State};
+use crate::ranges::Range;
 use crate::tcp::segment::{Flags, Options, Segment};
 use crate::tcp::sequence::to_wire;
 
-/// What a steady connection has to send.
+/// What a connection has to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// A full-sized segment of new data.
@@ -26,12 +27,19 @@ pub(super) enum Due {
     /// An acknowledgement alone.
     Acknowledgement,
     Nothing,
+    /// A full-sized segment from SND.NXT on that is sent anew, or has something else that new data mostly has not.
+    FullSized,
+    /// The same of new data that limited transmit lets go.
+    BeyondWindow,
+    /// What recovery asks for ahead of new data.
+    Repair,
     /// What is found by the general order.
     Other,
 }
 
 impl Connection {
     /// Whether nothing goes on but new data and its acknowledgements.
+    #[inline(always)]
     pub(super) fn is_steady(&self) -> bool {
         self.state == State::Established
             && self.receiver.is_in_order()
@@ -164,14 +172,27 @@ impl Connection {
             }
         }
         if payload > 0 {
-            self.receive(now, segment, seq);
+            self.receive_plain(now, segment, seq);
         }
         self.settle();
         true
     }
 
-    /// What there is to send for one that is not steady, where that is new data or an acknowledgement without options, or nothing before
-    /// something is acknowledged, as it mostly is behind what goes at once. Data without SACK, whose order takes note of what it passes over.
+    /// Takes data that lies within the window.
+    #[inline(always)]
+    fn receive_plain(&mut self, now: Time, segment: &Segment, seq: u64) {
+        let (receiver, payload) = (&mut self.receiver, u64::from(segment.payload_bytes));
+        if seq > receiver.rcv_nxt && receiver.takes_more() {
+            self.stats.data_segments_received += 1;
+            receiver.acknowledgement = Acknowledgement::Alone;
+            self.receive_beyond_gap(Range { start: seq, end: seq + payload });
+        } else {
+            self.receive(now, segment, seq);
+        }
+    }
+
+    /// What there is to send for one that is not steady, where that is data in full-sized segments or an acknowledgement without options, or nothing
+    /// before something is acknowledged, as it mostly is behind what goes at once. Data without SACK, whose order takes note of what it passes over.
     #[inline(never)]
     pub(super) fn due_amid_losses(&self) -> Due {
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
@@ -193,17 +214,30 @@ impl Connection {
         if !full_sized {
             return if sender.has_sent_all() { Due::Nothing } else { Due::Other };
         }
-        let cwnd = sender.send_window();
-        if sender.recovery.next_retransmission(&sender.outstanding(), cwnd).is_some() {
-            return Due::Other;
+        if sender.recovery.retransmits() {
+            return if sender.recovery.is_recovering() { Due::Repair } else { Due::Other };
         }
+        let cwnd = sender.send_window();
         if flight + smss > cwnd {
             let goes_beyond = self.limited_transmit_lets_go(flight, smss, cwnd);
-            return if goes_beyond { Due::Other } else { Due::Nothing };
+            return if goes_beyond { Due::BeyondWindow } else { Due::Nothing };
         }
         let is_plain =
             sender.is_new_and_unprobed() && self.timers.runs(Purpose::Retransmission) && !self.has_options();
-        if is_plain { Due::Data } else { Due::Other }
+        if is_plain { Due::Data } else { Due::FullSized }
+    }
+
+    /// The segment that is due amid losses, or by the general order.
+    #[inline(never)]
+    pub(super) fn transmit_otherwise(&mut self, now: Time, due: Due) -> Option<Segment> {
+        let (start, smss) = (self.sender.snd_nxt, self.sender.smss);
+        match due {
+            Due::FullSized => self.sender.let_go(0),
+            Due::BeyondWindow => self.sender.let_go(smss),
+            Due::Repair => return self.transmit_in_recovery(now),
+            Due::Data | Due::Acknowledgement | Due::Nothing | Due::Other => return self.transmit(now),
+        }
+        Some(self.data_segment(now, start, smss, false))
     }
 
     /// Whether what is sent now has options.

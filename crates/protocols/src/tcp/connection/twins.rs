@@ -20,14 +20,14 @@ struct Twins {
     plain: u64,
     arrived: u64,
     /// What ends that were not steady had to send, by [`Due`].
-    dues: [u64; 4],
+    dues: [u64; 7],
     calls: u64,
 }
 
 impl Twins {
     fn new(config: &Config, ports: [u16; 2], iss: u32) -> Twins {
         let short = Connection::new(&Arc::new(*config), ports[0], ports[1], iss);
-        Twins { long: short.clone(), short, predicted: 0, plain: 0, arrived: 0, dues: [0; 4], calls: 0 }
+        Twins { long: short.clone(), short, predicted: 0, plain: 0, arrived: 0, dues: [0; 7], calls: 0 }
     }
 
     fn both(&mut self, call: impl Fn(&mut Connection)) {
@@ -69,6 +69,9 @@ impl Twins {
         self.compare();
         while let Some(event) = self.short.poll_event() {
             assert_eq!(Some(event), self.long.poll_event());
+        }
+        if segment.is_some() && !self.short.may_transmit_more() {
+            assert_eq!(self.short.clone().poll_transmit(cx), None);
         }
         segment
     }
@@ -217,7 +220,7 @@ fn run(seed: u64, configs: [Config; 2], path: &Path, steps: u32, acts: bool) -> 
 
 #[test]
 fn the_short_way_and_the_long_come_to_the_same() {
-    let (mut predicted, mut plain, mut arrived, mut dues) = (0, 0, 0, [0; 4]);
+    let (mut predicted, mut plain, mut arrived, mut dues) = (0, 0, 0, [0; 7]);
     for seed in 0..800 {
         let mut random = Stream::new(seed, 0, "configs");
         let configs = [any_config(&mut random), any_config(&mut random)];
@@ -240,8 +243,7 @@ fn the_short_way_and_the_long_come_to_the_same() {
     // None of the ways is a rare one here.
     assert!((arrived / 10..arrived / 2).contains(&predicted), "{predicted} of {arrived}");
     assert!((arrived / 10..arrived / 2).contains(&plain), "{plain} of {arrived}");
-    let polled = dues.iter().sum::<u64>();
-    assert!(dues.iter().all(|due| due * 50 > polled), "{dues:?}");
+    assert!(dues.iter().all(|&due| due > 500), "{dues:?}");
 }
 
 /// Rare at random: a FIN without data comes before the last data, and counts when that has come.

@@ -128,6 +128,7 @@ impl Recovery {
 
     /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it counts
     /// `duplicates` duplicate ACKs.
+    #[inline]
     pub(super) fn limited_transmit_bytes(&self, duplicates: u64, smss_bytes: u64) -> u64 {
         match self {
             _ if self.is_recovering() => 0,
@@ -214,6 +215,17 @@ impl Recovery {
             Recovery::NewReno(part) => part.next_retransmission().map(Hole::from),
             Recovery::Sack(part) => part.next_retransmission(at, cwnd_bytes),
             Recovery::Vegas(part) => part.next_retransmission().map(Hole::from),
+        }
+    }
+
+    /// Whether there is something to retransmit now, of one that does not learn from SACK blocks.
+    #[inline]
+    pub(super) fn retransmits(&self) -> bool {
+        match self {
+            Recovery::Reno(part) => part.next_retransmission().is_some(),
+            Recovery::NewReno(part) => part.next_retransmission().is_some(),
+            Recovery::Vegas(part) => part.next_retransmission().is_some(),
+            Recovery::Tahoe(_) | Recovery::Sack(_) => false,
         }
     }
 
