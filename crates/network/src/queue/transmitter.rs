@@ -122,11 +122,13 @@ impl Clock {
 /// What waits before a transmitter. `Of` tells whose packets are whose, where several senders share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog<Of = ()> {
-    /// Those that wait (and some that no longer do), in order: mostly packets of one length, which need no memory elsewhere.
+    /// Those that wait (and some that no longer do), in order: mostly packets of one length, which need no memory elsewhere. Where the first run
+    /// has no packets, there is none behind it.
     first: Run<Of>,
     behind: VecDeque<Run<Of>>,
-    waiting_packets: u64,
-    waiting_bytes: u64,
+    /// What of them is in `behind`.
+    packets_behind: u64,
+    bytes_behind: u64,
     limit: QueueLimit,
     in_service: Of,
 }
@@ -137,8 +139,8 @@ impl<Of: Copy + Default + PartialEq> Backlog<Of> {
         Backlog {
             first: Run::default(),
             behind: VecDeque::new(),
-            waiting_packets: 0,
-            waiting_bytes: 0,
+            packets_behind: 0,
+            bytes_behind: 0,
             limit,
             in_service: Of::default(),
         }
@@ -149,15 +151,12 @@ impl<Of: Copy + Default + PartialEq> Backlog<Of> {
     #[inline(always)]
     pub fn admit(&mut self, now: Time, start: Time, (bytes, transmission): (u32, Span), of: Of) -> bool {
         self.advance(now);
-        let admits = self.limit.admits(self.waiting_packets(), self.waiting_bytes, bytes);
+        let waiting_bytes = self.first.packets * u64::from(self.first.bytes) + self.bytes_behind;
+        let admits = self.limit.admits(self.waiting_packets(), waiting_bytes, bytes);
         if admits {
-            self.waiting_packets += 1;
-            self.waiting_bytes += u64::from(bytes);
-            if self.behind.is_empty()
-                && self.first.bytes == bytes
-                && self.first.of == of
-                && self.first.packets > 0
-            {
+            if self.first.packets == 0 {
+                self.first = Run { start, transmission, bytes, of, packets: 1 };
+            } else if self.packets_behind == 0 && self.first.bytes == bytes && self.first.of == of {
                 self.first.packets += 1;
             } else {
                 self.push(Run { start, transmission, bytes, of, packets: 1 });
@@ -169,9 +168,10 @@ impl<Of: Copy + Default + PartialEq> Backlog<Of> {
     /// Has a packet wait that is not like all others that do.
     #[inline(never)]
     fn push(&mut self, one: Run<Of>) {
+        self.packets_behind += 1;
+        self.bytes_behind += u64::from(one.bytes);
         match self.behind.back_mut() {
             Some(last) if last.bytes == one.bytes && last.of == one.of => last.packets += 1,
-            None if self.first.packets == 0 => self.first = one,
             _ => self.behind.push_back(one),
         }
     }
@@ -181,23 +181,29 @@ impl<Of: Copy + Default + PartialEq> Backlog<Of> {
     fn advance(&mut self, now: Time) {
         while self.first.packets > 0 && self.first.start <= now {
             let first = &mut self.first;
-            self.waiting_packets -= 1;
-            self.waiting_bytes -= u64::from(first.bytes);
             self.in_service = first.of;
             first.start += first.transmission;
             first.packets -= 1;
-            if first.packets == 0
-                && let Some(next) = self.behind.pop_front()
-            {
-                self.first = next;
+            if first.packets == 0 && self.packets_behind > 0 {
+                self.go_on();
             }
+        }
+    }
+
+    /// Goes on to the next run behind the first, of which no packet waits any more.
+    #[inline(never)]
+    fn go_on(&mut self) {
+        if let Some(next) = self.behind.pop_front() {
+            self.packets_behind -= next.packets;
+            self.bytes_behind -= next.packets * u64::from(next.bytes);
+            self.first = next;
         }
     }
 
     /// How many wait, just after one was admitted.
     #[inline]
     pub fn waiting_packets(&self) -> usize {
-        self.waiting_packets as usize
+        (self.first.packets + self.packets_behind) as usize
     }
 
     /// What lies ahead of `now`, of those that `is_of` names, before a transmitter that is busy until then.
