@@ -40,7 +40,8 @@ pub struct LinkParts {
     pub way: Way,
     /// What it did, in order.
     pub parts: Vec<LinkPart>,
-    account: LinkStats,
+    /// The same of all parts so far together.
+    account: LinkPart,
 }
 
 /// A direction of a link.
@@ -125,12 +126,13 @@ impl Series {
             others.take(world.delivered_bytes - delivered_bytes, None);
         }
         for LinkParts { way, parts, account } in &mut self.links {
-            let now = world.network.link(way.link).booked_stats(way.from, end);
-            let before = std::mem::replace(account, now);
+            let booked = world.network.link(way.link).booked_stats(way.from, end);
+            let LinkStats { sent_packets, waiting: waited, dropped_packets: lost_packets, .. } = booked;
+            let before = std::mem::replace(account, LinkPart { sent_packets, waited, lost_packets });
             parts.push(LinkPart {
-                sent_packets: now.sent_packets - before.sent_packets,
-                waited: now.waiting.saturating_sub(before.waiting),
-                lost_packets: now.dropped_packets - before.dropped_packets,
+                sent_packets: sent_packets - before.sent_packets,
+                waited: waited.saturating_sub(before.waited),
+                lost_packets: lost_packets - before.lost_packets,
             });
         }
     }
@@ -163,7 +165,7 @@ impl World {
         let link = |way| LinkParts {
             way,
             parts: Vec::with_capacity(Series::PARTS as usize),
-            account: LinkStats::default(),
+            account: LinkPart::default(),
         };
         self.series = Some(Box::new(Series {
             ends: Vec::with_capacity(Series::PARTS as usize),
