@@ -28,6 +28,7 @@ mod testing;
 pub mod topology;
 pub mod trace;
 pub mod traffic_class;
+mod ways;
 pub mod world;
 
 pub use distribution::Distribution;

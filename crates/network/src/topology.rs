@@ -10,6 +10,7 @@
 //! and by which interface a host sends ([`Topology::set_egress`]).
 
 use crate::names::shared;
+use crate::ways::Ways;
 use roamsim_protocols::Address;
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -90,8 +91,8 @@ pub struct Topology {
     bound_at: BTreeMap<u32, u32>,
     /// By node, whether an interface of it is bound.
     host: Vec<bool>,
-    /// Counts what changes where packets go.
-    version: u32,
+    /// Of connections, as long as packets go where they went.
+    pub(crate) ways: Ways,
     /// Of each neighbour of a host with several interfaces, how much the way from it to every node costs, `UNREACHABLE` where no
     /// route leads there.
     costs: BTreeMap<NodeId, Vec<u32>>,
@@ -120,7 +121,7 @@ impl Topology {
 
     /// Adds an interface to its node.
     pub fn add_interface(&mut self, mut interface: Interface) -> Address {
-        self.version += 1;
+        self.ways.end();
         // Those of one link come one after the other.
         interface.name = shared(interface.name, self.interfaces.last().map(|before| &before.name));
         let number = self.interfaces.len() as u32;
@@ -136,15 +137,9 @@ impl Topology {
         Address(number)
     }
 
-    /// The same as long as every packet goes where it went.
-    #[inline]
-    pub(crate) fn version(&self) -> u32 {
-        self.version
-    }
-
     /// Packets no longer go where they went, by what routes do not say.
     pub(crate) fn diverts(&mut self) {
-        self.version += 1;
+        self.ways.end();
     }
 
     /// The node of this number.
@@ -234,7 +229,7 @@ impl Topology {
     /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
     /// called before [`Topology::make_routes`].
     pub fn bind(&mut self, address: Address) {
-        self.version += 1;
+        self.ways.end();
         if let Entry::Vacant(place) = self.bound_at.entry(address.0) {
             place.insert(self.bound.len() as u32);
             self.bound.push(address.0);
@@ -245,7 +240,7 @@ impl Topology {
 
     /// Sets whether what its node sends from this address leaves by its own link, wherever it is for.
     pub fn bind_source(&mut self, address: Address, own_egress: bool) {
-        self.version += 1;
+        self.ways.end();
         self.hot[address.0 as usize].own_egress = own_egress;
     }
 
@@ -258,7 +253,7 @@ impl Topology {
     /// Sends packets to `address` where those to `to` go by themselves, at once and everywhere. Both are bound; an
     /// address that is sent to itself is free again.
     pub fn redirect(&mut self, address: Address, to: Address) {
-        self.version += 1;
+        self.ways.end();
         if let Some(&place) = self.bound_at.get(&to.0) {
             self.hot[address.0 as usize].target = self.nodes.len() as u32 + place;
         }
@@ -266,7 +261,7 @@ impl Topology {
 
     /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route there.
     pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
-        self.version += 1;
+        self.ways.end();
         let target = self.hot[destination.0 as usize].target as usize;
         if matches!(self.routes[node.0 as usize], Routes::Host) {
             // A home agent with an address on several links: what it is told has its place in a table.
@@ -281,7 +276,7 @@ impl Topology {
 
     /// Makes a host send everything by one interface, or by none.
     pub fn set_egress(&mut self, node: NodeId, interface: Option<Address>) {
-        self.version += 1;
+        self.ways.end();
         self.routes[node.0 as usize] = Routes::Default(interface.map(|address| address.0));
     }
 
@@ -320,7 +315,7 @@ impl Topology {
 
     /// Makes the routes of all nodes. Nodes with one interface send everything there.
     pub fn make_routes(&mut self) {
-        self.version += 1;
+        self.ways.end();
         self.costs.clear();
         for number in 0..self.nodes.len() {
             self.routes[number] = match self.nodes[number].interfaces.as_slice() {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [(&str, &[&str]); 9] = [
     (
         "what the loop wakes, what is drawn and counted",
-        &["names", "ends", "event", "alarm", "distribution", "durations"],
+        &["names", "ends", "ways", "event", "alarm", "distribution", "durations"],
     ),
     ("packets and addresses", &["traffic_class", "packet", "drops", "topology", "testing"]),
     ("queues", &["queue"]),

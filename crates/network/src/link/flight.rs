@@ -3,8 +3,11 @@
 //! however many wires there are.
 
 use crate::ends::Onward;
-use crate::packet::Packet;
+use crate::packet::{BROADCAST, Icmp, Packet, PacketId, Pdu};
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::Time;
+use std::mem;
+use std::ops::Deref;
 
 /// The place of a packet among the [`Flights`]. There is one of each, so that none is used when its packet is gone.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +16,11 @@ pub(crate) struct Place(u32);
 /// No place: behind the last of a line.
 const NONE: u32 = u32::MAX;
 
-/// A place, and the packet in it. What nodes on its way ask for is in the first line of the cache.
+/// What owns nothing: where a packet was.
+const NOTHING: Pdu = Pdu::Icmp(Icmp::AgentSolicitation);
+
+/// A place, and the packet in it; in a free one, what is left of one, which owns nothing. What nodes on its way ask for is in the first line
+/// of the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Flight {
@@ -23,7 +30,54 @@ struct Flight {
     next: u32,
     /// Where it goes from there.
     onward: Onward,
-    packet: Option<Packet>,
+    packet: Packet,
+}
+
+/// A place that a packet is now written into.
+#[derive(Debug)]
+pub(crate) struct Blank<'a>(&'a mut Packet);
+
+impl Blank<'_> {
+    /// Writes it.
+    #[inline(always)]
+    pub fn write(self, packet: Packet) {
+        // What is left of another one owns nothing: it need not be asked.
+        mem::forget(mem::replace(self.0, packet));
+    }
+}
+
+/// A packet that is at its end, and is read before its place, which is free already, is used again.
+#[derive(Debug)]
+pub(crate) struct Unloaded<'a>(&'a mut Packet);
+
+impl Unloaded<'_> {
+    /// Takes it out.
+    #[inline(always)]
+    pub fn take(self) -> Packet {
+        let Packet { id, source, destination, socket, size_bytes, traffic_class, tunnel, .. } = *self.0;
+        let pdu = mem::replace(&mut self.0.pdu, NOTHING);
+        mem::forget(self);
+        Packet { id, source, destination, socket, size_bytes, traffic_class, tunnel, pdu }
+    }
+}
+
+impl Deref for Unloaded<'_> {
+    type Target = Packet;
+
+    #[inline(always)]
+    fn deref(&self) -> &Packet {
+        self.0
+    }
+}
+
+impl Drop for Unloaded<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // A segment without SACK blocks owns nothing: said here, where it is cheap to ask.
+        if !self.0.is_plain_segment() {
+            self.0.pdu = NOTHING;
+        }
+    }
 }
 
 /// All packets on wires.
@@ -45,54 +99,51 @@ impl Flights {
     #[inline(always)]
     pub fn add(&mut self, packet: Packet) -> Place {
         let (place, blank) = self.reserve();
-        *blank = Some(packet);
+        blank.write(packet);
         place
     }
 
     /// The place of a packet that is now written into it.
     #[inline(always)]
-    pub fn reserve(&mut self) -> (Place, &mut Option<Packet>) {
+    pub fn reserve(&mut self) -> (Place, Blank<'_>) {
         if self.free == NONE {
             self.add_place();
         }
         let number = self.free;
         let flight = &mut self.places[number as usize];
         self.free = flight.next;
-        (Place(number), &mut flight.packet)
+        (Place(number), Blank(&mut flight.packet))
     }
 
     #[cold]
     fn add_place(&mut self) {
         self.free = self.places.len() as u32;
-        self.places.push(Flight { packet: None, arrival: Time::MAX, next: NONE, onward: Onward::BY_ROUTES });
+        let packet = Packet {
+            id: PacketId(0),
+            source: BROADCAST,
+            destination: BROADCAST,
+            socket: 0,
+            size_bytes: 0,
+            traffic_class: TrafficClass::default(),
+            tunnel: None,
+            pdu: NOTHING,
+        };
+        self.places.push(Flight { packet, arrival: Time::MAX, next: NONE, onward: Onward::BY_ROUTES });
     }
 
     /// The packet in a place.
     #[inline(always)]
-    pub fn packet(&self, place: &Place) -> Option<&Packet> {
-        self.places[place.0 as usize].packet.as_ref()
+    pub fn packet(&self, place: &Place) -> &Packet {
+        &self.places[place.0 as usize].packet
     }
 
-    /// Frees a place, whose packet is at its end.
+    /// Frees a place, whose packet is at its end, and is read or taken now.
     #[inline(always)]
-    pub fn clear(&mut self, Place(number): Place) {
+    pub fn unload(&mut self, Place(number): Place) -> Unloaded<'_> {
         let flight = &mut self.places[number as usize];
         flight.next = self.free;
         self.free = number;
-        // A segment without SACK blocks owns nothing: said here, where it is cheap to ask.
-        match &flight.packet {
-            Some(packet) if packet.is_plain_segment() => std::mem::forget(flight.packet.take()),
-            _ => flight.packet = None,
-        }
-    }
-
-    /// Takes the packet out of its place, which becomes free.
-    #[inline(always)]
-    pub fn take(&mut self, Place(number): Place) -> Option<Packet> {
-        let flight = &mut self.places[number as usize];
-        flight.next = self.free;
-        self.free = number;
-        flight.packet.take()
+        Unloaded(&mut flight.packet)
     }
 }
 
@@ -208,17 +259,16 @@ mod tests {
                         let place = lines[wire].pop(&flights, due).map(|(place, _)| place);
                         prop_assert_eq!(place.is_some(), expected.is_some());
                         let Some((place, (_, id))) = place.zip(expected) else { continue };
-                        prop_assert_eq!(flights.packet(&place).map(|packet| packet.id), Some(PacketId(id)));
+                        prop_assert_eq!(flights.packet(&place).id, PacketId(id));
                         if let Some(to) = to {
                             latest[to] = latest[to].max(now);
                             lines[to].push(&mut flights, place, Time::from_ns(latest[to]), Onward::BY_ROUTES);
                             queues[to].push_back((Time::from_ns(latest[to]), id));
                         } else {
+                            let unloaded = flights.unload(place);
+                            prop_assert_eq!(unloaded.id, PacketId(id));
                             if id % 2 == 0 {
-                                flights.clear(place);
-                            } else {
-                                let packet = flights.take(place);
-                                prop_assert_eq!(packet.map(|packet| packet.id), Some(PacketId(id)));
+                                prop_assert_eq!(unloaded.take().id, PacketId(id));
                             }
                         }
                     }

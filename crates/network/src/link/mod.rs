@@ -350,7 +350,7 @@ impl AnyLink {
             wire => {
                 let place = flights.add(packet);
                 let outcome = wire.put(flights, cx.now, (place, Onward::BY_ROUTES)).map_err(|(place, dropped)| {
-                    flights.clear(place);
+                    drop(flights.unload(place));
                     dropped
                 });
                 (outcome, wire.poll_timeout())
@@ -401,7 +401,7 @@ impl AnyLink {
             self,
             wire => {
                 // Nobody is woken for the next: a run takes what comes over a wire by itself.
-                let packet = wire.take(flights, now).and_then(|landed| flights.take(landed.place));
+                let packet = wire.take(flights, now).map(|landed| flights.unload(landed.place).take());
                 packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| wire.poll_timeout())
             },
             link => take(&mut **link, now)

@@ -176,7 +176,8 @@ impl Wire {
         Ok(departure + self.delay)
     }
 
-    /// Takes a packet, which has its place already, and goes on so from the end of the wire. One that is dropped stays in it, and the place is given back.
+    /// Takes a packet, which has its place already, and goes on so from the end of the wire. One that is dropped stays in it, and the place is given
+    /// back; no other one is to be woken for then.
     #[inline(always)]
     pub(crate) fn put(
         &mut self,
@@ -184,11 +185,7 @@ impl Wire {
         now: Time,
         (place, onward): (Place, Onward),
     ) -> Result<(), (Place, Dropped)> {
-        let Some(packet) = flights.packet(&place) else {
-            debug_assert!(false, "a place without a packet");
-            return Ok(());
-        };
-        match self.admit(now, packet) {
+        match self.admit(now, flights.packet(&place)) {
             Ok(arrival) => {
                 self.flying.push(flights, place, arrival, onward);
                 self.flying_packets += 1;
@@ -318,7 +315,7 @@ mod tests {
     impl Flown {
         fn take(&mut self, now: Time) -> Option<Packet> {
             let landed = self.wire.take(&self.flights, now)?;
-            self.flights.take(landed.place)
+            Some(self.flights.unload(landed.place).take())
         }
     }
 

@@ -1,10 +1,9 @@
 //! What comes out of links: taken for the node behind them, or sent on.
 
 use super::Network;
-use super::ways::Step;
 use crate::alarm::Moment;
 use crate::event::Event;
-use crate::link::flight::Place;
+use crate::link::flight::{Place, Unloaded};
 use crate::link::wired::{Landed, Wire};
 use crate::link::{AnyLink, Attachment, First, Link, Work};
 use crate::packet::{AppMessage, Message, Packet, Pdu};
@@ -18,10 +17,21 @@ use roamsim_protocols::tcp::Segment;
 pub(crate) enum Woken {
     /// Nothing: it was superseded.
     Superseded,
-    /// This packet has come over a wire, if any; the next are taken with [`Network::poll_wire`].
-    Landed(Option<Landed>),
+    /// This packet has come over a wire; whether others have is told by [`Network::poll_wire`].
+    Landed(Landed),
     /// A link that is no wire has something to do, which it does with [`Network::work`].
     Carrier,
+}
+
+/// What becomes of a packet that has come over a wire.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// It is on the next wire.
+    Flies,
+    /// It is for a socket of the node behind the wire.
+    Here(Place),
+    /// Something else: it may have been dropped.
+    Elsewhere,
 }
 
 /// What has come over a link that is no wire.
@@ -50,27 +60,28 @@ impl Network {
         if let AnyLink::Wire(wire) = &mut self.links[number as usize].link {
             let landed = wire.take(&self.flights, now);
             debug_assert!(landed.is_some(), "a wire is woken when a packet arrives");
-            return Woken::Landed(landed);
+            return landed.map_or(Woken::Superseded, Woken::Landed);
         }
         if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }
 
-    /// Behind a packet that has come over a wire, and has been dealt with, the one that comes `next`, if it has come as well; otherwise the wire is
-    /// woken for it.
+    /// Behind a packet that has come over a wire, and has been dealt with: whether the one that comes `next` has come as well, and is taken with
+    /// [`Network::take_landed`]; otherwise the wire is woken for it.
     #[inline(always)]
-    pub(crate) fn poll_wire(&mut self, moment: &mut Moment<'_>, number: u32, next: Time) -> Option<Landed> {
+    pub(crate) fn poll_wire(&self, moment: &mut Moment<'_>, number: u32, next: Time) -> bool {
+        // In this order, so that there are two comparisons.
+        if next == Time::MAX {
+            return false;
+        }
         if next <= moment.now {
-            return self.take_landed(moment.now, number);
+            return true;
         }
-        if next < Time::MAX {
-            moment.push(next, Event::Link(number));
-        }
-        None
+        moment.push(next, Event::Link(number));
+        false
     }
 
     /// A packet that has come over a wire at one instant with another one.
-    #[inline(never)]
-    fn take_landed(&mut self, now: Time, number: u32) -> Option<Landed> {
+    pub(crate) fn take_landed(&mut self, now: Time, number: u32) -> Option<Landed> {
         let AnyLink::Wire(wire) = &mut self.links[number as usize].link else { return None };
         wire.take(&self.flights, now)
     }
@@ -104,64 +115,63 @@ impl Network {
         self.carrier(number).alarm.arm(deadline, Event::Link(number), moment);
     }
 
-    /// A packet has come over a wire: what is for other nodes goes on. Returned is the place of what is for a socket of the node behind it,
-    /// which is looked at with [`Network::landed`], and leaves its place with [`Network::unload`] or [`Network::clear`].
+    /// A packet has come over a wire: what is for other nodes goes on. What is for a socket of the node behind it leaves its place with
+    /// [`Network::unload`].
     #[inline(always)]
     pub(crate) fn land(
         &mut self,
         moment: &mut Moment<'_>,
         number: u32,
         Landed { place, onward, .. }: Landed,
-    ) -> Option<Place> {
-        match self.ways.step(&self.topology, onward) {
-            Step::Wire(next) => {
-                let _ = self.put_on_wire(moment, next, (place, onward.next()));
-                return None;
-            }
-            Step::End => {
-                self.delivered += 1;
-                return Some(place);
-            }
-            Step::Unknown => {}
+    ) -> Landing {
+        let Some(next) = self.topology.ways.step(onward) else {
+            return self.land_by_routes(moment, number, place);
+        };
+        if self.has_link(next) {
+            return match self.put_on_wire(moment, next, (place, onward.next())) {
+                Ok(()) => Landing::Flies,
+                Err(_) => Landing::Elsewhere,
+            };
         }
-        let packet = self.flights.packet(&place)?;
+        self.delivered += 1;
+        Landing::Here(place)
+    }
+
+    /// The same for a packet that is on no way that was looked up.
+    #[inline(never)]
+    fn land_by_routes(&mut self, moment: &mut Moment<'_>, number: u32, place: Place) -> Landing {
+        let packet = self.flights.packet(&place);
         if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
-            return self.arrive_otherwise(moment, number, place);
+            return self.arrive_otherwise(moment, number, place).map_or(Landing::Elsewhere, Landing::Here);
         }
         let node = self.records[number as usize].leads_to;
         if self.topology.owner(packet.destination) == node {
             self.delivered += 1;
-            return Some(place);
+            return Landing::Here(place);
         }
         self.forward_flying(moment, node, place);
-        None
+        Landing::Elsewhere
     }
 
     /// A packet has come over a wire that somebody watches, or that is no packet like others; returned is the place of what is
     /// for a socket of the node behind it.
     #[cold]
     fn arrive_otherwise(&mut self, moment: &mut Moment<'_>, number: u32, place: Place) -> Option<Place> {
-        let packet = self.flights.take(place)?;
+        let packet = self.flights.unload(place).take();
         let packet = self.arrive(moment, (number, Wire::RECEIVER), packet)?;
         Some(self.flights.add(packet))
     }
 
-    /// The packet in a place.
+    /// The packet in a place, where it has come to its end.
     #[inline(always)]
-    pub(crate) fn landed(&self, place: &Place) -> Option<&Packet> {
+    pub(crate) fn landed(&self, place: &Place) -> &Packet {
         self.flights.packet(place)
     }
 
-    /// Takes a packet out of its place.
-    #[inline]
-    pub(crate) fn unload(&mut self, place: Place) -> Option<Packet> {
-        self.flights.take(place)
-    }
-
-    /// Frees the place of a packet that is at its end.
+    /// The same: its place is free.
     #[inline(always)]
-    pub(crate) fn clear(&mut self, place: Place) {
-        self.flights.clear(place);
+    pub(crate) fn unload(&mut self, place: Place) -> Unloaded<'_> {
+        self.flights.unload(place)
     }
 
     /// What has come next over a link that is no wire, where it is an application's datagram for the node behind it that nobody else

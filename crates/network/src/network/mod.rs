@@ -10,19 +10,18 @@ mod processing;
 pub mod tunnel;
 mod ways;
 
-pub(crate) use self::arrivals::{Coming, Woken};
+pub(crate) use self::arrivals::{Coming, Landing, Woken};
 pub use self::conservation::ConservationViolation;
 pub(crate) use self::ways::FirstHop;
 
 use self::dropped_segments::DroppedSegments;
 use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
-use self::ways::Ways;
 use crate::alarm::{Alarm, Moment};
 use crate::drops::{DropReason, Dropped};
 use crate::ends::{Onward, SocketId};
 use crate::event::Event;
-use crate::link::flight::{Flights, Place};
+use crate::link::flight::{Blank, Flights, Place};
 use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::wired::Wire;
@@ -179,8 +178,6 @@ pub struct Network {
     links: Vec<LinkSlot>,
     /// The packets on wires.
     flights: Flights,
-    /// The ways over wires that connections send by.
-    ways: Ways,
     records: Vec<LinkRecord>,
     /// The links that are no wires.
     carriers: Vec<Carrier>,
@@ -217,7 +214,6 @@ impl Network {
             ip,
             links: Vec::new(),
             flights: Flights::default(),
-            ways: Ways::default(),
             records: Vec::new(),
             carriers: Vec::new(),
             processors: Vec::new(),
@@ -364,7 +360,7 @@ impl Network {
 
     /// Takes a packet for a wire: its number, its place, and where it is now written.
     #[inline(always)]
-    pub(crate) fn reserve(&mut self) -> (PacketId, Place, &mut Option<Packet>) {
+    pub(crate) fn reserve(&mut self) -> (PacketId, Place, Blank<'_>) {
         let id = self.next_packet_id();
         self.created += 1;
         let (place, blank) = self.flights.reserve();
@@ -459,6 +455,12 @@ impl Network {
         }
     }
 
+    /// Whether there is a link of this number.
+    #[inline(always)]
+    fn has_link(&self, number: u32) -> bool {
+        (number as usize) < self.links.len()
+    }
+
     /// The same for a packet in its place, and a wire.
     #[inline(always)]
     pub(crate) fn put_on_wire(
@@ -472,12 +474,16 @@ impl Network {
             debug_assert!(false, "a link that is no wire");
             return Ok(());
         };
-        let outcome = wire.put(&mut self.flights, moment.now, packet);
-        wire.arm(number, moment);
-        outcome.map_err(|(place, dropped)| {
-            self.drop_flying(number, place, dropped);
-            dropped
-        })
+        match wire.put(&mut self.flights, moment.now, packet) {
+            Ok(()) => {
+                wire.arm(number, moment);
+                Ok(())
+            }
+            Err((place, dropped)) => {
+                self.drop_flying(number, place, dropped);
+                Err(dropped)
+            }
+        }
     }
 
     /// The same for a packet and what is no wire; apart, so that it is out of the way of wires.
@@ -525,8 +531,7 @@ impl Network {
     fn forward_flying(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
         if !self.tunnels.has_reverse()
             && self.processors.is_empty()
-            && let Some(packet) = self.flights.packet(&place)
-            && let Some(by) = self.topology.route_to(node, packet.destination)
+            && let Some(by) = self.topology.route_to(node, self.flights.packet(&place).destination)
         {
             let (LinkId(number), _) = self.topology.attachment(by);
             if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
@@ -540,23 +545,20 @@ impl Network {
     /// The same where more is to be done than to hand the packet from wire to wire.
     #[inline(never)]
     fn forward_landed(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
-        if let Some(packet) = self.flights.take(place) {
-            self.forward(moment, node, packet);
-        }
+        let packet = self.flights.unload(place).take();
+        self.forward(moment, node, packet);
     }
 
     /// A wire does not deliver a packet, whose place becomes free.
     #[cold]
+    #[inline(never)]
     fn drop_flying(&mut self, number: u32, place: Place, dropped: Dropped) {
-        if let Some(packet) = self.flights.packet(&place) {
-            let account = Account::of(packet);
-            self.flights.clear(place);
-            self.count_drop(number, Wire::SENDER, account, dropped);
-        }
+        let account = Account::of(&self.flights.unload(place));
+        self.count_drop(number, Wire::SENDER, account, dropped);
     }
 
     /// A link does not deliver a packet: its account, and the network's.
-    #[cold]
+    #[inline(always)]
     fn count_drop(&mut self, number: u32, from: Attachment, packet: Account, dropped: Dropped) {
         let drops = &mut self.records[number as usize].drops;
         drops.of(dropped.reason, from).add(packet.bytes);
@@ -596,6 +598,7 @@ impl Network {
     }
 
     /// A packet that was on its way is dropped: the account, and that of its application.
+    #[inline]
     pub(crate) fn end_in_a_drop(&mut self, packet: Account) {
         self.dropped += 1;
         if let (Some(lost), Some(socket)) = (&mut self.lost_data, packet.data_for) {

@@ -106,7 +106,7 @@ mod tests {
     use crate::event::Wake;
     use crate::link::wired::{Wire, WireConfig};
     use crate::link::{AnyLink, Attachment};
-    use crate::network::Woken;
+    use crate::network::{Landing, Woken};
     use crate::packet::IpVersion;
     use crate::queue::QueueLimit;
     use crate::testing::{datagram, stream};
@@ -161,14 +161,16 @@ mod tests {
             match woken.map(Wake::event) {
                 Some(Event::Link(number)) => {
                     let moment = &mut Moment::new(now, &mut queue);
-                    let Woken::Landed(mut next) = network.handle_link(moment, number) else { continue };
+                    let Woken::Landed(first) = network.handle_link(moment, number) else { continue };
+                    let mut next = Some(first);
                     while let Some(landed) = next {
                         let behind = landed.next;
-                        if let Some(place) = network.land(moment, number, landed) {
-                            let packet = network.unload(place).expect("a packet in its place");
+                        if let Landing::Here(place) = network.land(moment, number, landed) {
+                            let packet = network.unload(place).take();
                             arrived.push((packet.id.0, now.as_ns() / 1000));
                         }
-                        next = network.poll_wire(moment, number, behind);
+                        let others = network.poll_wire(moment, number, behind);
+                        next = others.then(|| network.take_landed(now, number)).flatten();
                     }
                 }
                 Some(Event::Node(number)) => {

@@ -1,28 +1,14 @@
 //! Ways over wires, looked up once for all packets of a connection.
 //!
 //! Routes hardly ever change, and where every link between two nodes is a wire, a packet has nothing to ask a node for but its next wire.
-//! Such a way is a row of wires in one list; a packet carries its place there. Once a route has changed, or a reverse tunnel has begun,
-//! no way holds any more, and packets are routed node by node again.
+//! Once a route has changed, or a reverse tunnel has begun, no [way](crate::ways) holds any more, and packets are routed node by node again.
 
 use super::Network;
 use crate::ends::Onward;
 use crate::link::AnyLink;
 use crate::link::wired::Wire;
-use crate::topology::{LinkId, NodeId, Topology};
+use crate::topology::{LinkId, NodeId};
 use roamsim_protocols::Address;
-use std::collections::BTreeMap;
-
-/// The node behind the last wire is where the packet is for.
-const END: u32 = u32::MAX;
-
-/// What comes next on a way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Wire(u32),
-    End,
-    /// Routes are to be asked.
-    Unknown,
-}
 
 /// By what packets leave the node that makes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,39 +19,11 @@ pub(crate) enum FirstHop {
     Interface(Option<Address>),
 }
 
-/// The ways that have been looked for.
-#[derive(Debug, Default)]
-pub(super) struct Ways {
-    /// Numbers of wires, way after way, each with [`END`] behind it.
-    steps: Vec<u32>,
-    /// Where each begins, also those that there are not: connections between the same ends share theirs.
-    begins: BTreeMap<(NodeId, [Address; 2]), Onward>,
-    /// The state of the routes that they hold for.
-    routes: u32,
-}
-
-impl Ways {
-    #[inline(always)]
-    pub(super) fn step(&self, topology: &Topology, onward: Onward) -> Step {
-        if topology.version() != self.routes {
-            return Step::Unknown;
-        }
-        match self.steps.get(onward.number()) {
-            Some(&END) => Step::End,
-            Some(&wire) => Step::Wire(wire),
-            None => Step::Unknown,
-        }
-    }
-}
-
 impl Network {
     /// The wire by which a way begins that has been looked up.
     #[inline(always)]
     pub(crate) fn first_wire(&self, beginning: Onward) -> Option<u32> {
-        match self.ways.step(&self.topology, beginning) {
-            Step::Wire(wire) => Some(wire),
-            Step::End | Step::Unknown => None,
-        }
+        self.topology.ways.step(beginning)
     }
 
     /// By what packets of this way leave their node: by a wire where they go straight onto one and nobody watches. `beginning` keeps what is
@@ -96,26 +54,16 @@ impl Network {
     /// Where a way begins that is not known where it is asked for.
     #[cold]
     fn look_up(&mut self, node: NodeId, way: [Address; 2]) -> Onward {
-        if let Some(&known) = self.ways.begins.get(&(node, way)) {
-            return known;
-        }
-        let found = self.find_way(node, way);
-        self.ways.begins.insert((node, way), found);
+        let mut ways = std::mem::take(&mut self.topology.ways);
+        let found = ways.look_up((node.0, way), |wires| self.find_way(node, way, wires));
+        self.topology.ways = ways;
         found
     }
 
-    /// Looks for a way, and puts it behind the others.
-    #[cold]
-    fn find_way(&mut self, from: NodeId, [source, destination]: [Address; 2]) -> Onward {
-        if self.ways.begins.is_empty() {
-            self.ways.routes = self.topology.version();
-        }
-        let begins = self.ways.steps.len();
-        if self.ways.routes != self.topology.version()
-            || self.tunnels.has_reverse()
-            || begins > (u32::MAX / 2) as usize
-        {
-            return Onward::BY_ROUTES;
+    /// Looks for a way, and puts its wires behind the others; false where there is none.
+    fn find_way(&self, from: NodeId, [source, destination]: [Address; 2], wires: &mut Vec<u32>) -> bool {
+        if self.tunnels.has_reverse() {
+            return false;
         }
         let (mut at, end) = (from, self.topology.owner(destination));
         let mut egress = self.topology.egress(at, source, destination);
@@ -127,16 +75,14 @@ impl Network {
             if !matches!(slot.link, AnyLink::Wire(_)) || attachment != Wire::SENDER {
                 break;
             }
-            self.ways.steps.push(number);
+            wires.push(number);
             at = self.records[number as usize].leads_to;
             if at == end {
-                self.ways.steps.push(END);
-                return Onward::new(begins as u32);
+                return true;
             }
             egress = self.topology.route_to(at, destination);
         }
-        self.ways.steps.truncate(begins);
-        Onward::BY_ROUTES
+        false
     }
 }
 
@@ -147,11 +93,12 @@ mod tests {
     use crate::event::Wake;
     use crate::link::QueueLimit;
     use crate::link::wired::WireConfig;
-    use crate::network::Woken;
     use crate::network::tunnel::Ends;
+    use crate::network::{Landing, Woken};
     use crate::packet::IpVersion;
     use crate::testing::{segment, stream};
-    use crate::topology::Interface;
+    use crate::topology::{Interface, Topology};
+    use crate::ways::END;
     use roamsim_engine::{EventQueue, Span, Time};
     use roamsim_protocols::tcp::Flags;
 
@@ -194,7 +141,7 @@ mod tests {
         };
         let [source, destination] = WAY;
         let (id, place, blank) = network.reserve();
-        *blank = Some(crate::packet::Packet { id, source, destination, ..segment(0, Flags::ACK, 0) });
+        blank.write(crate::packet::Packet { id, source, destination, ..segment(0, Flags::ACK, 0) });
         let _ = network.put_on_wire(moment, wire, (place, onward));
     }
 
@@ -205,15 +152,17 @@ mod tests {
         while let Some((now, wake)) = queue.pop() {
             let number = wake.link().expect("a link");
             let moment = &mut Moment::new(now, queue);
-            let Woken::Landed(mut next) = network.handle_link(moment, number) else { continue };
+            let Woken::Landed(first) = network.handle_link(moment, number) else { continue };
+            let mut next = Some(first);
             woken_links += 1;
             while let Some(landed) = next {
                 let behind = landed.next;
-                if let Some(place) = network.land(moment, number, landed) {
-                    network.clear(place);
+                if let Landing::Here(place) = network.land(moment, number, landed) {
+                    drop(network.unload(place));
                     arrived.push((now.as_ns() / 1_000_000, woken_links));
                 }
-                next = network.poll_wire(moment, number, behind);
+                let others = network.poll_wire(moment, number, behind);
+                next = others.then(|| network.take_landed(now, number)).flatten();
             }
             assert_eq!(network.check_conservation(), Ok(()));
         }
@@ -226,7 +175,7 @@ mod tests {
         let mut queue = EventQueue::new();
         let mut beginning = Onward::UNKNOWN;
         send(&mut network, &mut Moment::new(Time::ZERO, &mut queue), &mut beginning);
-        assert_eq!(network.ways.steps, [0, 2, END]);
+        assert_eq!(network.topology.ways.steps(), [0, 2, END]);
         // While it is on its way to b, b becomes the foreign agent of who sends it, and has a tunnel to c, which knows nothing of it.
         let tunnel = Ends { entry: Address(1), exit: Address(5) };
         network.set_visitor(b, Address(1), WAY[0], Some(Address(1)), Some(tunnel));
@@ -240,7 +189,7 @@ mod tests {
         let mut queue = EventQueue::new();
         let mut beginning = Onward::UNKNOWN;
         send(&mut network, &mut Moment::new(Time::ZERO, &mut queue), &mut beginning);
-        assert_eq!(network.ways.steps, [0, 2, END]);
+        assert_eq!(network.topology.ways.steps(), [0, 2, END]);
         assert_eq!(arrivals(&mut network, &mut queue), [(2, 2)]);
         // Another connection between the same ends has the same way.
         let mut of_another = Onward::UNKNOWN;
@@ -250,7 +199,7 @@ mod tests {
         // The second packet finds the way that the first has found.
         let now = Time::ZERO + Span::from_ms(10);
         send(&mut network, &mut Moment::new(now, &mut queue), &mut beginning);
-        assert_eq!(network.ways.steps, [0, 2, END]);
+        assert_eq!(network.topology.ways.steps(), [0, 2, END]);
         // While it is on its way to b, b leads back to a, and a by c.
         network.topology.set_route(b, WAY[1], Some(Address(1)));
         network.topology.set_route(a, WAY[1], Some(Address(4)));
@@ -261,6 +210,6 @@ mod tests {
             send(&mut network, &mut Moment::new(now, &mut queue), &mut beginning);
             assert_eq!(arrivals(&mut network, &mut queue), [(ms + 2, 2)]);
         }
-        assert_eq!(network.ways.steps, [0, 2, END]);
+        assert_eq!(network.topology.ways.steps(), []);
     }
 }

@@ -18,6 +18,7 @@ use crate::alarm::{Alarm, Moment};
 use crate::ending::Life;
 use crate::ends::Onward;
 use crate::event::Event;
+use crate::link::flight::Blank;
 use crate::packet::{Message, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::subject::Subject;
@@ -86,14 +87,15 @@ impl User {
 
 /// What a socket exchanged with IP: packets and octets, transport and network headers included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)] // packets and octets apart: the compiler counts what lies side by side by vectors, which takes twice the instructions
 pub struct Traffic {
     /// Packets handed to IP.
     pub sent_packets: u64,
-    /// Their octets.
-    pub sent_bytes: u64,
     /// Packets taken from IP.
     pub received_packets: u64,
-    /// Their octets.
+    /// Octets of those handed to IP.
+    pub sent_bytes: u64,
+    /// Octets of those taken from IP.
     pub received_bytes: u64,
 }
 
@@ -316,6 +318,11 @@ pub(crate) trait Socket {
         !self.sends_at_once()
     }
 
+    /// The same behind a packet that it has just had for IP.
+    fn may_transmit_more(&self) -> bool {
+        self.may_transmit()
+    }
+
     /// The next packet that it has for IP.
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet>
     where
@@ -331,7 +338,7 @@ pub(crate) trait Socket {
     fn write_packet<'a, Place>(
         &mut self,
         _now: Time,
-        _reserve: impl FnOnce() -> (Envelope, Place, &'a mut Option<Packet>),
+        _reserve: impl FnOnce() -> (Envelope, Place, Blank<'a>),
     ) -> Option<Place>
     where
         Self: Sized,

@@ -13,6 +13,7 @@ use crate::alarm::{Alarm, Moment};
 use crate::ending::{Failure, Life};
 use crate::ends::Onward;
 use crate::event::Event;
+use crate::link::flight::Blank;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::segment_log::{SegmentEvent, StreamPart};
@@ -288,6 +289,11 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
+    fn may_transmit_more(&self) -> bool {
+        self.connection.may_transmit_more()
+    }
+
+    #[inline(always)]
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
         self.transmit_to(now, || (envelope, ()), |(), packet| packet)
     }
@@ -301,7 +307,7 @@ impl Socket for TcpSocket {
     fn write_packet<'a, Place>(
         &mut self,
         now: Time,
-        reserve: impl FnOnce() -> (Envelope, Place, &'a mut Option<Packet>),
+        reserve: impl FnOnce() -> (Envelope, Place, Blank<'a>),
     ) -> Option<Place> {
         self.transmit_to(
             now,
@@ -312,7 +318,7 @@ impl Socket for TcpSocket {
             },
             #[inline(always)]
             |(place, blank), packet| {
-                *blank = Some(packet);
+                blank.write(packet);
                 place
             },
         )

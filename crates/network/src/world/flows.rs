@@ -251,8 +251,8 @@ mod tests {
     use roamsim_engine::run::Watch;
     use roamsim_protocols::{Address, tcp};
 
-    /// A bulk flow over TCP, by a wire of 8 Mb/s and 10 ms, after 2 s of which the first is a warm-up.
-    fn bulk(throughput_recorded: bool) -> World {
+    /// A bulk flow over TCP, by a wire of this rate and 10 ms, after 2 s of which the first is a warm-up.
+    fn bulk(rate_bps: u64, throughput_recorded: bool) -> World {
         let mut topology = Topology::default();
         let nodes = ["a", "b"].map(|name| topology.add_node(name));
         topology.add_interface(Interface::on_wire(nodes[0], nodes[1], 0));
@@ -261,7 +261,7 @@ mod tests {
         let mut network = Network::new(topology, IpVersion::V4);
         for number in 0..2u32 {
             let config = WireConfig {
-                rate_bps: 8_000_000,
+                rate_bps,
                 delay: Span::from_ms(10),
                 queue: QueueLimit::Packets(20),
                 mtu_bytes: 1500,
@@ -288,8 +288,17 @@ mod tests {
     }
 
     #[test]
+    fn packets_that_come_over_a_wire_at_one_instant_are_all_taken_then() {
+        let world = bulk(u64::MAX, false);
+        assert_eq!(world.network.check_conservation(), Ok(()));
+        // The receiver's window, 6 MiB, each 20 ms once slow start has opened it: more than 50 times.
+        let delivered_bytes = world.flows[0].measurement.delivered_bytes;
+        assert!((50 * (6 << 20)..100 * (6 << 20)).contains(&delivered_bytes), "{delivered_bytes}");
+    }
+
+    #[test]
     fn a_sink_that_counts_for_its_flow_counts_what_the_flow_would() {
-        let (counted, recorded) = (bulk(false), bulk(true));
+        let (counted, recorded) = (bulk(8_000_000, false), bulk(8_000_000, true));
         assert_eq!([&counted, &recorded].map(|world| world.tcp[1].keeps_account), [true, false]);
         let whole = [&counted, &recorded].map(|world| world.flows[0].measurement.delivered_bytes);
         // At 8 Mb/s less than a million octets a second, and more than half.

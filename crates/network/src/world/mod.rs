@@ -30,7 +30,7 @@ use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
-use crate::network::{Coming, Network, Woken};
+use crate::network::{Coming, Landing, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
@@ -456,28 +456,50 @@ impl World {
         let now = moment.now;
         let worked = match wake.link() {
             Some(number) => match self.network.handle_link(moment, number) {
-                Woken::Landed(mut next) => {
-                    while let Some(landed) = next {
-                        let behind = landed.next;
-                        if let Some(place) = self.network.land(moment, number, landed) {
-                            self.receive_landed(moment, place);
-                        }
-                        next = self.network.poll_wire(moment, number, behind);
+                Woken::Landed(landed) => {
+                    let next = landed.next;
+                    match self.network.land(moment, number, landed) {
+                        Landing::Flies => {}
+                        Landing::Here(place) => self.receive_landed(moment, place),
+                        Landing::Elsewhere => self.serve_work(moment),
+                    }
+                    if self.network.poll_wire(moment, number, next) {
+                        self.receive_others(moment, number);
                     }
                     true
                 }
                 Woken::Carrier => return self.handle_carrier(moment, number),
                 Woken::Superseded => false,
             },
-            None => self.handle_other(moment, wake.event()),
-        };
-        if worked {
-            self.serve_work(moment);
-            if self.fingerprints {
-                self.digest_event(now, wake.event());
+            None => {
+                let worked = self.handle_other(moment, wake.event());
+                if worked {
+                    self.serve_work(moment);
+                }
+                worked
             }
+        };
+        if worked && self.fingerprints {
+            self.digest_event(now, wake.event());
         }
         u64::from(worked)
+    }
+
+    /// Packets that have come over a wire at one instant with another one.
+    #[cold]
+    #[inline(never)]
+    fn receive_others(&mut self, moment: &mut Moment<'_>, number: u32) {
+        while let Some(landed) = self.network.take_landed(moment.now, number) {
+            let next = landed.next;
+            match self.network.land(moment, number, landed) {
+                Landing::Flies => {}
+                Landing::Here(place) => self.receive_unloaded(moment, place),
+                Landing::Elsewhere => self.serve_work(moment),
+            }
+            if !self.network.poll_wire(moment, number, next) {
+                break;
+            }
+        }
     }
 }
 

@@ -128,30 +128,25 @@ impl World {
     /// Takes a packet that has come over a wire. Segments of TCP are read where they are.
     #[inline(always)]
     pub(super) fn receive_landed(&mut self, moment: &mut Moment<'_>, place: Place) {
-        match self.network.landed(&place) {
-            Some(packet @ Packet { pdu: Pdu::Tcp(segment), .. }) if !self.trace.segments => {
-                let number = packet.socket;
-                let (id, socket) = (SocketId::Tcp(number), &mut self.tcp[number as usize]);
-                socket.take_in(moment.now, packet, segment);
-                self.network.clear(place);
-                if self.sockets_watched {
-                    self.serve_watched(moment, id);
-                } else {
-                    let counted = exchange(&mut self.network, socket, id, moment);
-                    self.take_counted(moment, id, counted);
-                }
-                self.serve_work(moment);
-            }
-            _ => self.receive_unloaded(moment, place),
+        if !matches!(self.network.landed(&place).pdu, Pdu::Tcp(_)) || self.sockets_watched {
+            return self.receive_unloaded(moment, place);
         }
+        let packet = self.network.unload(place);
+        let Pdu::Tcp(segment) = &packet.pdu else { return };
+        let number = packet.socket;
+        let (id, socket) = (SocketId::Tcp(number), &mut self.tcp[number as usize]);
+        socket.take_in(moment.now, &packet, segment);
+        drop(packet);
+        let counted = exchange(&mut self.network, socket, id, moment);
+        self.take_counted(moment, id, counted);
+        self.serve_work(moment);
     }
 
-    /// The same for what is no TCP segment; apart, so that it is out of their way.
+    /// The same for what is no TCP segment, or where somebody watches; apart, so that it is out of the way.
     #[inline(never)]
-    fn receive_unloaded(&mut self, moment: &mut Moment<'_>, place: Place) {
-        if let Some(packet) = self.network.unload(place) {
-            self.receive(moment, packet);
-        }
+    pub(super) fn receive_unloaded(&mut self, moment: &mut Moment<'_>, place: Place) {
+        let packet = self.network.unload(place).take();
+        self.receive(moment, packet);
     }
 
     /// Takes a segment of TCP that has come over a link that is no wire, and is read where it is.
@@ -395,7 +390,7 @@ fn transmit_on<S: Socket>(
         );
         let Some(place) = place else { return };
         let _ = network.put_on_wire(moment, wire, (place, onward));
-        if !socket.may_transmit() {
+        if !socket.may_transmit_more() {
             return;
         }
     }
