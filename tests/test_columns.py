@@ -104,6 +104,17 @@ def test_tables_of_runs_are_stacked_in_their_order() -> None:
         Table.stack([Table({"x": array("d")}), Table({"x": array("q")})], Table({"key": ["a", "b"]}))
 
 
+def test_rows_of_runs_say_which_they_are_of() -> None:
+    runs = Table.of_runs("walk", 2**64 - 1, [3, 0])
+    assert runs.columns == ["scenario", "point", "replication", "seed"]
+    assert polars.DataFrame(Table.stack([some(), some()], runs)).select(runs.columns).unique(
+        maintain_order=True
+    ).rows() == [
+        ("walk", 0, 3, 2**64 - 1),
+        ("walk", 0, 0, 2**64 - 1),
+    ]
+
+
 def test_what_is_no_column_is_refused() -> None:
     with pytest.raises(ValueError, match="the columns x and y have 1 and 2 rows"):
         Table({"x": array("d", [1.0]), "y": ["a", "b"]})

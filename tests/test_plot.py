@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from roamsim.estimates.against import against
 from roamsim.estimates.curves import curves
 from roamsim.estimates.distributions import messages, transfers
-from roamsim.pictures.paper import Dress, draw_against, draw_curves, draw_distribution
+from roamsim.pictures.paper import Dress, draw_against, draw_curves, draw_distribution, names_of, style
 from roamsim.pictures.timeseries import Part
 from roamsim.reports.plot import Figured, _figure
 from roamsim.storing.chosen import chosen
@@ -39,6 +39,43 @@ def axes_of(draw: Any, *arguments: Any) -> Any:
     return axes
 
 
+def test_a_legend_of_many_names_has_them_all_beside_panels_and_note(tmp_path: Path) -> None:
+    bulk = """
+[scenario]
+name = "bulk"
+duration = "1s"
+[[node]]
+name = "server"
+[[node]]
+name = "phone"
+[[link]]
+name = "path"
+between = ["server", "phone"]
+rate = "10Mb/s"
+delay = "10ms"
+[[flow]]
+name = "download"
+from = "server"
+to = "phone"
+transport = { protocol = "tcp" }
+application = { kind = "bulk" }
+"""
+    vary = {"link.path.delay": "2ms:62ms:2ms", "link.path.queue.packets": "1:36:1"}
+    # Of identical replications a note tells.
+    results = package.sweep(bulk, vary, replications=2, out=tmp_path / "out")
+    for size in (None, (6.0, 2.5), (14.0, 9.0)):
+        with style():
+            figure = _figure(results, "flows.download.goodput_bps", Figured(dress=Dress(size=size)))
+            figure.draw_without_rendering()
+        legend, (panel,) = figure.legends[0], figure.axes
+        names = [text.get_text() for text in legend.get_texts()]
+        assert names == [f"{delay} ms" for delay in range(2, 63, 2)]
+        [note] = [text for text in figure.texts if text.get_text() == figure.get_supxlabel()]
+        place = legend.get_window_extent()
+        assert panel.get_tightbbox().x1 <= place.x0 and note.get_window_extent().y1 <= place.y0
+        assert place.x1 <= figure.bbox.x1 and place.y1 <= figure.bbox.y1
+
+
 def test_one_metric_is_drawn_against_another(swept: Results) -> None:
     names = ("flows.goodput_bps", "links.path.mean_queue_packets")
     with pytest.raises(package.UsageError, match="choose one"):
@@ -53,7 +90,7 @@ def test_one_metric_is_drawn_against_another(swept: Results) -> None:
     assert {(round(y, 9), round(x, 9)) for y, x in drawn.frame.select("y", "x").rows()} == wanted
     axes = axes_of(draw_against, drawn)
     assert axes.get_ylabel() == "download: goodput, Mb/s"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["reno", "sack"]
+    assert list(names_of([axes])) == ["reno", "sack"]
     (line, *_) = axes.get_lines()
     reno = drawn.frame.filter(series="reno")
     assert line.get_xdata().tolist() == reno["x"].to_list()

@@ -110,12 +110,13 @@ def test_a_value_stays_with_its_unit_and_code_as_it_is() -> None:
     page = Report("Delay of 20 ms", "rate 10 Mb/s · 2 s")
     page.heading("After 30 ms")
     page.plain("It took 40 ms.")
+    page.text("After **70 ms** of 8 s, `delay = 80 ms` and\n\n    rate = 90 Mb/s\n")
     page.table([{"n": 1}], "Within 50 ms")
     page.preformatted("wait 60 ms", "Source")
-    for value in ("20 ms", "10 Mb/s", "2 s<", "30 ms", "40 ms", "50 ms"):
+    for value in ("20 ms", "10 Mb/s", "2 s<", "30 ms", "40 ms", "50 ms", "70 ms", "8 s,"):
         assert value.replace(" ", "\u00a0") in page.html()
     # What is copied from there goes into a scenario.
-    assert "wait 60 ms" in page.html()
+    assert all(value in page.html() for value in ("wait 60 ms", "delay = 80 ms", "rate = 90 Mb/s"))
 
 
 def test_the_page_holds_what_was_added_and_escapes_it(tmp_path: Path) -> None:

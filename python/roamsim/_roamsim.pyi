@@ -128,6 +128,9 @@ class Table:
             ValueError: columns are not of one length.
         """
     @staticmethod
+    def of_runs(scenario: str, seed: int, replications: Sequence[int]) -> Table:
+        """The columns that say which run rows are of, for runs of one scenario by itself: a row for each."""
+    @staticmethod
     def stack(tables: Sequence[Table], runs: Table) -> Table:
         """The tables of several runs below each other.
 

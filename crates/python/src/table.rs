@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyType};
 use roamsim_scenario::table::{self, Texts};
 use std::borrow::Cow;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 /// The values of a column, one a row.
@@ -41,7 +42,7 @@ impl Values {
             Some('q') => Ok(Values::Signed(numbers(values)?)),
             Some('Q') => Ok(Values::Unsigned(numbers(values)?)),
             _ => match values.extract::<Vec<String>>() {
-                Ok(texts) => Ok(Values::Text(Texts::of(texts.iter()))),
+                Ok(texts) => Ok(Values::Text(Texts::of(texts.iter().map(String::as_str)))),
                 Err(_) => Err(PyTypeError::new_err(
                     "the values of a column are an array of the type code d, q or Q, or a list of text",
                 )),
@@ -79,7 +80,7 @@ impl Values {
     /// Each value as often as the number beside it says.
     fn repeated(&self, times: &[usize]) -> Values {
         fn each<T: Copy>(values: &[T], times: &[usize]) -> Vec<T> {
-            values.iter().zip(times).flat_map(|(&value, &times)| std::iter::repeat_n(value, times)).collect()
+            values.iter().zip(times).flat_map(|(&value, &times)| repeat_n(value, times)).collect()
         }
         match self {
             Values::Float(values) => Values::Float(each(values, times)),
@@ -178,6 +179,20 @@ impl Table {
                 other.values.len()
             ))),
         }
+    }
+
+    /// The columns that say which run rows are of, for runs of one scenario by itself: a row for each.
+    #[staticmethod]
+    fn of_runs(scenario: &str, seed: u64, replications: Vec<i64>) -> Table {
+        let height = replications.len();
+        let column = |name, values| Arc::new(Column { name: Cow::Borrowed(name), unit: "", values });
+        let columns = vec![
+            column("scenario", Values::Text(Texts::of(repeat_n(scenario, height)))),
+            column("point", Values::Signed(vec![0; height])),
+            column("replication", Values::Signed(replications)),
+            column("seed", Values::Unsigned(vec![seed; height])),
+        ];
+        Table { height, columns }
     }
 
     /// The tables of several runs below each other. Before their own columns stand those of `runs`, which has a row for each.

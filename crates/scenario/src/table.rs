@@ -70,8 +70,8 @@ impl Index<usize> for Different {
 
 impl Texts {
     /// Rows of texts; equal ones are held once.
-    pub fn of<'a>(rows: impl Iterator<Item = &'a String>) -> Texts {
-        Texts::by_key(rows.map(String::as_str), |&text| text)
+    pub fn of<'a>(rows: impl Iterator<Item = &'a str>) -> Texts {
+        Texts::by_key(rows, |&text| text)
     }
 
     /// Rows that are given by the places of their texts among the different ones.
@@ -244,7 +244,7 @@ pub(crate) fn named<K: Hash + Eq>(
 
 /// A column of text: each of `texts` in so many rows, one after the other.
 pub(crate) fn repeated<'a>(name: &'static str, texts: impl Iterator<Item = &'a str>, rows: usize) -> Column {
-    let once = Texts::by_key(texts, |&text| text);
+    let once = Texts::of(texts);
     let mut codes = Vec::with_capacity(once.len() * rows);
     for code in once.codes {
         codes.resize(codes.len() + rows, code);

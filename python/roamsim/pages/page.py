@@ -81,7 +81,13 @@ class Report:
         """Adds paragraphs in Markdown; HTML inside is shown as text, for names of a scenario may stand in them."""
         from markdown_it import MarkdownIt
 
-        rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+        markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+        parsed = markdown.parse(text)
+        for part in (part for block in parsed for part in block.children or []):
+            # Not what is code, which may be copied.
+            if part.type == "text":
+                part.content = _together(part.content)
+        rendered = markdown.renderer.render(parsed, markdown.options, {})
         self._body.append(f'<div class="text">{rendered}</div>')
 
     def plain(self, text: str) -> None:

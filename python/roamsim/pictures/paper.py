@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,12 @@ WIDE, DOTS = 9.0, 96
 
 #: Inches of a side that can be asked for (chosen: below there is no room for labels; above, a PNG takes gigabytes).
 SMALLEST, LARGEST = 1.0, 50.0
+
+#: Inches of a row of a legend, of the mark before a name and of a letter of it, of a line of a note, of what stands
+#: above a legend (measured, at the sizes of type of the style), and of its width that the usual figure has room for
+#: (chosen).
+LEGEND_ROW, LEGEND_MARK, LETTER, NOTE_LINE, ABOVE = 0.17, 0.5, 0.07, 0.13, 0.3
+LEGEND_ROOM = 1.2
 
 #: Panels that stand side by side; more begin a new row.
 PANELS_A_ROW = 4
@@ -155,27 +161,23 @@ def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) ->
         highest = max(polars.concat([shown["mean"], shown["high"].drop_nulls()]).to_list())
         axes.set_ylim(0, 1.05 * highest or 1.0)
     axes.grid(alpha=0.3)
-    if len(marked) > 1:
-        _legend(axes, drawn.group_words or None)
 
 
 def draw_distribution(axes: Axes, distribution: Distribution) -> None:
     """Draws the share that was done after each time."""
     from matplotlib.ticker import EngFormatter
 
-    for (name,), mine in distribution.frame.group_by("series", maintain_order=True):
-        longest = mine["time_s"].to_list()[-1]
-        done = mine["share"].to_list()[-1]
-        axes.step(
-            [0, *mine["time_s"], longest], [0, *mine["share"], done], where="post", linewidth=1, label=str(name)
-        )
+    for number, ((name,), mine) in enumerate(distribution.frame.group_by("series", maintain_order=True)):
+        color, _, dash = _marked(number)
+        x, y = mine["time_s"].to_list(), mine["share"].to_list()
+        look: Any = {"color": color, "linestyle": dash, "linewidth": 1, "label": str(name)}
+        axes.step([0, *x, x[-1]], [0, *y, y[-1]], where="post", **look)
     axes.set_xlabel(distribution.x_title)
     axes.set_ylabel(distribution.y_title)
     axes.xaxis.set_major_formatter(EngFormatter("s"))
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.02)
     axes.grid(alpha=0.3)
-    _legend(axes)
 
 
 def draw_against(axes: Axes, drawn: Against) -> None:
@@ -197,8 +199,6 @@ def draw_against(axes: Axes, drawn: Against) -> None:
     axes.set_xlabel(titled(drawn.x.title, drawn.x.y_scale.unit))
     axes.set_ylabel(titled(drawn.y.title, drawn.y.y_scale.unit))
     axes.grid(alpha=0.3)
-    if drawn.frame["series"].n_unique() > 1:
-        _legend(axes, drawn.y.group_words or None)
 
 
 def _bars(points: polars.DataFrame, middle: str) -> list[list[float]]:
@@ -281,9 +281,35 @@ def _logarithmic(axes: Axes, name: str) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _legend(axes: Axes, title: str | None = None) -> None:
-    """A legend beside the data, never on them."""
-    axes.legend(frameon=False, title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+def legend_beside(figure: Figure, panels: Sequence[Axes], title: str, note_lines: int, *, may_widen: bool) -> None:
+    """One legend at the right of all panels, never on them: each name that any of them has, once.
+
+    What is too much for the height of the figure, less a note of so many lines below, makes further columns. For
+    these and for long names the figure becomes wider, if it may.
+    """
+    named = names_of(panels)
+    room = figure.get_figheight() - ABOVE - NOTE_LINE * note_lines - (LEGEND_ROW if title else 0)
+    columns = -(-len(named) // max(1, int(room / LEGEND_ROW)))
+    if may_widen:
+        column = LEGEND_MARK + LETTER * max(map(len, named))
+        figure.set_figwidth(figure.get_figwidth() + max(0.0, columns * column - LEGEND_ROOM))
+    figure.legend(
+        handles=list(named.values()),
+        labels=list(named),
+        title=title or None,
+        loc="outside right upper",
+        ncols=columns,
+        frameon=False,
+    )
+
+
+def names_of(panels: Iterable[Axes]) -> dict[str, Any]:
+    """What is named in panels, in the order of its first time, and a mark of it."""
+    named: dict[str, Any] = {}
+    for axes in panels:
+        for mark, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(name, mark)
+    return named
 
 
 def _scale(axes: Axes, logarithmic: str) -> None:
@@ -304,24 +330,25 @@ def _scale(axes: Axes, logarithmic: str) -> None:
 def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title: str) -> None:
     """Draws samples over time, as points or as lines; on a line a value holds until the next one.
 
-    A series has one colour in all panels. One panel gets a legend; that of several is left to the caller.
+    A series has one colour in all panels. The legend is left to the caller.
     """
     from matplotlib.ticker import EngFormatter
 
     together = polars.concat(samples)
     names = together["series"].unique(maintain_order=True).to_list()
-    colors = {name: f"C{number % 10}" for number, name in enumerate(names)}
+    marked = {name: _marked(number) for number, name in enumerate(names)}
     points = set(together.filter(polars.col("quantity").is_in(POINTS))["series"])
     for axes, mine in zip(panels, samples, strict=True):
         # Points below, so that lines stay to be seen.
         for series in sorted(mine["series"].unique(maintain_order=True), key=lambda name: name not in points):
             rows = mine.filter(polars.col("series") == series)
+            color, shape, dash = marked[series]
+            look: Any = {"color": color, "label": series}
             if series in points:
-                axes.plot(rows["time_s"], rows["value"], ".", markersize=2, color=colors[series], label=series)
+                shape = "." if shape == "o" else shape
+                axes.plot(rows["time_s"], rows["value"], shape, markersize=2, **look)
             else:
-                axes.step(
-                    rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colors[series], label=series
-                )
+                axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, linestyle=dash, **look)
         axes.set_xlabel("time [s]")
         axes.grid(alpha=0.3)
     units = together["unit"].drop_nulls().unique(maintain_order=True).to_list()
@@ -337,5 +364,3 @@ def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title:
             axes.set_ylabel(title)
         else:
             axes.set_ylabel(f"{title} [{', '.join(units)}]")
-    if len(panels) == 1:
-        panels[0].legend(frameon=False)

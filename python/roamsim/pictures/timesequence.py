@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
+from roamsim.pictures.paper import names_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -118,10 +120,7 @@ def repaired_after_s(events: Iterable[Mapping[str, Any]]) -> float:
 
 def legend(figure: Figure, panels: Iterable[Axes]) -> None:
     """One legend below a figure for all of its panels: each kind of mark that any of them has, once."""
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
+    found = names_of(panels)
     order = ["sent", "sent again", "lost", "acknowledged", "duplicate ACK", "SACK block"]
     labels = sorted(found, key=lambda label: order.index(label) if label in order else len(order))
     if labels:

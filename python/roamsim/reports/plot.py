@@ -24,6 +24,8 @@ from roamsim.pictures.paper import (
     draw_distribution,
     draw_time_series,
     grid,
+    legend_beside,
+    names_of,
     same_span,
     write_figure,
     write_panels,
@@ -124,12 +126,7 @@ def save(results: Results, what: str, file: Path, ending: str, asked: Figured | 
         write_panels(own[what](results, asked.part), file, ending, asked.dress, results.manifest.scenario)
         return
 
-    def draw() -> Figure:
-        figure = _figure(results, what, asked)
-        asked.dress.on(figure)
-        return figure
-
-    write_figure(draw, file, ending)
+    write_figure(lambda: _figure(results, what, asked), file, ending)
 
 
 def _at_first(panels: list[Panel], part: Part) -> tuple[list[Panel], tuple[str, ...]]:
@@ -147,6 +144,8 @@ def _at_first(panels: list[Panel], part: Part) -> tuple[list[Panel], tuple[str, 
 
 def _figure(results: Results, what: str, asked: Figured) -> Figure:
     notes: tuple[str, ...] = ()
+    # Above the names of a legend beside the panels, if there is one.
+    beside: str | None = None
     part = asked.part
     if what == "segments":
         panels, notes = _at_first(segments(results, part), part)
@@ -157,7 +156,9 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
         timesequence.legend(figure, axes)
     elif asked.against is not None:
         figure, axes = grid(results.manifest.scenario, [_ONLY])
-        draw_against(axes[0], against(results, Target.parse(what), Target.parse(asked.against)))
+        of_both = against(results, Target.parse(what), Target.parse(asked.against))
+        draw_against(axes[0], of_both)
+        beside = of_both.y.group_words if len(names_of(axes)) > 1 else None
     elif "." in what:
         drawn = curves(results, Target.parse(what))
         if drawn.in_panels and len(drawn.rows) > MOST_PANELS:
@@ -169,19 +170,17 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
         figure, axes = grid(results.manifest.scenario, panels)
         for panel, place in zip(panels, axes, strict=True):
             draw_curves(place, drawn, [panel.title] if drawn.in_panels else None)
-        for place in axes[:-1]:
-            if (legend := place.get_legend()) is not None:
-                legend.remove()
+        beside = drawn.group_words if len(names_of(axes)) > 1 else None
         notes = drawn.notes
     elif what in DISTRIBUTIONS:
         figure, axes = grid(results.manifest.scenario, [_ONLY])
         draw_distribution(axes[0], DISTRIBUTIONS[what](results))
+        beside = ""
     else:
         panels = time_series(results, what, part)
         figure, axes = grid(results.manifest.scenario, panels)
         draw_time_series(axes, [panel.frame for panel in panels], TITLES.get(what, what))
-        if len(panels) > 1:
-            timesequence.legend(figure, axes)
+        beside = ""
     # Axes are named where they have ticks: at the left, and where no panel stands below.
     columns = axes[0].get_gridspec().ncols  # type: ignore[union-attr]
     for number, place in enumerate(axes):
@@ -191,10 +190,14 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
             place.set_xlabel("")
     if what in NOTES:
         notes = (NOTES[what],)
-    if notes:
-        told = "\n".join(line for note in notes for line in textwrap.wrap(note, 110))
+    asked.dress.on(figure)
+    lines = [line for note in notes for line in textwrap.wrap(note, 110)]
+    if beside is not None:
+        legend_beside(figure, axes, beside, len(lines), may_widen=asked.dress.size is None)
+    if lines:
+        told = "\n".join(lines)
         # A legend below the panels has the note within it: beside it one would lie on the other.
-        if figure.legends:
+        if figure.legends and beside is None:
             from matplotlib.font_manager import FontProperties
 
             figure.legends[0].set_title(told, prop=FontProperties(size=7))

@@ -20,7 +20,7 @@ from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
 from roamsim.storing.spool import Spool
-from roamsim.tables.result import Frames, Result, runs_of, stacked
+from roamsim.tables.result import Frames, Result, stacked
 
 
 def run_loaded(
@@ -62,7 +62,7 @@ def run_loaded(
     held: defaultdict[str, list[tuple[int, polars.DataFrame]]] = defaultdict(list)
 
     def take(replication: int, table: str, recorded: Table) -> None:
-        rows = stacked([recorded], runs_of(scenario.name, seed, [replication]))
+        rows = stacked([recorded], Table.of_runs(scenario.name, seed, [replication]))
         if spool is None:
             held[table].append((replication, rows))
         else:
@@ -105,7 +105,8 @@ def _below_each_other(scenario: str, seed: int, runs: Sequence[Mapping[str, Tabl
     tables = {}
     for name in dict.fromkeys(name for of_run in runs for name in of_run):
         there = [replication for replication, of_run in enumerate(runs) if name in of_run]
-        tables[name] = stacked([runs[replication][name] for replication in there], runs_of(scenario, seed, there))
+        own = [runs[replication][name] for replication in there]
+        tables[name] = stacked(own, Table.of_runs(scenario, seed, there))
     return tables
 
 

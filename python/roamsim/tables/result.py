@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -170,7 +169,7 @@ class Frames(lots.InLots):
     def __getitem__(self, name: str) -> polars.DataFrame:
         held = self._held[name]
         if isinstance(held, Table):
-            held = self._held[name] = stacked([held], runs_of(*self._run, [0]))
+            held = self._held[name] = stacked([held], Table.of_runs(*self._run, [0]))
         return held
 
     def __contains__(self, name: object) -> bool:
@@ -264,19 +263,6 @@ class Result(Tables):
             "events": self.events,
             "wall_s": self.wall_s,
         }
-
-
-def runs_of(scenario: str, seed: int, replications: Sequence[int]) -> Table:
-    """The columns that say which run rows are of, for runs of one scenario by itself: a row for each."""
-    count = len(replications)
-    return Table(
-        {
-            "scenario": [scenario] * count,
-            "point": array("q", [0]) * count,
-            "replication": array("q", replications),
-            "seed": array("Q", [seed]) * count,
-        }
-    )
 
 
 def stacked(tables: Sequence[Table], runs: Table) -> polars.DataFrame:
