@@ -10,7 +10,8 @@
 #              them anew
 # make validate  the same runs in ns-3 and ns-2, beside ours; writes docs/validation.md
 # make references  run every study in short and in full, and make the results their reference
-# make wheel   a wheel in dist/, and a look whether it works in an environment without cargo
+# make wheel   a wheel in dist/, optimised by what runs of benches/training.py do, and a look whether it works in an
+#              environment without cargo. It needs `rustup component add llvm-tools`; PGO= builds one without training
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
 #
@@ -20,6 +21,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STUDY := mih-transport
+PGO := --pgo
 SAY := @printf '\n=== %s\n'
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
@@ -134,7 +136,7 @@ references: setup
 
 wheel: setup
 	$(SAY) 'Building: a wheel in dist/'
-	$(BIN)/maturin build --release --locked --strip --quiet --out dist
+	$(BIN)/maturin build --release --locked --strip --quiet $(PGO) --out dist
 	$(SAY) 'Trying: the wheel in an environment of its own, without cargo'
 	$(BIN)/python tests/try_wheel.py dist
 
