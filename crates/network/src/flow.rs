@@ -37,7 +37,8 @@ pub struct Flow {
     /// What was measured.
     pub measurement: Measurement,
     pub(crate) source_alarm: Alarm,
-    pub(crate) source_random: Stream,
+    /// What its source draws from; a stream of octets draws nothing.
+    pub(crate) source_random: Option<Box<Stream>>,
     pub(crate) reader_alarm: Alarm,
 }
 
@@ -77,6 +78,7 @@ impl Flow {
         server: Option<Answering>,
         association: Association,
     ) -> Flow {
+        let draws = source.0.draws();
         Flow {
             name: name.into(),
             application,
@@ -89,7 +91,7 @@ impl Flow {
             reverse: false,
             measurement: Measurement::default(),
             source_alarm: Alarm::default(),
-            source_random: source.1,
+            source_random: draws.then(|| Box::new(source.1)),
             reader_alarm: Alarm::default(),
         }
     }

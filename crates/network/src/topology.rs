@@ -68,7 +68,7 @@ enum Routes {
     Default(Option<u32>),
     /// The interface by target: the destination node, or behind the nodes, the bound interface. `UNREACHABLE` where
     /// there is none.
-    Table(Vec<u32>),
+    Table(Box<[u32]>),
     /// Of a host with several interfaces: found when it is asked for ([`Topology::host_route`]). A table for each host would
     /// grow with the square of their number.
     Host,
@@ -111,6 +111,15 @@ struct Hot {
 }
 
 impl Topology {
+    /// Makes room for so many nodes and interfaces: what grows is copied again and again, and has room to spare.
+    pub fn expect(&mut self, nodes: usize, interfaces: usize) {
+        self.nodes.reserve_exact(nodes);
+        self.routes.reserve_exact(nodes);
+        self.host.reserve_exact(nodes);
+        self.interfaces.reserve_exact(interfaces);
+        self.hot.reserve_exact(interfaces);
+    }
+
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
         self.nodes.push(Node { name: name.into(), interfaces: Vec::new(), primary: None });
@@ -125,7 +134,12 @@ impl Topology {
         // Those of one link come one after the other.
         interface.name = shared(interface.name, self.interfaces.last().map(|before| &before.name));
         let number = self.interfaces.len() as u32;
-        self.nodes[interface.node.0 as usize].interfaces.push(number);
+        let interfaces = &mut self.nodes[interface.node.0 as usize].interfaces;
+        // Most nodes have one.
+        if interfaces.is_empty() {
+            interfaces.reserve_exact(1);
+        }
+        interfaces.push(number);
         self.hot.push(Hot {
             owner: interface.node,
             link: interface.link,
@@ -265,7 +279,7 @@ impl Topology {
         let target = self.hot[destination.0 as usize].target as usize;
         if matches!(self.routes[node.0 as usize], Routes::Host) {
             // A home agent with an address on several links: what it is told has its place in a table.
-            self.routes[node.0 as usize] = Routes::Table(self.first_interfaces(node.0 as usize));
+            self.routes[node.0 as usize] = Routes::Table(self.first_interfaces(node.0 as usize).into());
         }
         if let Routes::Table(table) = &mut self.routes[node.0 as usize]
             && let Some(entry) = table.get_mut(target)
@@ -332,7 +346,7 @@ impl Topology {
                     }
                     Routes::Host
                 }
-                _ => Routes::Table(self.first_interfaces(number)),
+                _ => Routes::Table(self.first_interfaces(number).into()),
             };
         }
         for place in 0..self.bound.len() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::num::NonZeroU16;
 use std::ops::Range;
 
 use crate::excerpt::{Excerpt, shortened};
@@ -13,18 +14,30 @@ use miette::{
 /// The width of a rendered report. It is fixed, because a report is data like any other.
 const WIDTH: usize = 100;
 
-/// A piece of one of the texts.
+/// A piece of one of the texts. Every key and value of a tree has one, or has none, in 8 octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
-    source: u32,
+    /// Counted from 1.
+    source: NonZeroU16,
     start: u32,
-    end: u32,
+    /// Of a longer piece the beginning: no more is shown than a part of its first line.
+    length: u16,
 }
 
+const _: () = assert!(size_of::<Option<Place>>() == 8);
+
 impl Place {
-    pub fn new(source: u32, span: Range<usize>) -> Place {
-        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Place { source, start: narrow(span.start), end: narrow(span.end) }
+    /// `None` of one in a text behind the first 65,535.
+    pub fn new(source: u32, span: Range<usize>) -> Option<Place> {
+        Some(Place {
+            source: NonZeroU16::new(u16::try_from(source).ok()?.checked_add(1)?)?,
+            start: u32::try_from(span.start).unwrap_or(u32::MAX),
+            length: u16::try_from(span.len()).unwrap_or(u16::MAX),
+        })
+    }
+
+    fn source(self) -> usize {
+        usize::from(self.source.get()) - 1
     }
 }
 
@@ -271,7 +284,7 @@ impl<'a> Shown<'a> {
     /// `None` for a problem without a place.
     fn new(problem: &Problem, sources: &'a [Source]) -> Option<Shown<'a>> {
         let place = problem.place?;
-        let source = sources.get(place.source as usize)?;
+        let source = sources.get(place.source())?;
         let related = problem.related.as_ref().filter(|(other, _)| other.source == place.source);
         let mut places = vec![source.first_line(place)];
         places.extend(related.map(|(other, _)| source.first_line(*other)));
@@ -345,7 +358,7 @@ impl Source {
             }
             at
         };
-        let (start, end) = (floor(place.start), floor(place.end.max(place.start)));
+        let (start, end) = (floor(place.start), floor(place.start.saturating_add(place.length.into())));
         start..self.text[start..end].find('\n').map_or(end, |length| start + length)
     }
 }

@@ -362,7 +362,7 @@ mod tests {
         assert!((estimate.events - 26_250.0).abs() < 1e-6, "{estimate:?}");
         // In octets: 50 packets of 1000 each.
         for link in &mut one.links {
-            link.queue = Some(Arc::new(Queue::DropTail(Limit::Bytes(50_000))));
+            Arc::make_mut(&mut link.kind).queue = Some(Queue::DropTail(Limit::Bytes(50_000)));
         }
         let estimate = one.estimate(&Trace::default());
         assert!((estimate.packets_under_way - (10.0 + 1.25 + 100.0)).abs() < 1e-9, "{estimate:?}");

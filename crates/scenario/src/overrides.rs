@@ -26,7 +26,7 @@ pub(crate) fn apply(root: &mut Node, path: &str, value: &str, problems: &mut Pro
         return;
     }
     let mut node = node.unwrap_or_else(|| Node { place: None, value: Value::Text(value.to_owned()) });
-    node.place = Some(Place::new(source, shift..text.len()));
+    node.place = Place::new(source, shift..text.len());
     if let Value::Date(text) = node.value {
         node.value = Value::Text(text);
     }
@@ -51,7 +51,7 @@ struct Step<'a> {
 }
 
 fn split(path: &str, source: u32) -> Result<Vec<Step<'_>>, Box<Problem>> {
-    let place = |start, end| Some(Place::new(source, start..end));
+    let place = |start, end| Place::new(source, start..end);
     let example = "a path is keys with dots between them, such as `link.path.loss.probability`";
     let mut steps = Vec::new();
     let mut start = 0;

@@ -209,11 +209,17 @@ impl Prepared<'_> {
         if let Err(violation) = self.world.network.check_conservation() {
             return Err(RunError::Conservation(violation, self.story()));
         }
+        self.world.network.forget_packets();
         let mut tables = results::tables(self.scenario, &self.world, self.end);
         let Some(traces) = self.traces.finish(&mut self.world) else {
             return Err(RunError::Stopped(reached(&self.world, self.end, self.events)));
         };
         tables.extend(traces);
+        let series = self.world.series.take().map(|series| results::series(&self.world, &series));
+        let signals = self.world.signals.take().and_then(|signals| results::signals(&self.world, &signals));
+        // Of rows there are most here, and of a flow its sockets take half of the memory, which no link asks.
+        self.world.forget_connections();
+        tables.insert(results::LINKS_AT, results::links(&self.world, self.end));
         let mut fingerprints = None;
         if let Some(recorder) = &mut self.world.network.recorder {
             if recorder.fingerprints {
@@ -230,8 +236,8 @@ impl Prepared<'_> {
         if let Some(fingerprints) = &mut fingerprints {
             fingerprints.events = self.world.events_fingerprint();
         }
-        tables.extend(self.world.series.as_ref().map(|series| results::series(&self.world, series)));
-        tables.extend(self.world.signals.as_ref().and_then(|signals| results::signals(&self.world, signals)));
+        tables.extend(series);
+        tables.extend(signals);
         Ok(Outcome { events: self.events, tables, fingerprints })
     }
 

@@ -171,7 +171,7 @@ pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Opt
         // Where the text ends too early, its last line with something on it is shown.
         let written = text.trim_end().len();
         let place = error.span();
-        let place = place.map(|span| Place::new(source, span.start.min(written)..span.end.min(written)));
+        let place = place.and_then(|span| Place::new(source, span.start.min(written)..span.end.min(written)));
         problems.add(Problem::new(format!("invalid TOML: {}", error.message().trim())).at(place));
     }
     if problems.count() > before {
@@ -179,10 +179,9 @@ pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Opt
     }
     let span = table.span();
     let mut reader = TomlReader { source, shift: 0, keys: Keys::default() };
-    let root = reader.table(table.get_ref(), 0, problems).map(|table| Node {
-        place: Some(Place::new(source, span.start..span.start)),
-        value: Value::Table(table),
-    });
+    let root = reader
+        .table(table.get_ref(), 0, problems)
+        .map(|table| Node { place: Place::new(source, span.start..span.start), value: Value::Table(table) });
     if problems.count() > before { None } else { root }
 }
 
@@ -205,7 +204,7 @@ struct TomlReader {
 
 impl TomlReader {
     fn place(&self, span: std::ops::Range<usize>) -> Option<Place> {
-        Some(Place::new(self.source, span.start + self.shift..span.end + self.shift))
+        Place::new(self.source, span.start + self.shift..span.end + self.shift)
     }
 
     fn node(&mut self, value: &Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems) -> Option<Node> {
@@ -283,7 +282,7 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
             // Where the text ends too early, its last line with something on it is shown; of an empty one, its name.
             let written = text.trim_end();
             let offset = offset.min(written.len().saturating_sub(1));
-            let place = (!written.is_empty()).then(|| Place::new(source, offset..offset + 1));
+            let place = if written.is_empty() { None } else { Place::new(source, offset..offset + 1) };
             problems.add(Problem::new(format!("invalid JSON: {message}")).at(place));
             None
         }

@@ -80,7 +80,7 @@ fn keys_that_the_file_leaves_out_can_be_set() {
         ("flow.1.transport.nagle", "false"),
         ("flow.1.transport.initial_window", "4"),
     ]);
-    assert_eq!(scenario.links[0].queue, Some(Queue::DropTail(Limit::Bytes(64_000)).into()));
+    assert_eq!(scenario.links[0].queue, Some(Queue::DropTail(Limit::Bytes(64_000))));
     let Transport::Tcp(tcp) = &*scenario.flows[0].transport else { panic!("TCP was written") };
     assert_eq!((tcp.variant, tcp.nagle, tcp.initial_window_segments), (TcpVariant::Reno, false, Some(4)));
 }

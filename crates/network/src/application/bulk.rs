@@ -47,6 +47,20 @@ impl Bulk {
         self.next = next;
         Some(action)
     }
+
+    /// Does what is due, for which nothing is drawn.
+    pub(super) fn handle_timeout_at(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        if now >= self.activity.stop {
+            self.next = Next::Abort;
+            self.deadline = Time::MAX;
+        } else {
+            self.next = Next::Open;
+            self.deadline = self.activity.stop;
+        }
+    }
 }
 
 impl Machine for Bulk {
@@ -55,16 +69,7 @@ impl Machine for Bulk {
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        if cx.now < self.deadline {
-            return;
-        }
-        if cx.now >= self.activity.stop {
-            self.next = Next::Abort;
-            self.deadline = Time::MAX;
-        } else {
-            self.next = Next::Open;
-            self.deadline = self.activity.stop;
-        }
+        self.handle_timeout_at(cx.now);
     }
 }
 
@@ -91,6 +96,15 @@ impl Transfer {
         self.actions.pop_front()
     }
 
+    /// Does what is due, for which nothing is drawn.
+    pub(super) fn handle_timeout_at(&mut self, now: Time) {
+        if self.started || now < self.start {
+            return;
+        }
+        self.started = true;
+        self.actions.extend([Action::Open, Action::Stream { bytes: self.size_bytes }, Action::Close]);
+    }
+
     /// How many octets it sends.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
@@ -103,10 +117,6 @@ impl Machine for Transfer {
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        if self.started || cx.now < self.start {
-            return;
-        }
-        self.started = true;
-        self.actions.extend([Action::Open, Action::Stream { bytes: self.size_bytes }, Action::Close]);
+        self.handle_timeout_at(cx.now);
     }
 }

@@ -21,7 +21,7 @@ pub use transfers::{Arrivals, Transfers};
 pub use video::Video;
 
 use crate::packet::AppMessage;
-use roamsim_engine::{Span, Time};
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
 
 /// After which time a message is late whose application has no playout delay of its own: what does not disturb a conversation (ITU-T
@@ -107,6 +107,22 @@ impl Source {
             Source::Messages(_) | Source::OnOff(_) | Source::Client(_) => Some(LATE_AFTER),
             Source::Video(video) => Some(video.playout_delay()),
             Source::Bulk(_) | Source::Transfer(_) | Source::Transfers(_) => None,
+        }
+    }
+
+    /// Whether it draws anything.
+    pub(crate) fn draws(&self) -> bool {
+        !matches!(self, Source::Bulk(_) | Source::Transfer(_))
+    }
+
+    /// Does what is due. Who [draws](Source::draws) needs a random stream for it.
+    #[inline]
+    pub(crate) fn handle_timeout_at(&mut self, now: Time, random: Option<&mut Stream>) {
+        match (self, random) {
+            (Source::Bulk(bulk), _) => bulk.handle_timeout_at(now),
+            (Source::Transfer(transfer), _) => transfer.handle_timeout_at(now),
+            (source, Some(random)) => source.handle_timeout(&mut Context { now, random }),
+            (_, None) => debug_assert!(false, "a source that draws without a random stream"),
         }
     }
 

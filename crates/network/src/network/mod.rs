@@ -26,7 +26,6 @@ use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
-use crate::names::shared;
 use crate::packet::{Carried, IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
@@ -50,8 +49,8 @@ struct LinkRecord {
     first_attachment: u32,
     /// The node that a wire leads to; on other links it is asked for by the attachment.
     leads_to: NodeId,
-    name: Arc<str>,
-    drops: DropCounts,
+    /// Of a link that has dropped something.
+    drops: Option<Box<DropCounts>>,
     /// For its link events.
     indications: Alarm,
 }
@@ -179,6 +178,8 @@ pub struct Network {
     /// The packets on wires.
     flights: Flights,
     records: Vec<LinkRecord>,
+    /// By link, the names of those whose first interface has another: mostly none has.
+    names: BTreeMap<u32, Arc<str>>,
     /// The links that are no wires.
     carriers: Vec<Carrier>,
     /// By node, those that take time over packets; empty where none does.
@@ -215,6 +216,7 @@ impl Network {
             links: Vec::new(),
             flights: Flights::default(),
             records: Vec::new(),
+            names: BTreeMap::new(),
             carriers: Vec::new(),
             processors: Vec::new(),
             attachments: Vec::new(),
@@ -254,19 +256,15 @@ impl Network {
             carrier = self.carriers.len() as u32;
             self.carriers.push(Carrier { alarm: Alarm::default(), random });
         }
+        let number = self.links.len() as u32;
         self.links.push(LinkSlot { link });
-        // Mostly its interfaces have its name.
-        let of_interface = addresses.first().map(|&address| &self.topology.interface(address).name);
-        let name = shared(name, of_interface);
-        self.records.push(LinkRecord {
-            carrier,
-            first_attachment,
-            leads_to,
-            name,
-            drops: DropCounts::default(),
-            indications: Alarm::default(),
-        });
-        LinkId((self.links.len() - 1) as u32)
+        let of_interface = addresses.first().map(|&address| &*self.topology.interface(address).name);
+        if of_interface != Some(name) {
+            self.names.insert(number, name.into());
+        }
+        let indications = Alarm::default();
+        self.records.push(LinkRecord { carrier, first_attachment, leads_to, drops: None, indications });
+        LinkId(number)
     }
 
     /// Whether a capture is written, which needs octets.
@@ -314,10 +312,13 @@ impl Network {
         (0..self.links.len()).map(|number| {
             let first = self.records[number].first_attachment as usize;
             let next = self.records.get(number + 1).map(|record| record.first_attachment as usize);
+            let addresses = &self.attachments[first..next.unwrap_or(self.attachments.len())];
+            let of_interface = || addresses.first().map(|&address| &self.topology.interface(address).name);
+            let name = self.names.get(&(number as u32)).or_else(of_interface);
             LinkView {
                 number: LinkId(number as u32),
-                name: &self.records[number].name,
-                addresses: &self.attachments[first..next.unwrap_or(self.attachments.len())],
+                name: name.map_or("", |name| &**name),
+                addresses,
                 link: &self.links[number].link,
             }
         })
@@ -560,7 +561,7 @@ impl Network {
     /// A link does not deliver a packet: its account, and the network's.
     #[inline(always)]
     fn count_drop(&mut self, number: u32, from: Attachment, packet: Account, dropped: Dropped) {
-        let drops = &mut self.records[number as usize].drops;
+        let drops = self.records[number as usize].drops.get_or_insert_default();
         drops.of(dropped.reason, from).add(packet.bytes);
         self.end_in_a_drop(packet);
     }
@@ -651,6 +652,12 @@ impl Network {
         self.links.iter_mut().for_each(|slot| slot.link.finish(end));
     }
 
+    /// The run has ended, and its packets have been counted: nobody asks any more what is on wires, and which ways it goes.
+    pub fn forget_packets(&mut self) {
+        self.flights = Flights::default();
+        self.topology.ways = Default::default();
+    }
+
     /// A warm-up is over: as of [`Link::forget_longest`].
     pub(crate) fn forget_longest(&mut self, now: Time) {
         self.links.iter_mut().for_each(|slot| slot.link.forget_longest(now));
@@ -659,7 +666,8 @@ impl Network {
     /// Drops by place and reason, in the order of the links.
     pub fn drops(&self) -> impl Iterator<Item = Drops<'_>> {
         self.links().zip(&self.records).flat_map(|(link, record)| {
-            record.drops.0.iter().map(move |&((reason, from), count)| Drops { link, from, reason, count })
+            let counts = record.drops.iter().flat_map(|drops| &drops.0);
+            counts.map(move |&((reason, from), count)| Drops { link, from, reason, count })
         })
     }
 

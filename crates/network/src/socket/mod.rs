@@ -24,8 +24,8 @@ use crate::recorder::{Detail, Recorder};
 use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::{Address, Context, Machine};
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::{Address, Machine};
 
 /// Where an association begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +195,12 @@ pub struct EcnCounts {
     pub reductions: u64,
 }
 
-/// The timer of a connection's machine fires.
+/// The timer of a connection's machine fires; `handle_timeout` does what is due.
 fn wake<M: Machine>(
-    (alarm, machine, random): (&mut Alarm, &mut M, &mut Stream),
+    (alarm, machine): (&mut Alarm, &mut M),
     moment: &mut Moment<'_>,
     event: Event,
+    handle_timeout: impl FnOnce(&mut M, Time),
 ) -> bool {
     let now = moment.now;
     if !alarm.fires(now) {
@@ -210,7 +211,7 @@ fn wake<M: Machine>(
         alarm.arm(due, event, moment);
         return false;
     }
-    machine.handle_timeout(&mut Context { now, random });
+    handle_timeout(machine, now);
     true
 }
 

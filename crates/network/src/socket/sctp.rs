@@ -407,7 +407,10 @@ impl Socket for SctpSocket {
     }
 
     fn wake(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
-        super::wake((&mut self.alarm, &mut self.association, &mut self.random), moment, event)
+        let SctpSocket { alarm, association, random, .. } = self;
+        super::wake((alarm, association), moment, event, |association, now| {
+            association.handle_timeout(&mut Context { now, random });
+        })
     }
 
     fn life(&self) -> Option<&Life> {

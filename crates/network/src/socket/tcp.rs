@@ -22,7 +22,7 @@ use crate::topology::NodeId;
 use crate::traffic_class::{Ecn, TrafficClass};
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::tcp::{self, Config, Connection, Flags, Segment, State};
-use roamsim_protocols::{Address, Context, Machine};
+use roamsim_protocols::{Address, Machine};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -56,11 +56,8 @@ pub struct TcpSocket {
     pub(crate) delivered_bytes: u64,
     /// The machine.
     pub connection: Connection,
-    random: Stream,
     /// Octets written to it so far.
     written_bytes: u64,
-    /// The highest stream offset sent, to tell retransmissions in traces.
-    highest_sent: u64,
     /// Of its messages, where there are any.
     messages: Option<Box<Messages>>,
     /// How it went.
@@ -83,6 +80,8 @@ struct Messages {
     written: Option<Coming>,
     /// Sent and not yet acknowledged; kept only for captures and packet stories.
     unacknowledged: VecDeque<Coming>,
+    /// The highest stream offset sent, to tell retransmissions in traces; kept only there.
+    highest_sent: u64,
     /// Of transfers that have a connection each, the number of the one that the connection is of; only where packets are described.
     transfer: Option<u64>,
 }
@@ -90,7 +89,7 @@ struct Messages {
 impl TcpSocket {
     /// Two of which the first will open a connection to the second, which listens, from this number of a TCP socket on.
     ///
-    /// The random stream of each end also draws its initial sequence number. What is sent is kept until it is acknowledged
+    /// The random stream of each end draws its initial sequence number, and nothing else is drawn. What is sent is kept until it is acknowledged
     /// where it is to be `described`.
     pub(crate) fn pair(
         first: u32,
@@ -115,10 +114,8 @@ impl TcpSocket {
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
                 alarm: Alarm::default(),
-                random,
                 written_bytes: 0,
                 delivered_bytes: 0,
-                highest_sent: 0,
                 messages: None,
                 described,
                 close_when_established: false,
@@ -140,9 +137,9 @@ impl TcpSocket {
         reserve: impl FnOnce() -> (Envelope, Place),
         write: impl FnOnce(Place, Packet) -> T,
     ) -> Option<T> {
-        let TcpSocket { local, remote, peer, connection, random, traffic, traffic_class, .. } = self;
+        let TcpSocket { local, remote, peer, connection, traffic, traffic_class, .. } = self;
         connection.transmit_to(
-            &mut Context { now, random },
+            now,
             #[inline(always)]
             |segment, connection| {
                 let (envelope, place) = reserve();
@@ -171,11 +168,10 @@ impl TcpSocket {
     #[inline(always)]
     pub(crate) fn take_in(&mut self, now: Time, packet: &Packet, segment: &Segment) {
         self.traffic.received(packet.size_bytes);
-        let cx = &mut Context { now, random: &mut self.random };
         if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
             self.connection.note_mark(segment);
         }
-        self.connection.handle_segment(cx, segment);
+        self.connection.handle_segment_at(now, segment);
     }
 
     fn messages_mut(&mut self) -> &mut Messages {
@@ -434,7 +430,7 @@ impl Socket for TcpSocket {
     }
 
     fn wake(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
-        super::wake((&mut self.alarm, &mut self.connection, &mut self.random), moment, event)
+        super::wake((&mut self.alarm, &mut self.connection), moment, event, Connection::handle_timeout_at)
     }
 
     fn life(&self) -> Option<&Life> {
@@ -467,8 +463,9 @@ impl Socket for TcpSocket {
         if recorder.trace.segments && segment.payload_bytes > 0 {
             let start = self.connection.payload_offset(segment);
             let octets = start..start + u64::from(segment.payload_bytes);
-            let again = start < self.highest_sent;
-            self.highest_sent = self.highest_sent.max(octets.end);
+            let highest_sent = &mut self.messages_mut().highest_sent;
+            let again = start < *highest_sent;
+            *highest_sent = octets.end.max(*highest_sent);
             let part = StreamPart { sender: self.id(), octets };
             detail.get_or_insert_default().parts = vec![part.clone()];
             let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
@@ -480,7 +477,8 @@ impl Socket for TcpSocket {
     #[cold]
     fn watch_received(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
         let Pdu::Tcp(segment) = &packet.pdu else { return };
-        if self.highest_sent == 0 || !segment.flags.contains(Flags::ACK) {
+        let sends = self.messages.as_ref().is_some_and(|messages| messages.highest_sent > 0);
+        if !sends || !segment.flags.contains(Flags::ACK) {
             return;
         }
         let (sender, connection) = (self.id(), &self.connection);

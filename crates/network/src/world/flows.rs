@@ -20,15 +20,15 @@ impl World {
         if !flow.source_alarm.fires(now) {
             return false;
         }
-        if let Source::Messages(messages) = &mut flow.source
-            && let Some(bytes) = messages.take_alone(&mut Context { now, random: &mut flow.source_random })
+        if let (Source::Messages(messages), Some(random)) = (&mut flow.source, &mut flow.source_random)
+            && let Some(bytes) = messages.take_alone(&mut Context { now, random })
         {
             self.send_of_flow(moment, number, bytes);
             self.arm_source(moment, number);
             return true;
         }
         let worked = flow.source.poll_timeout().is_some_and(|due| due <= now);
-        flow.source.handle_timeout(&mut Context { now, random: &mut flow.source_random });
+        flow.source.handle_timeout_at(now, flow.source_random.as_deref_mut());
         if let Source::Client(client) = &flow.source {
             flow.measurement.lost_messages = client.given_up();
         }

@@ -408,8 +408,9 @@ impl World {
             }
             (User::FlowSource(number), Message::Application(message)) => {
                 let flow = &mut self.flows[number as usize];
-                let mut cx = Context { now, random: &mut flow.source_random };
-                if let Some(response_time) = flow.source.on_message(&mut cx, message) {
+                if let Some(random) = &mut flow.source_random
+                    && let Some(response_time) = flow.source.on_message(&mut Context { now, random }, message)
+                {
                     self.delivered_bytes += u64::from(message.bytes);
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
                     self.note_delay(now, number, response_time);

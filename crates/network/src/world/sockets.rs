@@ -48,6 +48,13 @@ impl World {
         self.tcp.reserve(2 * connections);
     }
 
+    /// The run has ended, and nobody asks any more for what the ends of connections have counted: their memory serves for other things. Flows
+    /// and signalling entries can no longer be named.
+    pub fn forget_connections(&mut self) {
+        self.tcp = Vec::new();
+        self.sctp = Vec::new();
+    }
+
     /// Adds a UDP association between two nodes, `None` where no route joins them.
     pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<Association> {
         let addresses = self.addresses(&a, &b)?;

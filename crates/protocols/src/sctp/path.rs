@@ -7,7 +7,7 @@ use roamsim_engine::{Span, Time};
 
 use super::config::{Config, Rules};
 use crate::machine::Address;
-use crate::tcp::rtt::RttEstimator;
+use crate::tcp::rtt::{BoundedEstimator, Bounds};
 
 /// Where a packet goes from and to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,7 +66,7 @@ pub(super) struct PathState {
     pub(super) removed: bool,
     /// It was the primary path until another was chosen, and is not so again.
     pub(super) deposed: bool,
-    pub(super) rtt: RttEstimator,
+    pub(super) rtt: BoundedEstimator,
     pub(super) cwnd: u64,
     pub(super) ssthresh: u64,
     partial_bytes_acked: u64,
@@ -106,12 +106,12 @@ impl PathState {
             active: true,
             removed: false,
             deposed: false,
-            rtt: RttEstimator::with(
-                config.initial_rto(),
-                config.rto_min,
-                config.rto_max,
-                config.clock_granularity,
-            ),
+            rtt: BoundedEstimator::new(Bounds {
+                initial: config.initial_rto(),
+                min_rto: config.rto_min,
+                max_rto: config.rto_max,
+                granularity: config.clock_granularity,
+            }),
             cwnd,
             ssthresh: u64::MAX,
             partial_bytes_acked: 0,

@@ -8,50 +8,54 @@ use roamsim_engine::Span;
 
 use super::config::Config;
 
+/// What an estimator is told: settings, which connections share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// The timeout before the first measurement.
+    pub initial: Span,
+    /// The least timeout.
+    pub min_rto: Span,
+    /// The largest one.
+    pub max_rto: Span,
+    /// The clock's tick.
+    pub granularity: Span,
+}
+
+impl Bounds {
+    #[inline]
+    pub(crate) fn of(config: &Config) -> Bounds {
+        let &Config { initial_rto, min_rto, max_rto, clock_granularity, .. } = config;
+        Bounds { initial: initial_rto.min(max_rto), min_rto, max_rto, granularity: clock_granularity }
+    }
+}
+
+/// No measurement.
+const NONE: Span = Span::from_ns(u64::MAX);
+
+fn measured(span: Span) -> Option<Span> {
+    (span != NONE).then_some(span)
+}
+
 /// The estimator of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttEstimator {
     /// The timeout in force.
     rto: Span,
-    srtt: Option<Span>,
+    /// `NONE` before the first measurement.
+    srtt: Span,
     rttvar: Span,
     /// The last measurement, until it is taken.
-    latest: Option<Span>,
-    /// The timeout before the first measurement.
-    initial: Span,
-    min_rto: Span,
-    max_rto: Span,
-    granularity: Span,
+    latest: Span,
 }
 
 impl RttEstimator {
-    pub(crate) fn new(config: &Config) -> RttEstimator {
-        let initial = config.initial_rto.min(config.max_rto);
-        RttEstimator::with(initial, config.min_rto, config.max_rto, config.clock_granularity)
-    }
-
-    /// The timeout before the first measurement, its bounds, and the clock's tick.
-    pub(crate) fn with(initial: Span, min_rto: Span, max_rto: Span, granularity: Span) -> RttEstimator {
-        RttEstimator {
-            srtt: None,
-            rttvar: Span::ZERO,
-            latest: None,
-            initial,
-            rto: initial,
-            min_rto,
-            max_rto,
-            granularity,
-        }
-    }
-
-    /// Of exact times, with neither a tick nor a lower bound.
-    pub(super) fn fine_grained(config: &Config) -> RttEstimator {
-        RttEstimator::new(&Config { min_rto: Span::ZERO, clock_granularity: Span::ZERO, ..*config })
+    pub(crate) fn new(bounds: &Bounds) -> RttEstimator {
+        RttEstimator { rto: bounds.initial, srtt: NONE, rttvar: Span::ZERO, latest: NONE }
     }
 
     #[inline]
     pub(crate) fn srtt(&self) -> Option<Span> {
-        self.srtt
+        measured(self.srtt)
     }
 
     #[inline]
@@ -61,21 +65,21 @@ impl RttEstimator {
 
     /// The last measurement, in whole ticks, unless it was taken before.
     pub(crate) fn take_latest(&mut self) -> Option<Span> {
-        self.latest.take()
+        measured(std::mem::replace(&mut self.latest, NONE))
     }
 
     /// The timeout after `doublings` of the one in force, for probes of a closed window.
-    pub(crate) fn backed_off(&self, doublings: u32) -> Span {
-        self.rto.saturating_mul(1 << doublings.min(40)).min(self.max_rto)
+    pub(crate) fn backed_off(&self, bounds: &Bounds, doublings: u32) -> Span {
+        self.rto.saturating_mul(1 << doublings.min(40)).min(bounds.max_rto)
     }
 
     /// A measurement of one segment that was sent once, one of `samples_per_rtt` a round trip.
     #[inline]
-    pub(crate) fn sample(&mut self, elapsed: Span, samples_per_rtt: u64) {
-        let r = self.whole_ticks(elapsed).as_ns();
-        self.latest = Some(Span::from_ns(r));
+    pub(crate) fn sample(&mut self, bounds: &Bounds, elapsed: Span, samples_per_rtt: u64) {
+        let r = whole_ticks(elapsed, bounds.granularity).as_ns();
+        self.latest = Span::from_ns(r);
         let samples = samples_per_rtt.max(1);
-        let (srtt, rttvar) = match self.srtt {
+        let (srtt, rttvar) = match self.srtt() {
             None => (r, r / 2),
             Some(srtt) => {
                 let srtt = srtt.as_ns();
@@ -84,28 +88,72 @@ impl RttEstimator {
                 (weighted(srtt, r, 8 * samples), rttvar)
             }
         };
-        self.srtt = Some(Span::from_ns(srtt));
+        self.srtt = Span::from_ns(srtt);
         self.rttvar = Span::from_ns(rttvar);
-        let margin = self.granularity.max(self.rttvar.saturating_mul(4));
-        self.rto = (Span::from_ns(srtt) + margin).max(self.min_rto).min(self.max_rto);
+        let margin = bounds.granularity.max(self.rttvar.saturating_mul(4));
+        self.rto = (self.srtt + margin).max(bounds.min_rto).min(bounds.max_rto);
     }
 
     /// The timer expired: the timeout doubles (RFC 6298 5.5).
-    pub(crate) fn back_off(&mut self) {
-        self.rto = self.rto.saturating_mul(2).min(self.max_rto);
+    pub(crate) fn back_off(&mut self, bounds: &Bounds) {
+        self.rto = self.rto.saturating_mul(2).min(bounds.max_rto);
     }
 
     /// The SYN was lost, so data starts with 3 s unless a measurement is there (RFC 6298 5.7).
-    pub(crate) fn restart_after_lost_syn(&mut self) {
-        if self.srtt.is_none() {
-            self.initial = self.initial.max(Span::from_secs(3)).min(self.max_rto);
-            self.rto = self.initial;
+    pub(crate) fn restart_after_lost_syn(&mut self, bounds: &Bounds) {
+        if self.srtt().is_none() {
+            self.rto = bounds.initial.max(Span::from_secs(3)).min(bounds.max_rto);
         }
     }
+}
 
-    fn whole_ticks(&self, elapsed: Span) -> Span {
-        let tick = self.granularity.as_ns();
-        if tick <= 1 { elapsed } else { Span::from_ns(elapsed.as_ns().div_ceil(tick).saturating_mul(tick)) }
+fn whole_ticks(elapsed: Span, granularity: Span) -> Span {
+    let tick = granularity.as_ns();
+    if tick <= 1 { elapsed } else { Span::from_ns(elapsed.as_ns().div_ceil(tick).saturating_mul(tick)) }
+}
+
+/// An estimator that keeps its bounds, where nobody else has them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BoundedEstimator {
+    estimator: RttEstimator,
+    bounds: Bounds,
+}
+
+impl BoundedEstimator {
+    pub(crate) fn new(bounds: Bounds) -> BoundedEstimator {
+        BoundedEstimator { estimator: RttEstimator::new(&bounds), bounds }
+    }
+
+    /// Of exact times, with neither a tick nor a lower bound.
+    pub(super) fn fine_grained(config: &Config) -> BoundedEstimator {
+        let bounds = Bounds::of(config);
+        BoundedEstimator::new(Bounds { min_rto: Span::ZERO, granularity: Span::ZERO, ..bounds })
+    }
+
+    #[inline]
+    pub(crate) fn srtt(&self) -> Option<Span> {
+        self.estimator.srtt()
+    }
+
+    #[inline]
+    pub(crate) fn rto(&self) -> Span {
+        self.estimator.rto()
+    }
+
+    /// The last measurement, in whole ticks, unless it was taken before.
+    pub(crate) fn take_latest(&mut self) -> Option<Span> {
+        self.estimator.take_latest()
+    }
+
+    /// A measurement of one segment that was sent once, one of `samples_per_rtt` a round trip.
+    #[inline]
+    pub(crate) fn sample(&mut self, elapsed: Span, samples_per_rtt: u64) {
+        self.estimator.sample(&self.bounds, elapsed, samples_per_rtt);
+    }
+
+    /// The timer expired: the timeout doubles.
+    pub(crate) fn back_off(&mut self) {
+        self.estimator.back_off(&self.bounds);
     }
 }
 
@@ -119,8 +167,8 @@ fn weighted(old: u64, new: u64, parts: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn estimator(min_rto: Span) -> RttEstimator {
-        RttEstimator::new(&Config { min_rto, ..Config::default() })
+    fn estimator(min_rto: Span) -> BoundedEstimator {
+        BoundedEstimator::new(Bounds::of(&Config { min_rto, ..Config::default() }))
     }
 
     #[test]
@@ -167,14 +215,17 @@ mod tests {
 
     #[test]
     fn a_lost_syn_makes_three_seconds() {
-        let mut rtt = estimator(Span::from_ms(200));
-        rtt.back_off();
-        rtt.restart_after_lost_syn();
-        assert_eq!(rtt.rto(), Span::from_secs(3));
-        let mut bounded = RttEstimator::new(&Config { max_rto: Span::from_ms(500), ..Config::default() });
-        assert_eq!(bounded.rto(), Span::from_ms(500));
-        bounded.restart_after_lost_syn();
-        assert_eq!(bounded.rto(), Span::from_ms(500));
+        let after = |config: &Config| {
+            let bounds = Bounds::of(config);
+            let mut rtt = RttEstimator::new(&bounds);
+            let before = rtt.rto();
+            rtt.back_off(&bounds);
+            rtt.restart_after_lost_syn(&bounds);
+            (before, rtt.rto())
+        };
+        assert_eq!(after(&Config::default()), (Span::from_secs(1), Span::from_secs(3)));
+        let most = Span::from_ms(500);
+        assert_eq!(after(&Config { max_rto: most, ..Config::default() }), (most, most));
     }
 
     #[test]

@@ -51,3 +51,78 @@ pub struct Stats {
     /// Segments refused: outside the window, by PAWS, by state, or acknowledging what was never sent.
     pub segments_refused: u64,
 }
+
+/// What of them a connection counts by itself; the others follow from that and from where its streams are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counters {
+    pub data_segments_sent: u64,
+    pub bytes_sent: u64,
+    pub pure_acks_sent: u64,
+    pub segments_received: u64,
+    pub data_segments_received: u64,
+    pub control_segments_sent: u64,
+    pub retransmissions: u64,
+    pub data_retransmissions: u64,
+    pub bytes_retransmitted: u64,
+    pub timeouts: u64,
+    pub fast_retransmits: u64,
+    pub ecn_marks_received: u64,
+    pub ecn_reductions: u64,
+    pub window_probes_sent: u64,
+    pub rtt_samples: u64,
+    pub duplicate_segments_received: u64,
+    pub out_of_order_segments_received: u64,
+    pub duplicate_acks_received: u64,
+    pub segments_refused: u64,
+}
+
+impl Counters {
+    /// The counters of a connection whose streams are so far.
+    pub fn told(self, bytes_acknowledged: u64, bytes_received: u64) -> Stats {
+        let Counters {
+            data_segments_sent,
+            bytes_sent,
+            pure_acks_sent,
+            segments_received,
+            data_segments_received,
+            control_segments_sent,
+            retransmissions,
+            data_retransmissions,
+            bytes_retransmitted,
+            timeouts,
+            fast_retransmits,
+            ecn_marks_received,
+            ecn_reductions,
+            window_probes_sent,
+            rtt_samples,
+            duplicate_segments_received,
+            out_of_order_segments_received,
+            duplicate_acks_received,
+            segments_refused,
+        } = self;
+        Stats {
+            segments_sent: data_segments_sent + pure_acks_sent + control_segments_sent,
+            bytes_acknowledged,
+            bytes_received,
+            data_segments_sent,
+            bytes_sent,
+            pure_acks_sent,
+            segments_received,
+            data_segments_received,
+            control_segments_sent,
+            retransmissions,
+            data_retransmissions,
+            bytes_retransmitted,
+            timeouts,
+            fast_retransmits,
+            ecn_marks_received,
+            ecn_reductions,
+            window_probes_sent,
+            rtt_samples,
+            duplicate_segments_received,
+            out_of_order_segments_received,
+            duplicate_acks_received,
+            segments_refused,
+        }
+    }
+}

@@ -308,7 +308,12 @@ impl<'a> Attached<'a> {
                     let role = pair.roles[end];
                     // A base station is in its access once, not once a station.
                     if role != Role::BaseStation || at == 0 {
-                        by_node.entry(node).or_default().push(Part { role, with: pair.nodes[1 - end] });
+                        let parts = by_node.entry(node).or_default();
+                        // Most nodes have one.
+                        if parts.is_empty() {
+                            parts.reserve_exact(1);
+                        }
+                        parts.push(Part { role, with: pair.nodes[1 - end] });
                     }
                 }
             }

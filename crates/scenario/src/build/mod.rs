@@ -33,12 +33,14 @@ pub(crate) struct Builder<'a> {
 /// The nodes and their routes, the nodes by name, and by the number of each link its access.
 pub(crate) fn topology(scenario: &Scenario) -> (Topology, ByName<'_, NodeId>, Vec<&dyn Access>) {
     let (builder, topology, links) = start(scenario, 0, 0);
-    (topology, builder.nodes, links.iter().map(|link| link.access).collect())
+    (topology, builder.nodes, links.all.iter().map(|link| link.access).collect())
 }
 
 /// The first steps, up to the routes.
-fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topology, Vec<NewLink<'_>>) {
+fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topology, NewLinks<'_>) {
     let mut topology = Topology::default();
+    // As many interfaces as there are ends of wires; what else there is comes on top.
+    topology.expect(scenario.nodes.len(), 2 * scenario.links.len());
     let nodes: ByName<'_, NodeId> =
         scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
     let builder = Builder { scenario, seed, replication, nodes };
@@ -81,7 +83,7 @@ pub(crate) fn world(
     let recorder = recorder(&topology, ip).map_err(Unbuilt::Capture)?;
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
-    network.expect_links(links.len());
+    network.expect_links(links.all.len());
     for node in &scenario.nodes {
         if !node.packet_processing_time.is_zero() {
             let time = time_distribution(&node.packet_processing_time);
@@ -102,12 +104,13 @@ pub(crate) fn world(
     // After the flows, whose packets a loss may name.
     let trace = world.network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
     let making = Making { builder: &builder, flows: &world.flows, trace };
-    for NewLink { access, part, addresses } in &links {
+    for (link, addresses) in links.iter() {
         keep_on(watch)?;
-        let random = builder.stream("link", access.name(), &[]);
-        world.network.add_link(access.machine(*part, &making), access.name(), addresses, random);
+        let random = builder.stream("link", link.access.name(), &[]);
+        let machine = link.access.machine(link.part as usize, &making);
+        world.network.add_link(machine, link.access.name(), addresses, random);
     }
-    world.path_changes = builder.path_changes(&world.network.topology, &links);
+    world.path_changes = builder.path_changes(&world.network.topology, &links.all);
     for signalling in &scenario.signalling {
         keep_on(watch)?;
         builder.signalling(&mut world, signalling);
@@ -129,8 +132,33 @@ pub(crate) fn world(
 pub(crate) struct NewLink<'a> {
     pub(crate) access: &'a dyn Access,
     /// Its number among the links of the access.
-    part: usize,
-    pub(crate) addresses: Vec<Address>,
+    part: u32,
+    /// How many attachments all have up to it.
+    attachments: u32,
+}
+
+/// All of them, by their numbers.
+#[derive(Default)]
+pub(crate) struct NewLinks<'a> {
+    all: Vec<NewLink<'a>>,
+    /// The addresses of their attachments, link by link.
+    addresses: Vec<Address>,
+}
+
+impl<'a> NewLinks<'a> {
+    fn add(&mut self, access: &'a dyn Access, part: u32, addresses: &[Address]) {
+        self.addresses.extend(addresses);
+        self.all.push(NewLink { access, part, attachments: self.addresses.len() as u32 });
+    }
+
+    /// Each with the addresses of its attachments.
+    fn iter(&self) -> impl Iterator<Item = (&NewLink<'a>, &[Address])> {
+        let mut first = 0;
+        self.all.iter().map(move |link| {
+            let end = link.attachments as usize;
+            (link, &self.addresses[std::mem::replace(&mut first, end)..end])
+        })
+    }
 }
 
 impl Builder<'_> {

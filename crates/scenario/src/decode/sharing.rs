@@ -57,7 +57,7 @@ mod tests {
     fn what_one_says_as_the_one_before_is_held_once() {
         let text = r#"
             scenario = { name = "x", duration = "1s" }
-            node = [{ name = "a" }, { name = "b" }, { name = "c" }, { name = "d" }]
+            node = [{ name = "a" }, { name = "b" }, { name = "c", multihomed = true }, { name = "d" }]
             link = [
                 { name = "1", between = ["a", "b"], rate = "1Mb/s", delay = "1ms", queue = { packets = 5 } },
                 { name = "2", between = ["b", "c"], rate = "1Mb/s", delay = "1ms", queue = { packets = 5 } },
@@ -68,13 +68,13 @@ mod tests {
                 { name = "g", from = "b", to = "c", transport = { protocol = "tcp" }, application = { kind = "bulk" } },
             ]
         "#;
-        let Scenario { links, flows, .. } =
+        let Scenario { nodes, links, flows, .. } =
             Scenario::parse(text, "x", Format::Toml, &[]).expect("a valid scenario");
         let [one, two, three] = &links[..] else { panic!("three links") };
-        let queue = |link: &crate::access::wire::model::Link| link.queue.clone().expect("it is written");
-        assert!(Arc::ptr_eq(&one.rate, &two.rate) && Arc::ptr_eq(&queue(one), &queue(two)));
+        assert!(Arc::ptr_eq(&one.kind, &two.kind) && !Arc::ptr_eq(&two.kind, &three.kind));
         assert_eq!(three.rate[0].constant_bps, Some(2_000_000));
-        assert!(!Arc::ptr_eq(&queue(two), &queue(three)) && Arc::ptr_eq(&two.delay, &three.delay));
+        assert!(Arc::ptr_eq(&nodes[0].kind, &nodes[1].kind) && !Arc::ptr_eq(&nodes[1].kind, &nodes[2].kind));
+        assert!(nodes[2].multihomed);
         assert!(Arc::ptr_eq(&flows[0].transport, &flows[1].transport));
     }
 }

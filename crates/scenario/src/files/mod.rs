@@ -224,7 +224,7 @@ impl Files<'_> {
             Ok(parsed) => Some(parsed),
             Err(fault) => {
                 let whole = fault.span.is_empty();
-                let at = if whole { place } else { Some(Place::new(source, fault.span)) };
+                let at = if whole { place } else { Place::new(source, fault.span) };
                 let mut problem = Problem::new(fault.message).at(at).path(path).help(fault.help);
                 if !whole {
                     problem = problem.related(place, "the file is named here");

@@ -7,6 +7,8 @@ use roamsim_network::application::Measurement;
 use roamsim_network::flow::{Association, Flow};
 use roamsim_network::socket::Counts;
 use roamsim_network::subject::Subject;
+use std::borrow::Cow;
+use std::ops::Deref;
 
 /// A count that streams do not have.
 fn messages_only(flow: &Flow, count: u64) -> f64 {
@@ -18,9 +20,35 @@ pub(crate) fn connection(world: &World, association: Association) -> String {
     world.ending(association).map_or_else(String::new, |ending| ending.name().to_owned())
 }
 
+/// What was measured of a flow: mostly where the flow has it.
+enum Measured<'a> {
+    There(&'a Measurement),
+    Here(Box<Measurement>),
+}
+
+impl Measured<'_> {
+    fn of(measured: Cow<'_, Measurement>) -> Measured<'_> {
+        match measured {
+            Cow::Borrowed(measured) => Measured::There(measured),
+            Cow::Owned(measured) => Measured::Here(Box::new(measured)),
+        }
+    }
+}
+
+impl Deref for Measured<'_> {
+    type Target = Measurement;
+
+    fn deref(&self) -> &Measurement {
+        match self {
+            Measured::There(measured) => measured,
+            Measured::Here(measured) => measured,
+        }
+    }
+}
+
 pub(crate) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
-    let measured: Vec<_> = (0..flows.len()).map(|flow| world.flow_measurement(flow)).collect();
+    let measured: Vec<_> = (0..flows.len()).map(|flow| Measured::of(world.flow_measurement(flow))).collect();
     let both = || flows.iter().zip(&measured).map(|(flow, measured)| (flow, &**measured));
     // What the source sent, and the answers of a flow that has a server.
     let sent = |count: fn(Counts) -> u64| {

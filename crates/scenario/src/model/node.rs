@@ -1,57 +1,144 @@
 //! Nodes.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::distribution::TimeDistribution;
 use crate::access::wifi::station::WifiStation;
+use crate::decode::{Sharing, share};
 use crate::handover::model::Scheme;
 use crate::motion::model::{Motion, Place};
 use crate::units;
 
-/// A `[[node]]`: a host or a router, which is the same thing until something runs on it.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A node: what a `[[node]]` says.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "NodeTable")]
 pub struct Node {
-    /// The node's name, by which links, cells, flows and signalling refer to it.
+    /// Its name, by which links, cells, flows and signalling refer to it.
     pub name: String,
+    /// What it is like. Nodes that are alike, one behind the other, have it together.
+    pub kind: Arc<Kind>,
+}
+
+/// What a node is like, whatever its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// Where it is, or where its motion begins.
+    pub position: Option<Place>,
+    /// How it moves, if it does.
+    pub motion: Option<Box<Motion>>,
+    /// Time that it takes over each packet.
+    pub packet_processing_time: TimeDistribution,
+    /// By how much another base station has to be nearer, in metres.
+    pub hysteresis_m: f64,
+    /// Whether each of its addresses stays with its own link or cell.
+    pub multihomed: bool,
+    /// How the addresses of a station follow it, where that is written.
+    pub handover: Option<Scheme>,
+    /// How a station of Wi-Fi cells with beacons finds its access point.
+    pub wifi: Option<Box<WifiStation>>,
+    /// When a multihomed station prefers the address of another cell.
+    pub change_primary_at: PrimaryChange,
+}
+
+/// A `[[node]]`: a host or a router, which is the same thing until something runs on it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "Node", deny_unknown_fields)]
+struct NodeTable {
+    /// The node's name, by which links, cells, flows and signalling refer to it.
+    name: String,
     /// Where it is, or where its motion begins. Base stations and stations of a `[[cell]]` need it, unless their motion
     /// comes from a file.
     #[serde(default)]
-    pub position: Option<Place>,
+    position: Option<Place>,
     /// How it moves. Left out: not at all.
     #[serde(default)]
-    pub motion: Option<Box<Motion>>,
+    motion: Option<Box<Motion>>,
     /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue of a link;
     /// drawn anew for each. Packets leave in the order in which they came. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
-    pub packet_processing_time: TimeDistribution,
+    packet_processing_time: TimeDistribution,
     /// A station changes its cell when another base station is nearer by more than this; a `multihomed` one its primary
     /// address, by the rule `nearer`. Default chosen: nothing,
     /// because a station here knows distances without noise, and does not change back and forth.
     #[serde(rename = "hysteresis", default, with = "units::length")]
     #[schemars(with = "units::Length")]
-    pub hysteresis_m: f64,
+    hysteresis_m: f64,
     /// Whether each of its addresses stays with its own link or cell: packets to an address arrive over that link,
     /// and what is sent from the address leaves by it. Such a node forwards nothing. Default chosen: false. Addresses
     /// then name the node, and routes take the shortest way to it; those of a station follow it from cell to cell.
     #[serde(default)]
-    pub multihomed: bool,
+    multihomed: bool,
     /// How the addresses of a station follow it from cell to cell. Left out, the rest of the scenario says it: a mobile node
     /// of a `[[mobile_ip]]` has `mobile_ip`, a `multihomed` one with an SCTP association with `dynamic_addresses`
     /// `mobile_sctp`, a `multihomed` one of a `[[handover]]` `mih`, any other `multihomed` one `multihomed`, and all others `bridged`. What does not go together, or what
     /// its cells cannot serve, is refused.
     #[serde(default)]
-    pub handover: Option<Scheme>,
+    handover: Option<Scheme>,
     /// How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
     #[serde(default)]
-    pub wifi: Option<Box<WifiStation>>,
+    wifi: Option<Box<WifiStation>>,
     /// When a `multihomed` station prefers the address of another cell, for its SCTP associations with
     /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their cell, and
     /// schemes are then compared at the same moment.
     #[serde(default)]
-    pub change_primary_at: PrimaryChange,
+    change_primary_at: PrimaryChange,
+}
+
+impl From<NodeTable> for Node {
+    fn from(table: NodeTable) -> Node {
+        let NodeTable {
+            name,
+            position,
+            motion,
+            packet_processing_time,
+            hysteresis_m,
+            multihomed,
+            handover,
+            wifi,
+            change_primary_at,
+        } = table;
+        let kind = Kind {
+            position,
+            motion,
+            packet_processing_time,
+            hysteresis_m,
+            multihomed,
+            handover,
+            wifi,
+            change_primary_at,
+        };
+        Node { name, kind: Arc::new(kind) }
+    }
+}
+
+impl Deref for Node {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        &self.kind
+    }
+}
+
+impl JsonSchema for Node {
+    fn schema_name() -> Cow<'static, str> {
+        NodeTable::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        NodeTable::json_schema(generator)
+    }
+}
+
+impl Sharing for Node {
+    fn share(&mut self, before: &Node) {
+        share(&mut self.kind, &before.kind);
+    }
 }
 
 /// When a station with an address in each cell prefers that of another one. A preferred address whose cell is lost gives

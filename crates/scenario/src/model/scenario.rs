@@ -32,7 +32,8 @@ pub struct Scenario {
     #[serde(rename = "scenario")]
     pub general: General,
     /// The nodes, one `[[node]]` each: hosts and routers alike.
-    #[serde(rename = "node", default)]
+    #[serde(rename = "node", default, deserialize_with = "sharing")]
+    #[schemars(with = "Vec<Node>")]
     pub nodes: Vec<Node>,
     /// The wired links, one `[[link]]` each.
     #[serde(rename = "link", default, deserialize_with = "sharing")]

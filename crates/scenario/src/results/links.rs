@@ -16,7 +16,7 @@ struct Row {
     to: Option<Address>,
 }
 
-pub(super) fn table(world: &World, end: Time) -> Table {
+pub(crate) fn table(world: &World, end: Time) -> Table {
     let topology = &world.network.topology;
     // Rows are asked again for each column: there are many, and what they say lies elsewhere.
     let mut rows = Vec::with_capacity(world.network.links().count());

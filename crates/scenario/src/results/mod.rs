@@ -14,6 +14,7 @@ pub(crate) mod segments;
 mod series;
 mod signals;
 
+pub(crate) use self::links::table as links;
 pub(crate) use self::series::table as series;
 pub(crate) use self::signals::table as signals;
 
@@ -24,14 +25,13 @@ use crate::{flow, handover, mih_handover, mobile_ip, signalling};
 use roamsim_engine::Time;
 use roamsim_network::World;
 
-/// The tables of a finished run that lasted until `end`, except for those of traces.
+/// Where `links` stands among the tables.
+pub(crate) const LINKS_AT: usize = 2;
+
+/// The tables of a finished run that lasted until `end`, except for those of traces, and for `links`, which is made by itself.
 pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table> {
-    let mut tables = vec![
-        flow::results::table(world, end),
-        signalling::results::table(world, end),
-        links::table(world, end),
-        drops::table(world),
-    ];
+    let mut tables =
+        vec![flow::results::table(world, end), signalling::results::table(world, end), drops::table(world)];
     tables.extend(percentiles::table(scenario, world));
     tables.extend(queues::table(world));
     tables.extend(ecn::tables(world, end));

@@ -37,6 +37,8 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     flow::check::check(scenario, &names, &topology, &mut report);
     signalling::check::check(scenario, &names, &topology, &mut report);
     mih_handover::check::check(scenario, &names, &topology, &mut report);
+    // What follows makes tables of its own.
+    drop((names, trajectories, topology));
     unused::check(scenario, &attached, &mut report);
     if report.problems.count() == 0 {
         loss_list::check(scenario, &mut report);

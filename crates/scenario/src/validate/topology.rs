@@ -61,8 +61,14 @@ impl Topology {
     fn join(&mut self, nodes: [Option<usize>; 2], access: &dyn Access) {
         let (mtu_bytes, cost) = (access.mtu_bytes(), u64::from(access.cost()));
         if let [Some(a), Some(b)] = nodes {
-            self.neighbours[a].push(Way { to: b, mtu_bytes, cost });
-            self.neighbours[b].push(Way { to: a, mtu_bytes, cost });
+            for (from, to) in [(a, b), (b, a)] {
+                let ways = &mut self.neighbours[from];
+                // Most nodes have one.
+                if ways.is_empty() {
+                    ways.reserve_exact(1);
+                }
+                ways.push(Way { to, mtu_bytes, cost });
+            }
             self.smallest_mtu_bytes = self.smallest_mtu_bytes.min(mtu_bytes);
         }
     }

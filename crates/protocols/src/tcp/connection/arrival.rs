@@ -15,9 +15,15 @@ impl Connection {
     /// A segment for this connection has arrived.
     #[inline]
     pub fn handle_segment(&mut self, cx: &mut Context<'_>, segment: &Segment) {
+        self.handle_segment_at(cx.now, segment);
+    }
+
+    /// The same by the time alone.
+    #[inline]
+    pub fn handle_segment_at(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_received += 1;
-        if !self.arrive_steady(cx.now, segment) {
-            self.arrive_otherwise(cx.now, segment);
+        if !self.arrive_steady(now, segment) {
+            self.arrive_otherwise(now, segment);
         }
     }
 

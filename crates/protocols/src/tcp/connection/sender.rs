@@ -11,7 +11,7 @@ use super::{Connection, Pending};
 use crate::tcp::config::{Config, Variant};
 use crate::tcp::detection::{self, Detection, DuplicateAcks};
 use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
-use crate::tcp::rtt::RttEstimator;
+use crate::tcp::rtt::{Bounds, RttEstimator};
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::from_wire;
 use crate::tcp::window::{self, Acked, Cause, WindowLaw};
@@ -63,8 +63,8 @@ pub(super) struct Sender {
     pub(super) probes: u32,
     /// What the ends have agreed on, options included.
     pub(super) agreed_mss: u64,
-    /// What the path carries, options included, where that is known.
-    pub(super) path_mss: Option<u64>,
+    /// What the path carries, options included; `u64::MAX` as long as that is not known.
+    pub(super) path_mss: u64,
 }
 
 impl Sender {
@@ -109,7 +109,7 @@ impl Sender {
             written: 0,
             smss: u64::from(config.mss_bytes.max(1)),
             agreed_mss: u64::from(config.mss_bytes.max(1)),
-            path_mss: None,
+            path_mss: u64::MAX,
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent_at: Time::ZERO,
@@ -120,7 +120,7 @@ impl Sender {
             slow_start_after_loss: false,
             retries: 0,
             probes: 0,
-            rtt: RttEstimator::new(config),
+            rtt: RttEstimator::new(&Bounds::of(config)),
             detection,
             recovery,
             window,
@@ -138,7 +138,7 @@ impl Sender {
         let initial = if self.retries > 1 { self.smss } else { config.initial_window.bytes(self.smss) };
         self.window.start(self.smss, initial);
         if self.retries > 0 {
-            self.rtt.restart_after_lost_syn();
+            self.rtt.restart_after_lost_syn(&Bounds::of(config));
         }
         self.retries = 0;
     }
@@ -484,7 +484,7 @@ impl Connection {
     #[inline(never)]
     pub(super) fn take_round_trip(&mut self, elapsed: Span, samples: u64) {
         self.stats.rtt_samples += 1;
-        self.sender.rtt.sample(elapsed, samples);
+        self.sender.rtt.sample(&Bounds::of(&self.config), elapsed, samples);
     }
 
     pub(super) fn duplicate_ack(&mut self, now: Time) {

@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 
 use super::receiver::Acknowledgement;
 use super::{Connection, Pending, State};
+use crate::tcp::rtt::Bounds;
 
 /// What the connection's main timer waits for. The purposes exclude each other: with data in flight the
 /// retransmission timer runs; with none and a window that lets none go, the persist timer; in TIME-WAIT neither.
@@ -77,7 +78,7 @@ impl Connection {
         if self.too_many_retries() {
             return;
         }
-        self.sender.rtt.back_off();
+        self.sender.rtt.back_off(&Bounds::of(&self.config));
         self.timers.start(Purpose::Retransmission, now + self.sender.rtt.rto());
         if matches!(self.state, State::SynSent | State::SynReceived) {
             self.syn_due = true;
@@ -100,7 +101,7 @@ impl Connection {
     }
 
     pub(super) fn persist_interval(&self) -> Span {
-        self.sender.rtt.backed_off(self.sender.probes)
+        self.sender.rtt.backed_off(&Bounds::of(&self.config), self.sender.probes)
     }
 
     /// Counts a retry; true when the connection is given up for it.

@@ -23,7 +23,7 @@ use roamsim_engine::Time;
 
 use super::{DuplicateAcks, Heard};
 use crate::tcp::config::Config;
-use crate::tcp::rtt::RttEstimator;
+use crate::tcp::rtt::BoundedEstimator;
 
 /// New ACKs after a retransmission at which the first segment in flight is looked at.
 const CHECKS_AFTER_RETRANSMISSION: u8 = 2;
@@ -45,7 +45,7 @@ pub struct Vegas {
     duplicates: DuplicateAcks,
     /// What is in flight, in order. Bounded by the flight: one entry a segment, none below `snd_una`.
     sent: VecDeque<Sent>,
-    timer: RttEstimator,
+    timer: BoundedEstimator,
     /// New ACKs still to come at which the first segment is looked at.
     checks: u8,
     /// When a loss last asked for a smaller window.
@@ -58,7 +58,7 @@ impl Vegas {
         Vegas {
             duplicates: DuplicateAcks::new(config.dup_ack_threshold),
             sent: VecDeque::new(),
-            timer: RttEstimator::fine_grained(config),
+            timer: BoundedEstimator::fine_grained(config),
             checks: 0,
             reduced_at: None,
         }

@@ -1,6 +1,6 @@
 //! The machine of one direction of a wire.
 
-use super::model::{Link as LinkModel, LossModel as Losses, Transitions as Moves};
+use super::model::{Kind, Link as LinkModel, LossModel as Losses, Transitions as Moves};
 use super::path::{Delay as DelayModel, LinkEvent, Rate, Varying};
 use crate::access::Making;
 use crate::access::queue::{Queue, queue_limit};
@@ -20,18 +20,8 @@ use roamsim_network::queue::drop_tail::DropTail;
 
 /// The direction that starts from one of the ends.
 pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> AnyLink {
-    let LinkModel {
-        name,
-        between,
-        rate: _,
-        delay: _,
-        queue: _,
-        mtu_bytes,
-        cost: _,
-        loss,
-        duplicate: _,
-        outages,
-    } = model;
+    let LinkModel { name, between, kind } = model;
+    let Kind { rate: _, delay: _, queue: _, mtu_bytes, cost: _, loss, duplicate: _, outages } = &**kind;
     let mtu_bytes = *mtu_bytes as u32;
     let stream = |purpose: &str| making.builder.stream("link", name, &[&escaped(&between[from]), purpose]);
     let loss = loss.iter().find(|loss| model.is_of(loss.from.as_ref(), from));

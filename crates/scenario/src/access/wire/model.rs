@@ -1,9 +1,11 @@
 //! Wired point-to-point links: rate, delay, queue, loss, outages.
 
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use roamsim_engine::{Span, Time};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
 use super::path::{Delay, LossSeries, Rate, Varying};
@@ -14,48 +16,107 @@ use crate::decode::{OneOrMany, Sharing, share};
 use crate::schema::{first_variant_is_default, plain_value_is_first_key};
 use crate::units;
 
-/// A `[[link]]`: a full-duplex wire between two nodes.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A wired link: what a `[[link]]` says.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "LinkTable")]
 pub struct Link {
     /// The link's name in results.
     pub name: String,
     /// The two nodes at its ends.
     pub between: [String; 2],
+    /// What it is like. Links that are alike, one behind the other, have it together.
+    pub kind: Arc<Kind>,
+}
+
+/// What a link is like, whatever its name and its ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// Bit rate of each direction.
+    pub rate: Vec<Rate>,
+    /// Propagation delay, one way.
+    pub delay: Vec<Delay>,
+    /// The queue in front of each direction, where one is written.
+    pub queue: Option<Queue>,
+    /// The largest IP packet that it carries.
+    pub mtu_bytes: u64,
+    /// What it costs on a route, in both directions.
+    pub cost: u32,
+    /// Loss; empty where there is none.
+    pub loss: Vec<Loss>,
+    /// Packets that arrive twice.
+    pub duplicate: Vec<Duplicate>,
+    /// When it is cut.
+    pub outages: Vec<Outage>,
+}
+
+/// A `[[link]]`: a full-duplex wire between two nodes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "Link", deny_unknown_fields)]
+struct LinkTable {
+    /// The link's name in results.
+    name: String,
+    /// The two nodes at its ends.
+    between: [String; 2],
     /// Bit rate of each direction: one for both, or a list of tables, one a direction.
-    #[serde(deserialize_with = "one_or_many_shared")]
+    #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Rate>")]
-    pub rate: Arc<[Rate]>,
+    rate: Vec<Rate>,
     /// Propagation delay, one way: one for both directions, or a list of tables, one a direction.
-    #[serde(deserialize_with = "one_or_many_shared")]
+    #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Delay>")]
-    pub delay: Arc<[Delay]>,
+    delay: Vec<Delay>,
     /// The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one bandwidth-delay product of
     /// 1500-byte packets at 30 Mb/s and 40 ms); in a direction with a mahimahi trace without a limit, as in its link emulator.
-    #[serde(default, deserialize_with = "queue")]
-    #[schemars(with = "Option<Queue>")]
-    pub queue: Option<Arc<Queue>>,
+    #[serde(default)]
+    queue: Option<Queue>,
     /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section 2).
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
-    pub mtu_bytes: u64,
+    mtu_bytes: u64,
     /// What the link costs on a route, in both directions, from 1 to 65535; routes are those of the least sum (the interface output cost of
     /// RFC 2328 appendix C.3). Default: 1, every link alike. Cells and accesses of DECT cost 1.
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1, max = 65535))]
-    pub cost: u32,
+    cost: u32,
     /// Loss: one table, or a list of tables, one a direction. Left out: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
-    pub loss: Vec<Loss>,
+    loss: Vec<Loss>,
     /// Packets that arrive twice, the copy at the same instant: a probability for both directions, or a list of tables, one a direction. Left
     /// out: none.
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Duplicate>")]
-    pub duplicate: Vec<Duplicate>,
+    duplicate: Vec<Duplicate>,
     /// When the link is cut: what arrives at it or is on it during an outage is lost. Left out: never.
     #[serde(default)]
-    pub outages: Vec<Outage>,
+    outages: Vec<Outage>,
+}
+
+impl From<LinkTable> for Link {
+    fn from(table: LinkTable) -> Link {
+        let LinkTable { name, between, rate, delay, queue, mtu_bytes, cost, loss, duplicate, outages } =
+            table;
+        let kind = Kind { rate, delay, queue, mtu_bytes, cost, loss, duplicate, outages };
+        Link { name, between, kind: Arc::new(kind) }
+    }
+}
+
+impl Deref for Link {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        &self.kind
+    }
+}
+
+impl JsonSchema for Link {
+    fn schema_name() -> Cow<'static, str> {
+        LinkTable::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        LinkTable::json_schema(generator)
+    }
 }
 
 impl Link {
@@ -87,7 +148,7 @@ impl Link {
 
     /// The queue that is written here.
     pub(super) fn own_queue(&self) -> Option<Queue> {
-        self.queue.as_deref().copied()
+        self.queue
     }
 
     /// What waits in the direction that starts from an end; `None`: whatever comes.
@@ -112,23 +173,9 @@ fn one_or_many<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) 
     Ok(OneOrMany::<T>::deserialize(deserializer)?.0)
 }
 
-fn one_or_many_shared<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Arc<[T]>, D::Error> {
-    one_or_many(deserializer).map(Arc::from)
-}
-
-fn queue<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Queue>>, D::Error> {
-    Ok(Option::deserialize(deserializer)?.map(Arc::new))
-}
-
 impl Sharing for Link {
     fn share(&mut self, before: &Link) {
-        share(&mut self.rate, &before.rate);
-        share(&mut self.delay, &before.delay);
-        if let (Some(mine), Some(before)) = (&mut self.queue, &before.queue) {
-            share(mine, before);
-        }
+        share(&mut self.kind, &before.kind);
     }
 }
 
