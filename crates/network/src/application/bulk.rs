@@ -3,7 +3,6 @@
 use super::{Action, Activity};
 use roamsim_engine::Time;
 use roamsim_protocols::{Context, Machine};
-use std::collections::VecDeque;
 
 /// More than any run can carry: a greedy source writes it once.
 const GREEDY_BYTES: u64 = 1 << 60;
@@ -78,14 +77,23 @@ impl Machine for Bulk {
 pub struct Transfer {
     start: Time,
     size_bytes: u64,
-    started: bool,
-    actions: VecDeque<Action>,
+    stage: Stage,
+}
+
+/// How far a transfer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Opening,
+    Writing,
+    Closing,
+    Over,
 }
 
 impl Transfer {
     /// A source that is silent until its start.
     pub fn new(start: Time, size_bytes: u64) -> Transfer {
-        Transfer { start, size_bytes, started: false, actions: VecDeque::new() }
+        Transfer { start, size_bytes, stage: Stage::Waiting }
     }
 
     pub(super) fn activity(&self) -> Activity {
@@ -93,16 +101,21 @@ impl Transfer {
     }
 
     pub(super) fn poll_action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
+        let (action, next) = match self.stage {
+            Stage::Waiting | Stage::Over => return None,
+            Stage::Opening => (Action::Open, Stage::Writing),
+            Stage::Writing => (Action::Stream { bytes: self.size_bytes }, Stage::Closing),
+            Stage::Closing => (Action::Close, Stage::Over),
+        };
+        self.stage = next;
+        Some(action)
     }
 
     /// Does what is due, for which nothing is drawn.
     pub(super) fn handle_timeout_at(&mut self, now: Time) {
-        if self.started || now < self.start {
-            return;
+        if self.stage == Stage::Waiting && now >= self.start {
+            self.stage = Stage::Opening;
         }
-        self.started = true;
-        self.actions.extend([Action::Open, Action::Stream { bytes: self.size_bytes }, Action::Close]);
     }
 
     /// How many octets it sends.
@@ -113,7 +126,7 @@ impl Transfer {
 
 impl Machine for Transfer {
     fn poll_timeout(&self) -> Option<Time> {
-        (!self.started).then_some(self.start)
+        (self.stage == Stage::Waiting).then_some(self.start)
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {

@@ -154,8 +154,8 @@ impl Source {
     }
 }
 
-/// Sources lie in flows side by side: one that is larger than that of a transfer is behind a box.
-const _: () = assert!(size_of::<Source>() <= size_of::<Transfer>() + 8);
+/// Sources lie in flows side by side: one that is larger than a greedy one is behind a box.
+const _: () = assert!(size_of::<Source>() <= size_of::<Bulk>() + 8);
 
 impl Machine for Source {
     fn poll_timeout(&self) -> Option<Time> {

@@ -37,7 +37,7 @@ use crate::alarm::Moment;
 use crate::ends::Onward;
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::queue::transmitter::{Ahead, Served, Service};
+use crate::queue::transmitter::{Ahead, Service};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -81,13 +81,6 @@ impl LinkStats {
     fn waits(&mut self, waiting: Span, waiting_packets: usize) {
         self.waiting += waiting;
         self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets as u64);
-    }
-
-    /// Packets have their time on a transmitter.
-    fn add_served(&mut self, served: Served) {
-        self.sent_packets += served.packets;
-        self.sent_bytes += served.bytes;
-        self.busy += served.busy;
     }
 
     /// Sent, dropped, waited since it was that much; the most that waited is what it is.

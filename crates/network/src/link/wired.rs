@@ -21,7 +21,7 @@ use crate::link::indication::Indication;
 use crate::link::loss::Loss;
 use crate::packet::Packet;
 use crate::queue::QueueLimit;
-use crate::queue::transmitter::{Ahead, Backlog, Clock};
+use crate::queue::transmitter::{Ahead, Backlog, Clock, Served};
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -73,11 +73,37 @@ pub(crate) struct Landed {
 #[derive(Debug)]
 struct Rest {
     backlog: Backlog,
-    /// Of what the clock has served since its last length, and of what has been delivered, nothing is in it.
-    stats: LinkStats,
+    stats: Booked,
     rate_bps: u64,
     mtu_bytes: u32,
     faults: Option<Box<Faults>>,
+}
+
+/// What it has done, less what the clock has served since its last length. A wire marks nothing, and what it delivers follows from what flies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Booked {
+    sent_packets: u64,
+    sent_bytes: u64,
+    dropped_packets: u64,
+    busy: Span,
+    waiting: Span,
+    max_waiting_packets: u64,
+}
+
+impl Booked {
+    /// A packet waits so long, and so many do now.
+    #[inline(always)]
+    fn waits(&mut self, waiting: Span, waiting_packets: usize) {
+        self.waiting += waiting;
+        self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets as u64);
+    }
+
+    /// Packets have had their time on the transmitter.
+    fn add_served(&mut self, served: Served) {
+        self.sent_packets += served.packets;
+        self.sent_bytes += served.bytes;
+        self.busy += served.busy;
+    }
 }
 
 /// What drops packets that have had their time on the transmitter.
@@ -120,7 +146,7 @@ impl Wire {
             delay,
             rest: Box::new(Rest {
                 backlog: Backlog::new(queue),
-                stats: LinkStats::default(),
+                stats: Booked::default(),
                 rate_bps,
                 mtu_bytes,
                 faults: is_faulty
@@ -201,7 +227,17 @@ impl Wire {
         stats.add_served(self.clock.served());
         let lost = self.rest.faults.as_ref().map_or(0, |faults| faults.lost_packets);
         let gone = lost + u64::from(self.flying_packets);
-        LinkStats { delivered_packets: stats.sent_packets - gone, ..stats }
+        let Booked { sent_packets, sent_bytes, dropped_packets, busy, waiting, max_waiting_packets } = stats;
+        LinkStats {
+            sent_packets,
+            sent_bytes,
+            delivered_packets: sent_packets - gone,
+            dropped_packets,
+            busy,
+            waiting,
+            max_waiting_packets,
+            marked_packets: 0,
+        }
     }
 
     fn ahead(&self, now: Time) -> Ahead {
