@@ -54,12 +54,13 @@ pub struct Stats {
 
 /// What of them a connection counts by itself; the others follow from that and from where its streams are.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)] // what is counted at once apart: the compiler counts what lies side by side by vectors, which takes twice the instructions
 pub(super) struct Counters {
     pub data_segments_sent: u64,
-    pub bytes_sent: u64,
-    pub pure_acks_sent: u64,
     pub segments_received: u64,
+    pub bytes_sent: u64,
     pub data_segments_received: u64,
+    pub pure_acks_sent: u64,
     pub control_segments_sent: u64,
     pub retransmissions: u64,
     pub data_retransmissions: u64,
