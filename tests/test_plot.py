@@ -24,23 +24,7 @@ from roamsim.tables.metrics import Target
 VARY = {"link.path.delay": "10ms,20ms,40ms", "flow.download.transport.variant": "reno,sack"}
 
 
-@pytest.fixture(scope="module")
-def swept(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A sweep of a delay and a variant."""
-    from conftest import SCENARIO
-
-    return package.sweep(SCENARIO, VARY, replications=3, out=tmp_path_factory.mktemp("swept") / "out")
-
-
-def axes_of(draw: Any, *arguments: Any) -> Any:
-    """Axes on which something was drawn."""
-    axes = Figure().add_subplot()
-    draw(axes, *arguments)
-    return axes
-
-
-def test_a_legend_of_many_names_has_them_all_beside_panels_and_note(tmp_path: Path) -> None:
-    bulk = """
+BULK = """
 [scenario]
 name = "bulk"
 duration = "1s"
@@ -60,9 +44,27 @@ to = "phone"
 transport = { protocol = "tcp" }
 application = { kind = "bulk" }
 """
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A sweep of a delay and a variant."""
+    from conftest import SCENARIO
+
+    return package.sweep(SCENARIO, VARY, replications=3, out=tmp_path_factory.mktemp("swept") / "out")
+
+
+def axes_of(draw: Any, *arguments: Any) -> Any:
+    """Axes on which something was drawn."""
+    axes = Figure().add_subplot()
+    draw(axes, *arguments)
+    return axes
+
+
+def test_a_legend_of_many_names_has_them_all_beside_panels_and_note(tmp_path: Path) -> None:
     vary = {"link.path.delay": "2ms:62ms:2ms", "link.path.queue.packets": "1:36:1"}
     # Of identical replications a note tells.
-    results = package.sweep(bulk, vary, replications=2, out=tmp_path / "out")
+    results = package.sweep(BULK, vary, replications=2, out=tmp_path / "out")
     for size in (None, (6.0, 2.5), (14.0, 9.0)):
         with style():
             figure = _figure(results, "flows.download.goodput_bps", Figured(dress=Dress(size=size)))
@@ -74,6 +76,20 @@ application = { kind = "bulk" }
         place = legend.get_window_extent()
         assert panel.get_tightbbox().x1 <= place.x0 and note.get_window_extent().y1 <= place.y0
         assert place.x1 <= figure.bbox.x1 and place.y1 <= figure.bbox.y1
+    with pytest.raises(package.UsageError, match="31 names have no room beside a figure of 2x1 inches"):
+        _figure(results, "flows.download.goodput_bps", Figured(dress=Dress(size=(2.0, 1.0))))
+
+
+def test_names_are_taken_as_they_are(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "names.toml").write_text(BULK.replace('"download"', r"'_a$\frac$'"))
+    roamsim("run", "names.toml", "--trace", "cwnd", "--parquet", "out")
+    results = open_results(tmp_path / "out")
+    with style():
+        figure = _figure(results, "cwnd", Figured())
+        figure.draw_without_rendering()
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {
+        rf" _a$\frac$ {of}" for of in ("cwnd", "ssthresh")
+    }
 
 
 def test_one_metric_is_drawn_against_another(swept: Results) -> None:

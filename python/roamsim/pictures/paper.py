@@ -42,6 +42,9 @@ SMALLEST, LARGEST = 1.0, 50.0
 LEGEND_ROW, LEGEND_MARK, LETTER, NOTE_LINE, ABOVE = 0.17, 0.5, 0.07, 0.13, 0.3
 LEGEND_ROOM = 1.2
 
+#: Inches that panels need at least beside their legend (chosen).
+LEAST_WIDTH = 0.5
+
 #: Panels that stand side by side; more begin a new row.
 PANELS_A_ROW = 4
 
@@ -52,6 +55,8 @@ def style() -> AbstractContextManager[None]:
 
     # No random identifiers.
     look: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
+    # Names of a scenario are no formulas.
+    look["text.parse_math"] = False
     return matplotlib.rc_context(look)
 
 
@@ -123,6 +128,11 @@ def _marked(number: int) -> tuple[str, str, str]:
     return f"C{colour}", "os^"[turn % 3], ("-", "--", ":")[turn % 3]
 
 
+def _named(name: object) -> str:
+    """A name as a legend has it: what begins with `_` has none in matplotlib's."""
+    return f" {name}" if str(name).startswith("_") else str(name)
+
+
 def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) -> None:
     """Draws means with intervals, of some rows of the table or all: lines over numbers, points over names."""
     frame = drawn.shown()
@@ -145,7 +155,7 @@ def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) ->
             linewidth=1,
             capsize=2,
             color=colour,
-            label=str(series),
+            label=_named(series),
         )
         hollow = points.filter(polars.col("missing") > 0)
         axes.plot(hollow["x"], hollow["mean"], shape, markersize=3, color=colour, markerfacecolor="white", zorder=3)
@@ -170,7 +180,7 @@ def draw_distribution(axes: Axes, distribution: Distribution) -> None:
     for number, ((name,), mine) in enumerate(distribution.frame.group_by("series", maintain_order=True)):
         color, _, dash = _marked(number)
         x, y = mine["time_s"].to_list(), mine["share"].to_list()
-        look: Any = {"color": color, "linestyle": dash, "linewidth": 1, "label": str(name)}
+        look: Any = {"color": color, "linestyle": dash, "linewidth": 1, "label": _named(name)}
         axes.step([0, *x, x[-1]], [0, *y, y[-1]], where="post", **look)
     axes.set_xlabel(distribution.x_title)
     axes.set_ylabel(distribution.y_title)
@@ -194,7 +204,7 @@ def draw_against(axes: Axes, drawn: Against) -> None:
             markersize=3,
             linewidth=1,
             capsize=2,
-            label=str(series),
+            label=_named(series),
         )
     axes.set_xlabel(titled(drawn.x.title, drawn.x.y_scale.unit))
     axes.set_ylabel(titled(drawn.y.title, drawn.y.y_scale.unit))
@@ -286,13 +296,23 @@ def legend_beside(figure: Figure, panels: Sequence[Axes], title: str, note_lines
 
     What is too much for the height of the figure, less a note of so many lines below, makes further columns. For
     these and for long names the figure becomes wider, if it may.
+
+    Raises:
+        UsageError: there is no room for so many or so long names.
     """
     named = names_of(panels)
+    if not named:
+        return
     room = figure.get_figheight() - ABOVE - NOTE_LINE * note_lines - (LEGEND_ROW if title else 0)
     columns = -(-len(named) // max(1, int(room / LEGEND_ROW)))
+    wide = columns * (LEGEND_MARK + LETTER * max(map(len, named)))
     if may_widen:
-        column = LEGEND_MARK + LETTER * max(map(len, named))
-        figure.set_figwidth(figure.get_figwidth() + max(0.0, columns * column - LEGEND_ROOM))
+        figure.set_figwidth(figure.get_figwidth() + max(0.0, wide - LEGEND_ROOM))
+    if figure.get_figwidth() > LARGEST or wide > figure.get_figwidth() - LEAST_WIDTH:
+        raise UsageError(
+            f"{len(named)} names have no room beside a figure of {figure.get_figwidth():.3g}x"
+            f"{figure.get_figheight():.3g} inches; ask for another --size, choose some by --where, or one by --flow"
+        )
     figure.legend(
         handles=list(named.values()),
         labels=list(named),
@@ -343,7 +363,7 @@ def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title:
         for series in sorted(mine["series"].unique(maintain_order=True), key=lambda name: name not in points):
             rows = mine.filter(polars.col("series") == series)
             color, shape, dash = marked[series]
-            look: Any = {"color": color, "label": series}
+            look: Any = {"color": color, "label": _named(series)}
             if series in points:
                 shape = "." if shape == "o" else shape
                 axes.plot(rows["time_s"], rows["value"], shape, markersize=2, **look)

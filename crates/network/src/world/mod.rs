@@ -322,10 +322,8 @@ impl World {
     /// The same for what is no TCP segment; apart, so that it is out of their way.
     #[inline(never)]
     fn receive_other(&mut self, moment: &mut Moment<'_>, packet: Packet) {
-        if packet.is_broadcast() {
-            return self.receive_broadcast(moment, &packet);
-        }
         match &packet.pdu {
+            _ if packet.is_broadcast() => self.receive_broadcast(moment, &packet),
             Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(moment, &packet, icmp),
             Pdu::Udp(datagram, Message::MobileIp(message)) => {
                 self.mobile_ip().receive_registration(moment, &packet, *datagram, message);

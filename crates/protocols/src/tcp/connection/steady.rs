@@ -7,8 +7,8 @@
 //! the checks of [`arrival`](super::arrival) and the order of [`sender`](super::sender), which would come to the same with
 //! these: `twins` holds that, state by state.
 //!
-//! Amid losses most segments still are without options and control bits, and what goes is new data, an acknowledgement, or nothing. For these
-//! there is a second short way, tried where the first does not lead.
+//! Amid losses most segments still are without options and control bits, and what goes is new data, an acknowledgement, what is sent anew or repaired, what limited
+//! transmit lets go, or nothing. For these there is a second short way, tried where the first does not lead.
 
 use roamsim_engine::Time;
 
