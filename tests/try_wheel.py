@@ -2,8 +2,9 @@
 
     python tests/try_wheel.py FOLDER
 
-Installs the newest wheel of the folder into a fresh environment: first alone, which has to run, sweep and compare, then
-with all extras, which has to write reports and reproduce a study. Says how large either is.
+Installs the newest wheel of the folder into a fresh environment: first alone, which has to run, sweep and compare, and
+do to the bit what was recorded of the examples, however it was compiled; then with all extras, which has to write
+reports and reproduce a study. Says how large either is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,34 @@ from pathlib import Path
 MOST_MB = 240
 #: What every fresh environment has.
 OF_ENVIRONMENT = {"pip", "setuptools", "pkg_resources", "_distutils_hack"}
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = "crates/scenario/tests/snapshots/all__determinism__examples_give_their_recorded_fingerprints.snap"
+#: Prints what was recorded of the scenarios of a folder: of a minute of each, twice, four times as long, until all that is
+#: in it has begun.
+FINGERPRINTS = """
+import sys
+from pathlib import Path
+from roamsim import ScenarioError, _roamsim
+
+
+def recorded(file, seconds):
+    parse = lambda *settings: _roamsim.Scenario.parse(
+        file.read_text(encoding="utf-8"), name=str(file), format="toml", overrides=settings
+    )
+    whole = parse()
+    if seconds >= whole.duration_s:
+        return whole
+    try:
+        return parse(("scenario.duration", f"{seconds}s"))
+    except ScenarioError:
+        return recorded(file, 2 * seconds)
+
+
+for file in sorted(Path(sys.argv[1]).glob("*.toml")):
+    of = _roamsim.run(recorded(file, 60), fingerprints=True).fingerprints
+    print(f"{file.name}: events {of['events']} packets {of['packets']} results {of['results']}")
+"""
 
 
 def main(folder: Path) -> None:
@@ -55,6 +84,12 @@ def main(folder: Path) -> None:
         vary = ("--set", "scenario.duration=10s", "--vary", "link.pipe.delay=10ms,20ms")
         do("roamsim", "sweep", "first.toml", *vary, "--out", "two")
         do("roamsim", "compare", "first.toml", *vary, "--replications", "3")
+        told = [os.fspath(programs / "python"), "-c", FINGERPRINTS, os.fspath(ROOT / "examples")]
+        found = subprocess.run(told, cwd=place, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+        differ = set(found.splitlines()) - set((ROOT / RECORDED).read_text(encoding="utf-8").splitlines())
+        if differ:
+            sys.exit("these examples do not do what was recorded:\n" + "\n".join(sorted(differ)))
+        print(f"{len(found.splitlines())} examples do what was recorded", flush=True)
         install(f"{wheel}[all]")
         do("roamsim", "report", "two")
         do("roamsim", "query", "one", "select name, goodput_bps from flows", "--csv")
