@@ -82,6 +82,9 @@ const RUNS: usize = 4;
 /// One insertion.
 const INSERTION: u32 = 1 << RUN_BITS;
 
+/// No further one has room in a key.
+const LAST_INSERTION: u32 = u32::MAX - (INSERTION - 1);
+
 /// Four entries with the same parent.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
@@ -236,55 +239,50 @@ impl<K: Key> Heap<K> {
     }
 }
 
-/// What lies behind the first of a run, in a ring: entry n in place n modulo their number, a power of two.
-struct Behind {
-    places: Vec<(u64, u32)>,
-    begin: u32,
-    end: u32,
-}
+/// A run has room for so many behind its first from when it needs any. Chosen: seldom full where few packets are under way, and of no size.
+const FEW: usize = 64;
 
-impl Default for Behind {
-    fn default() -> Behind {
-        Behind { places: vec![(0, 0)], begin: 0, end: 0 }
-    }
+/// What lies behind the first of a run.
+#[derive(Default)]
+struct Behind {
+    /// Those that have been taken, and those that wait.
+    entries: Vec<(u64, u32)>,
+    /// How many have been taken.
+    taken: usize,
 }
 
 impl Behind {
     #[inline(always)]
     fn push(&mut self, key: u64, code: u32) {
-        let (places, count) = (self.places.len(), self.len());
-        match self.places.get_mut(self.end as usize & (places - 1)) {
-            Some(place) if count != places => {
-                *place = (key, code);
-                self.end = self.end.wrapping_add(1);
-            }
-            _ => self.push_grown(key, code),
+        if self.entries.len() < self.entries.capacity() {
+            self.entries.push((key, code));
+        } else {
+            self.push_with_room(key, code);
         }
     }
 
+    /// The same where there is no room: that of what has been taken is used, if it is half of all.
     #[cold]
     #[inline(never)]
-    fn push_grown(&mut self, key: u64, code: u32) {
-        let (at, places) = (self.begin as usize & (self.places.len() - 1), self.places.len());
-        self.places.rotate_left(at);
-        (self.begin, self.end) = (0, places as u32);
-        self.places.resize(2 * places, (0, 0));
-        self.push(key, code);
+    fn push_with_room(&mut self, key: u64, code: u32) {
+        if 2 * self.taken >= self.entries.len() {
+            self.entries.drain(..self.taken);
+            self.taken = 0;
+            self.entries.reserve(FEW);
+        }
+        self.entries.push((key, code));
     }
 
     #[inline(always)]
     fn pop(&mut self) -> Option<(u64, u32)> {
-        if self.begin == self.end {
-            return None;
-        }
-        let entry = self.places[self.begin as usize & (self.places.len() - 1)];
-        self.begin = self.begin.wrapping_add(1);
+        let entry = *self.entries.get(self.taken)?;
+        self.taken += 1;
         Some(entry)
     }
 
     #[inline(always)]
     fn len(&self) -> usize {
-        self.end.wrapping_sub(self.begin) as usize
+        self.entries.len() - self.taken
     }
 }
 
@@ -317,12 +315,15 @@ impl Near {
     /// Adds an entry, the lowest bits of whose key are zero.
     #[inline(always)]
     fn push(&mut self, key: u64, code: u32) {
-        for run in 0..RUNS {
-            if self.lasts[run] <= key {
-                return self.push_behind(run, key, code);
-            }
+        if self.lasts[0] <= key {
+            return self.push_behind(0, key, code);
         }
-        self.push_apart(key, code);
+        // The first that fits, without a branch: the last entries of all but the last run are in order.
+        let run = 1 + self.lasts[1..RUNS - 1].iter().map(|&last| usize::from(last > key)).sum::<usize>();
+        if run == RUNS - 1 && self.lasts[run] > key {
+            return self.push_apart(key, code);
+        }
+        self.push_behind(run, key, code);
     }
 
     /// Adds an entry to the last run, if it fits.
@@ -391,21 +392,21 @@ impl Near {
     /// Has times count from so much later on.
     fn move_on(&mut self, later: u64) {
         let heap = self.heap.places.iter_mut().flat_map(|siblings| &mut siblings.keys);
-        let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.places).map(|(key, _)| key);
+        let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.entries).map(|(key, _)| key);
         let keys = self.firsts.iter_mut().chain(&mut self.lasts).chain(behind).chain(heap);
         for key in keys.filter(|key| **key != u64::NOTHING) {
-            // Keys of what has been taken are earlier: in the hole of the heap, in rings, and the last of empty runs.
+            // Keys of what has been taken are earlier: in the hole of the heap, in runs, and the last of empty runs.
             *key = key.saturating_sub(later);
         }
     }
 
     /// All entries, in their order.
     fn drain(&mut self) -> Vec<(u64, u32)> {
-        let Near { firsts, codes, mut behind, mut heap, .. } = std::mem::take(self);
+        let Near { firsts, codes, behind, mut heap, .. } = std::mem::take(self);
         let mut entries = heap.drain();
         entries.extend(firsts.into_iter().zip(codes).filter(|&(key, _)| key != u64::NOTHING));
-        for behind in &mut behind {
-            entries.extend(std::iter::from_fn(|| behind.pop()));
+        for behind in &behind {
+            entries.extend(&behind.entries[behind.taken..]);
         }
         entries.sort_unstable();
         entries
@@ -423,8 +424,8 @@ pub struct EventQueue<E> {
     end: Time,
     /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
     epoch: Time,
-    /// The time of the event that came out last, since `epoch`: less than [`EPOCH`].
-    now_ns: u64,
+    /// The time of the event that came out last: less than [`EPOCH`] after `epoch`.
+    now: Time,
     /// Keys of `near` below this one come out before all that is in `far`, before the end, and in this epoch.
     near_until: u64,
     events: PhantomData<E>,
@@ -438,7 +439,7 @@ impl<E: Event> Default for EventQueue<E> {
             insertions: 0,
             end: Time::ZERO,
             epoch: Time::ZERO,
-            now_ns: 0,
+            now: Time::ZERO,
             near_until: 0,
             events: PhantomData,
         }
@@ -485,16 +486,16 @@ impl<E: Event> EventQueue<E> {
 
     #[inline(always)]
     fn push_code(&mut self, order: Order, time: Time, code: u32) {
-        debug_assert!(time >= self.now(), "an event at {time} in the past of {}", self.now());
+        debug_assert!(time >= self.now, "an event at {time} in the past of {}", self.now);
         let insertion = self.insertions;
-        let Some(next_insertion) = insertion.checked_add(INSERTION) else {
+        if insertion == LAST_INSERTION {
             return self.push_counted_anew(order, time, code);
-        };
-        self.insertions = next_insertion;
+        }
+        self.insertions = insertion + INSERTION;
         // Neither is less than zero.
-        let since = time.as_ns().wrapping_sub(self.epoch.as_ns());
-        if since.wrapping_sub(self.now_ns) < SOON.as_ns() {
+        if time.as_ns().wrapping_sub(self.now.as_ns()) < SOON.as_ns() {
             // Less than 2^32, as the last event came out in this epoch.
+            let since = time.as_ns().wrapping_sub(self.epoch.as_ns());
             let key = since << INSERTION_BITS | u64::from(insertion);
             match order {
                 Order::Kept => self.near.push(key, code),
@@ -536,23 +537,17 @@ impl<E: Event> EventQueue<E> {
         u64::try_from(since).unwrap_or(u64::NOTHING)
     }
 
-    /// The time of the event that came out last.
-    #[inline(always)]
-    fn now(&self) -> Time {
-        Time::from_ns(self.epoch.as_ns() + self.now_ns)
-    }
-
     /// Takes the earliest event, unless it is later than the [end](EventQueue::end_at).
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let near = self.near.first();
         let code = if near < self.near_until {
-            self.now_ns = near >> INSERTION_BITS;
+            self.now = Time::from_ns(self.epoch.as_ns() + (near >> INSERTION_BITS));
             self.near.take_first(near)
         } else {
             self.pop_of_both()?
         };
-        Some((self.now(), E::from_code(code)))
+        Some((self.now, E::from_code(code)))
     }
 
     /// The same where the earliest may be in `far`, beyond the end, or in another epoch: its number.
@@ -566,7 +561,7 @@ impl<E: Event> EventQueue<E> {
         if first >= self.behind_end() {
             return None;
         }
-        self.now_ns = (first >> INSERTION_BITS) as u64 - self.epoch.as_ns();
+        self.now = Time::from_ns((first >> INSERTION_BITS) as u64);
         let code = if near < far {
             self.near.take_first(of_near)
         } else {
@@ -574,7 +569,7 @@ impl<E: Event> EventQueue<E> {
             self.bound_near(self.far.second());
             code
         };
-        if self.now_ns >= EPOCH.as_ns() {
+        if self.now.since(self.epoch) >= EPOCH {
             self.begin_epoch();
         }
         Some(code)
@@ -609,7 +604,7 @@ impl<E: Event> EventQueue<E> {
         let last = since_ns << INSERTION_BITS | u64::from(u32::MAX);
         let is_next = last < self.near.first() && last < self.near_until;
         if is_next {
-            self.now_ns = since_ns;
+            self.now = time;
         }
         is_next
     }
@@ -627,14 +622,14 @@ impl<E: Event> EventQueue<E> {
     /// Times in `near` count from the time of the last event on: once in some four seconds.
     #[cold]
     fn begin_epoch(&mut self) {
-        if self.now_ns >> (u64::BITS - INSERTION_BITS) == 0 {
-            self.near.move_on(self.now_ns << INSERTION_BITS);
+        let later_ns = self.now.since(self.epoch).as_ns();
+        if later_ns >> (u64::BITS - INSERTION_BITS) == 0 {
+            self.near.move_on(later_ns << INSERTION_BITS);
         } else {
             // After so long nothing is left there, and no run has to be in order with what was.
             self.near.lasts = [0; RUNS];
         }
-        self.epoch = self.now();
-        self.now_ns = 0;
+        self.epoch = self.now;
         self.near_until = 0;
     }
 
