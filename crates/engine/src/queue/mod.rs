@@ -19,10 +19,13 @@
 //! is due at any time ([`Event::order`]). (These are the piles of patience sorting: but for the last run, which events of periods share, the last entries of
 //! the runs are in order, the latest first, so that the first that fits is the closest.)
 
-use crate::time::{Span, Time};
-use std::marker::PhantomData;
+mod heap;
+mod near;
 
-const CHILDREN: usize = 4;
+use crate::time::{Span, Time};
+use heap::{Heap, Key};
+use near::Near;
+use std::marker::PhantomData;
 
 /// What is due within this time is due soon. Chosen: longer than the delays of most links, shorter than the 200 ms that retransmission
 /// timers and delayed acknowledgements of most implementations of TCP last at least.
@@ -57,361 +60,15 @@ pub enum Order {
     Any,
 }
 
-/// Time and insertion, the former in the higher bits.
-trait Key: Copy + Ord {
-    /// Later than every key: of a place without an entry.
-    const NOTHING: Self;
-}
-
-impl Key for u64 {
-    const NOTHING: u64 = u64::MAX;
-}
-
-impl Key for u128 {
-    const NOTHING: u128 = u128::MAX;
-}
-
 /// Bits of a key for the count of insertions, and the lowest of them, which tell the run that an entry is in and decide no order.
 const INSERTION_BITS: u32 = 32;
 const RUN_BITS: u32 = 3;
-
-/// How many runs there are; the number behind theirs is the heap's. Chosen: wires of one delay and packets of two lengths need three, a
-/// bottleneck before them a fourth, and each more is looked at for every event.
-const RUNS: usize = 4;
 
 /// One insertion.
 const INSERTION: u32 = 1 << RUN_BITS;
 
 /// No further one has room in a key.
 const LAST_INSERTION: u32 = u32::MAX - (INSERTION - 1);
-
-/// Four entries with the same parent.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Siblings<K> {
-    keys: [K; CHILDREN],
-    /// What they stand for.
-    codes: [u32; CHILDREN],
-}
-
-impl<K: Key> Siblings<K> {
-    const NONE: Siblings<K> = Siblings { keys: [K::NOTHING; CHILDREN], codes: [0; CHILDREN] };
-
-    /// The earliest key, and whose it is.
-    #[inline(always)]
-    fn earliest(&self) -> (usize, K) {
-        let mut earliest = (0, self.keys[0]);
-        for (i, &key) in self.keys.iter().enumerate().skip(1) {
-            if key < earliest.1 {
-                earliest = (i, key);
-            }
-        }
-        earliest
-    }
-}
-
-/// The root's number among its siblings, of which it is alone.
-const ROOT: usize = CHILDREN - 1;
-
-/// A heap of entries.
-struct Heap<K> {
-    /// Place p is number p % 4 of siblings p / 4, the first place is the root's, and the children of place p are siblings
-    /// p - 2.
-    places: Vec<Siblings<K>>,
-    /// The first place without an entry.
-    end: usize,
-    /// The root has been taken, and nothing has come into its place yet.
-    hole_at_root: bool,
-}
-
-impl<K: Key> Default for Heap<K> {
-    fn default() -> Self {
-        Heap { places: vec![Siblings::NONE], end: ROOT, hole_at_root: false }
-    }
-}
-
-impl<K: Key> Heap<K> {
-    #[inline(always)]
-    fn push(&mut self, key: K, code: u32) {
-        if self.hole_at_root {
-            self.hole_at_root = false;
-            self.sink_from_root(key, code);
-        } else {
-            self.add(key, code);
-        }
-    }
-
-    /// The earliest key, or [`Key::NOTHING`].
-    #[inline(always)]
-    fn first(&mut self) -> K {
-        if self.hole_at_root {
-            self.close_hole();
-        }
-        self.places[0].keys[ROOT]
-    }
-
-    /// Takes the earliest entry, which there is.
-    #[inline(always)]
-    fn take_first(&mut self) -> u32 {
-        self.hole_at_root = true;
-        self.places[0].codes[ROOT]
-    }
-
-    /// The earliest key behind the root, whose entry has been taken.
-    #[inline]
-    fn second(&self) -> K {
-        self.places.get(1).map_or(K::NOTHING, |children| children.earliest().1)
-    }
-
-    /// How many there are.
-    fn len(&self) -> usize {
-        self.end - ROOT - usize::from(self.hole_at_root)
-    }
-
-    #[inline(always)]
-    fn write(&mut self, place: usize, key: K, code: u32) {
-        let siblings = &mut self.places[place / CHILDREN];
-        siblings.keys[place % CHILDREN] = key;
-        siblings.codes[place % CHILDREN] = code;
-    }
-
-    /// Puts the last entry in the place of the root's hole.
-    #[inline(never)]
-    fn close_hole(&mut self) {
-        self.hole_at_root = false;
-        self.end -= 1;
-        let last = &mut self.places[self.end / CHILDREN];
-        let key = std::mem::replace(&mut last.keys[self.end % CHILDREN], K::NOTHING);
-        let code = last.codes[self.end % CHILDREN];
-        if self.end > ROOT {
-            self.sink_from_root(key, code);
-        }
-    }
-
-    /// Adds an entry at the end, and moves it up past all parents that are later.
-    fn add(&mut self, key: K, code: u32) {
-        let mut place = self.end;
-        self.end += 1;
-        if place / CHILDREN == self.places.len() {
-            self.places.push(Siblings::NONE);
-        }
-        while place > ROOT {
-            let parent = place / CHILDREN + 2;
-            let siblings = &self.places[parent / CHILDREN];
-            let (above, its_code) = (siblings.keys[parent % CHILDREN], siblings.codes[parent % CHILDREN]);
-            if above < key {
-                break;
-            }
-            self.write(place, above, its_code);
-            place = parent;
-        }
-        self.write(place, key, code);
-    }
-
-    /// Moves the root's place down, past all earliest children earlier than `key`, and writes the entry there.
-    #[inline(always)]
-    fn sink_from_root(&mut self, key: K, code: u32) {
-        let mut place = ROOT;
-        let mut below = 1;
-        while let Some(children) = self.places.get(below) {
-            let (child, earliest) = children.earliest();
-            if key < earliest {
-                break;
-            }
-            let its_code = children.codes[child % CHILDREN];
-            self.write(place, earliest, its_code);
-            place = below * CHILDREN + child;
-            below = place - 2;
-        }
-        self.write(place, key, code);
-    }
-
-    /// All entries, in their order.
-    fn drain(&mut self) -> Vec<(K, u32)> {
-        if self.hole_at_root {
-            self.close_hole();
-        }
-        let all = std::mem::take(self).places;
-        let entries = all.iter().flat_map(|siblings| siblings.keys.into_iter().zip(siblings.codes));
-        let mut entries: Vec<(K, u32)> = entries.filter(|&(key, _)| key != K::NOTHING).collect();
-        entries.sort_unstable();
-        entries
-    }
-}
-
-/// A run has room for so many behind its first from when it needs any. Chosen: seldom full where few packets are under way, and of no size.
-const FEW: usize = 64;
-
-/// What lies behind the first of a run.
-#[derive(Default)]
-struct Behind {
-    /// Those that have been taken, and those that wait.
-    entries: Vec<(u64, u32)>,
-    /// How many have been taken.
-    taken: usize,
-}
-
-impl Behind {
-    #[inline(always)]
-    fn push(&mut self, key: u64, code: u32) {
-        if self.entries.len() < self.entries.capacity() {
-            self.entries.push((key, code));
-        } else {
-            self.push_with_room(key, code);
-        }
-    }
-
-    /// The same where there is no room: that of what has been taken is used, if it is half of all.
-    #[cold]
-    #[inline(never)]
-    fn push_with_room(&mut self, key: u64, code: u32) {
-        if 2 * self.taken >= self.entries.len() {
-            self.entries.drain(..self.taken);
-            self.taken = 0;
-            self.entries.reserve(FEW);
-        }
-        self.entries.push((key, code));
-    }
-
-    #[inline(always)]
-    fn pop(&mut self) -> Option<(u64, u32)> {
-        let entry = *self.entries.get(self.taken)?;
-        self.taken += 1;
-        Some(entry)
-    }
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.entries.len() - self.taken
-    }
-}
-
-/// What is due soon: some runs, each in order by itself, and a heap of what fits into none.
-#[repr(C)] // what every event needs lies together
-struct Near {
-    /// The first key of each run, and behind them that of the heap; [`Key::NOTHING`] where there is none.
-    firsts: [u64; RUNS + 1],
-    /// What those of the runs stand for.
-    codes: [u32; RUNS],
-    /// The last key of each run; of an empty one, the last that it had.
-    lasts: [u64; RUNS],
-    behind: [Behind; RUNS],
-    heap: Heap<u64>,
-}
-
-impl Default for Near {
-    fn default() -> Near {
-        Near {
-            firsts: [u64::NOTHING; RUNS + 1],
-            codes: [0; RUNS],
-            lasts: [0; RUNS],
-            behind: Default::default(),
-            heap: Heap::default(),
-        }
-    }
-}
-
-impl Near {
-    /// Adds an entry, the lowest bits of whose key are zero.
-    #[inline(always)]
-    fn push(&mut self, key: u64, code: u32) {
-        if self.lasts[0] <= key {
-            return self.push_behind(0, key, code);
-        }
-        // The first that fits, without a branch: the last entries of all but the last run are in order.
-        let run = 1 + self.lasts[1..RUNS - 1].iter().map(|&last| usize::from(last > key)).sum::<usize>();
-        if run == RUNS - 1 && self.lasts[run] > key {
-            return self.push_apart(key, code);
-        }
-        self.push_behind(run, key, code);
-    }
-
-    /// Adds an entry to the last run, if it fits.
-    #[inline(never)]
-    fn push_last(&mut self, key: u64, code: u32) {
-        if self.lasts[RUNS - 1] <= key {
-            return self.push_behind(RUNS - 1, key, code);
-        }
-        self.push_apart(key, code);
-    }
-
-    /// Adds an entry to a run, none of whose entries is later.
-    #[inline(always)]
-    fn push_behind(&mut self, run: usize, key: u64, code: u32) {
-        let key = key | run as u64;
-        self.lasts[run] = key;
-        if self.firsts[run] == u64::NOTHING {
-            self.firsts[run] = key;
-            self.codes[run] = code;
-        } else {
-            self.behind[run].push(key, code);
-        }
-    }
-
-    /// Into the heap; apart, so that it is out of the way of the runs.
-    #[inline(never)]
-    fn push_apart(&mut self, key: u64, code: u32) {
-        let key = key | RUNS as u64;
-        self.heap.push(key, code);
-        self.firsts[RUNS] = self.firsts[RUNS].min(key);
-    }
-
-    /// The earliest key, or [`Key::NOTHING`].
-    #[inline(always)]
-    fn first(&self) -> u64 {
-        self.firsts.iter().fold(u64::NOTHING, |first, &key| first.min(key))
-    }
-
-    /// Takes the entry with the earliest key, which is this one.
-    #[inline(always)]
-    fn take_first(&mut self, key: u64) -> u32 {
-        let run = (key & ((1 << RUN_BITS) - 1)) as usize;
-        let Some(&code) = self.codes.get(run) else { return self.take_apart() };
-        match self.behind[run].pop() {
-            Some((key, code)) => (self.firsts[run], self.codes[run]) = (key, code),
-            None => self.firsts[run] = u64::NOTHING,
-        }
-        code
-    }
-
-    #[inline(never)]
-    fn take_apart(&mut self) -> u32 {
-        // A hole from before is closed.
-        self.heap.first();
-        let code = self.heap.take_first();
-        self.firsts[RUNS] = self.heap.second();
-        code
-    }
-
-    /// How many there are.
-    fn len(&self) -> usize {
-        let firsts = self.firsts[..RUNS].iter().filter(|&&key| key != u64::NOTHING).count();
-        firsts + self.behind.iter().map(Behind::len).sum::<usize>() + self.heap.len()
-    }
-
-    /// Has times count from so much later on.
-    fn move_on(&mut self, later: u64) {
-        let heap = self.heap.places.iter_mut().flat_map(|siblings| &mut siblings.keys);
-        let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.entries).map(|(key, _)| key);
-        let keys = self.firsts.iter_mut().chain(&mut self.lasts).chain(behind).chain(heap);
-        for key in keys.filter(|key| **key != u64::NOTHING) {
-            // Keys of what has been taken are earlier: in the hole of the heap, in runs, and the last of empty runs.
-            *key = key.saturating_sub(later);
-        }
-    }
-
-    /// All entries, in their order.
-    fn drain(&mut self) -> Vec<(u64, u32)> {
-        let Near { firsts, codes, behind, mut heap, .. } = std::mem::take(self);
-        let mut entries = heap.drain();
-        entries.extend(firsts.into_iter().zip(codes).filter(|&(key, _)| key != u64::NOTHING));
-        for behind in &behind {
-            entries.extend(&behind.entries[behind.taken..]);
-        }
-        entries.sort_unstable();
-        entries
-    }
-}
 
 /// Pending events in order of time, then of insertion.
 pub struct EventQueue<E> {
@@ -626,8 +283,8 @@ impl<E: Event> EventQueue<E> {
         if later_ns >> (u64::BITS - INSERTION_BITS) == 0 {
             self.near.move_on(later_ns << INSERTION_BITS);
         } else {
-            // After so long nothing is left there, and no run has to be in order with what was.
-            self.near.lasts = [0; RUNS];
+            // After so long nothing is left there.
+            self.near.begin_anew();
         }
         self.epoch = self.now;
         self.near_until = 0;
