@@ -2,37 +2,25 @@
 //! taken: who takes one mostly pushes the next, which then sinks from the root, in place of one entry sinking and another rising.
 //! An entry has a key, in the order of which entries come out, and the number of its event; the four children of an entry lie together.
 
+use super::NOTHING;
+
 const CHILDREN: usize = 4;
-
-/// Time and insertion, the former in the higher bits.
-pub(super) trait Key: Copy + Ord {
-    /// Later than every key: of a place without an entry.
-    const NOTHING: Self;
-}
-
-impl Key for u64 {
-    const NOTHING: u64 = u64::MAX;
-}
-
-impl Key for u128 {
-    const NOTHING: u128 = u128::MAX;
-}
 
 /// Four entries with the same parent.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Siblings<K> {
-    keys: [K; CHILDREN],
+struct Siblings {
+    keys: [u64; CHILDREN],
     /// What they stand for.
     codes: [u32; CHILDREN],
 }
 
-impl<K: Key> Siblings<K> {
-    const NONE: Siblings<K> = Siblings { keys: [K::NOTHING; CHILDREN], codes: [0; CHILDREN] };
+impl Siblings {
+    const NONE: Siblings = Siblings { keys: [NOTHING; CHILDREN], codes: [0; CHILDREN] };
 
     /// The earliest key, and whose it is.
     #[inline(always)]
-    fn earliest(&self) -> (usize, K) {
+    fn earliest(&self) -> (usize, u64) {
         let mut earliest = (0, self.keys[0]);
         for (i, &key) in self.keys.iter().enumerate().skip(1) {
             if key < earliest.1 {
@@ -47,25 +35,25 @@ impl<K: Key> Siblings<K> {
 const ROOT: usize = CHILDREN - 1;
 
 /// A heap of entries.
-pub(super) struct Heap<K> {
+pub(super) struct Heap {
     /// Place p is number p % 4 of siblings p / 4, the first place is the root's, and the children of place p are siblings
     /// p - 2.
-    places: Vec<Siblings<K>>,
+    places: Vec<Siblings>,
     /// The first place without an entry.
     end: usize,
     /// The root has been taken, and nothing has come into its place yet.
     hole_at_root: bool,
 }
 
-impl<K: Key> Default for Heap<K> {
+impl Default for Heap {
     fn default() -> Self {
         Heap { places: vec![Siblings::NONE], end: ROOT, hole_at_root: false }
     }
 }
 
-impl<K: Key> Heap<K> {
+impl Heap {
     #[inline(always)]
-    pub fn push(&mut self, key: K, code: u32) {
+    pub fn push(&mut self, key: u64, code: u32) {
         if self.hole_at_root {
             self.hole_at_root = false;
             self.sink_from_root(key, code);
@@ -74,9 +62,9 @@ impl<K: Key> Heap<K> {
         }
     }
 
-    /// The earliest key, or [`Key::NOTHING`].
+    /// The earliest key, or [`NOTHING`].
     #[inline(always)]
-    pub fn first(&mut self) -> K {
+    pub fn first(&mut self) -> u64 {
         if self.hole_at_root {
             self.close_hole();
         }
@@ -92,8 +80,8 @@ impl<K: Key> Heap<K> {
 
     /// The earliest key behind the root, whose entry has been taken.
     #[inline]
-    pub fn second(&self) -> K {
-        self.places.get(1).map_or(K::NOTHING, |children| children.earliest().1)
+    pub fn second(&self) -> u64 {
+        self.places.get(1).map_or(NOTHING, |children| children.earliest().1)
     }
 
     /// How many there are.
@@ -102,7 +90,7 @@ impl<K: Key> Heap<K> {
     }
 
     #[inline(always)]
-    fn write(&mut self, place: usize, key: K, code: u32) {
+    fn write(&mut self, place: usize, key: u64, code: u32) {
         let siblings = &mut self.places[place / CHILDREN];
         siblings.keys[place % CHILDREN] = key;
         siblings.codes[place % CHILDREN] = code;
@@ -114,7 +102,7 @@ impl<K: Key> Heap<K> {
         self.hole_at_root = false;
         self.end -= 1;
         let last = &mut self.places[self.end / CHILDREN];
-        let key = std::mem::replace(&mut last.keys[self.end % CHILDREN], K::NOTHING);
+        let key = std::mem::replace(&mut last.keys[self.end % CHILDREN], NOTHING);
         let code = last.codes[self.end % CHILDREN];
         if self.end > ROOT {
             self.sink_from_root(key, code);
@@ -122,7 +110,7 @@ impl<K: Key> Heap<K> {
     }
 
     /// Adds an entry at the end, and moves it up past all parents that are later.
-    pub fn add(&mut self, key: K, code: u32) {
+    pub fn add(&mut self, key: u64, code: u32) {
         let mut place = self.end;
         self.end += 1;
         if place / CHILDREN == self.places.len() {
@@ -143,7 +131,7 @@ impl<K: Key> Heap<K> {
 
     /// Moves the root's place down, past all earliest children earlier than `key`, and writes the entry there.
     #[inline(always)]
-    fn sink_from_root(&mut self, key: K, code: u32) {
+    fn sink_from_root(&mut self, key: u64, code: u32) {
         let mut place = ROOT;
         let mut below = 1;
         while let Some(children) = self.places.get(below) {
@@ -160,18 +148,18 @@ impl<K: Key> Heap<K> {
     }
 
     /// The keys of all places, the hole and those without an entry among them.
-    pub fn keys(&mut self) -> impl Iterator<Item = &mut K> {
+    pub fn keys(&mut self) -> impl Iterator<Item = &mut u64> {
         self.places.iter_mut().flat_map(|siblings| &mut siblings.keys)
     }
 
     /// All entries, in their order.
-    pub fn drain(&mut self) -> Vec<(K, u32)> {
+    pub fn drain(&mut self) -> Vec<(u64, u32)> {
         if self.hole_at_root {
             self.close_hole();
         }
         let all = std::mem::take(self).places;
         let entries = all.iter().flat_map(|siblings| siblings.keys.into_iter().zip(siblings.codes));
-        let mut entries: Vec<(K, u32)> = entries.filter(|&(key, _)| key != K::NOTHING).collect();
+        let mut entries: Vec<(u64, u32)> = entries.filter(|&(key, _)| key != NOTHING).collect();
         entries.sort_unstable();
         entries
     }

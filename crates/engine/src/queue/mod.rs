@@ -1,35 +1,34 @@
-//! The event queue: runs and heaps on (time, insertion order).
+//! The event queue, in the order of (time, insertion): runs and a heap of what is due soon, and a timing wheel.
 //!
 //! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits for what
 //! it wakes; there is no cancelling: a machine's superseded wake-up comes out and finds nothing to do.
 //!
-//! A heap has four children a node, so that it is half as deep as a binary one, and leaves a hole at its root
-//! when the earliest event is taken: the handler of an event nearly always pushes the next one, which then sinks
-//! from the root, in place of one event sinking and another rising (docs/performance.md has the measurement).
-//! An entry has a key, in the order of which entries come out, and the number of its event; the four children of an entry lie together.
-//!
-//! There are two of them, with one count of insertions and so one order: one for what is due soon when it is pushed, as packets on
-//! links are, another for the rest, as the timers of connections, of which there is one each, and most of which are put off before
-//! they have anything to do. So with a thousand connections at work the first is as shallow as with ten. Its keys have 64 bits, with times
-//! that count from an instant now and then moved on, and four of its entries lie in one line of the cache; those of the other have 128.
+//! What is due soon when it is pushed, as packets on links are, and the rest, as the timers of connections, of which there is one each, and most
+//! of which are put off before they have anything to do, wait apart, with one count of insertions and so one order. So with a thousand
+//! connections at work packets find as little before them as with ten. The rest waits in a timing wheel ([`wheel`]), and what is due soon has keys of 64
+//! bits, with times that count from an instant now and then moved on.
 //!
 //! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one length, so that their events are
-//! pushed in a few sequences each of which is in order by itself. Before the heap stand some runs: an entry goes behind the last one of
+//! pushed in a few sequences each of which is in order by itself. Before a heap ([`heap`]) stand some runs ([`near`]): an entry goes behind the last one of
 //! the first run in which none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap, and what
 //! is due at any time ([`Event::order`]). (These are the piles of patience sorting: but for the last run, which events of periods share, the last entries of
 //! the runs are in order, the latest first, so that the first that fits is the closest.)
 
 mod heap;
 mod near;
+mod wheel;
 
 use crate::time::{Span, Time};
-use heap::{Heap, Key};
 use near::Near;
 use std::marker::PhantomData;
+use wheel::{Entry, Wheel};
 
 /// What is due within this time is due soon. Chosen: longer than the delays of most links, shorter than the 200 ms that retransmission
 /// timers and delayed acknowledgements of most implementations of TCP last at least.
 const SOON: Span = Span::from_ms(100);
+
+/// Later than every key: of a place without an entry.
+const NOTHING: u64 = u64::MAX;
 
 /// Times in keys of 64 bits count from another instant on once an event has come out so long after it: what is due soon then has room in them.
 const EPOCH: Span = Span::from_ns((1 << (u64::BITS - INSERTION_BITS)) - SOON.as_ns());
@@ -75,7 +74,7 @@ pub struct EventQueue<E> {
     /// What was due soon when it was pushed, by the time since `epoch`.
     near: Near,
     /// The rest.
-    far: Heap<u128>,
+    far: Wheel,
     insertions: u32,
     /// Nothing comes out beyond it.
     end: Time,
@@ -92,7 +91,7 @@ impl<E: Event> Default for EventQueue<E> {
     fn default() -> Self {
         EventQueue {
             near: Near::default(),
-            far: Heap::default(),
+            far: Wheel::default(),
             insertions: 0,
             end: Time::ZERO,
             epoch: Time::ZERO,
@@ -174,24 +173,23 @@ impl<E: Event> EventQueue<E> {
 
     #[inline(never)]
     fn push_far(&mut self, time: Time, insertion: u32, code: u32) {
-        let key = u128::from(time.as_ns()) << INSERTION_BITS | u128::from(insertion);
-        self.far.push(key, code);
-        self.near_until = self.near_until.min(self.of_near(key));
+        self.far.push(Entry { time, insertion, code });
+        self.near_until = self.near_until.min(self.of_near(key(time, insertion)));
     }
 
-    /// What a key of `near` is in the order of both heaps.
+    /// What a key of `near` is in the order of all.
     fn of_both(&self, near: u64) -> u128 {
         match near {
-            u64::NOTHING => u128::NOTHING,
+            NOTHING => u128::MAX,
             near => (u128::from(self.epoch.as_ns()) << INSERTION_BITS) + u128::from(near),
         }
     }
 
-    /// What a key of `far` is in the order of `near`, or the latest one there is.
+    /// What a key in the order of all is in that of `near`, or the latest one there is.
     #[inline]
-    fn of_near(&self, far: u128) -> u64 {
-        let since = far.saturating_sub(u128::from(self.epoch.as_ns()) << INSERTION_BITS);
-        u64::try_from(since).unwrap_or(u64::NOTHING)
+    fn of_near(&self, key: u128) -> u64 {
+        let since = key.saturating_sub(u128::from(self.epoch.as_ns()) << INSERTION_BITS);
+        u64::try_from(since).unwrap_or(NOTHING)
     }
 
     /// Takes the earliest event, unless it is later than the [end](EventQueue::end_at).
@@ -210,36 +208,40 @@ impl<E: Event> EventQueue<E> {
     /// The same where the earliest may be in `far`, beyond the end, or in another epoch: its number.
     #[inline(never)]
     fn pop_of_both(&mut self) -> Option<u32> {
-        let far = self.far.first();
-        self.bound_near(far);
-        let of_near = self.near.first();
-        let near = self.of_both(of_near);
-        let first = near.min(far);
-        if first >= self.behind_end() {
-            return None;
-        }
-        self.now = Time::from_ns((first >> INSERTION_BITS) as u64);
-        let code = if near < far {
-            self.near.take_first(of_near)
-        } else {
-            let code = self.far.take_first();
-            self.bound_near(self.far.second());
-            code
+        let (first, code) = loop {
+            let far = self.bound_near();
+            let of_near = self.near.first();
+            let near = self.of_both(of_near);
+            if near.min(far) >= self.behind_end() {
+                return None;
+            }
+            if near < far {
+                break (near, self.near.take_first(of_near));
+            }
+            if let Some(code) = self.far.take_first() {
+                break (far, code);
+            }
+            self.far.open(time_of(near));
         };
+        self.now = time_of(first);
         if self.now.since(self.epoch) >= EPOCH {
             self.begin_epoch();
+        } else {
+            self.bound_near();
         }
         Some(code)
     }
 
-    /// Keeps up to where `near` is asked alone, where this is the earliest key of `far`.
+    /// Keeps up to where `near` is asked alone. Returns the key before which nothing of `far` comes.
     #[inline]
-    fn bound_near(&mut self, far: u128) {
+    fn bound_near(&mut self) -> u128 {
+        let far = self.far.first().map_or(u128::MAX, |(time, insertion)| key(time, insertion));
         let end_of_epoch = EPOCH.as_ns() << INSERTION_BITS;
         self.near_until = self.of_near(far.min(self.behind_end())).min(end_of_epoch);
+        far
     }
 
-    /// The first key of `far` behind the end.
+    /// The first key behind the end.
     fn behind_end(&self) -> u128 {
         (u128::from(self.end.as_ns()) + 1) << INSERTION_BITS
     }
@@ -247,8 +249,7 @@ impl<E: Event> EventQueue<E> {
     /// Nothing is to come out beyond this instant for now.
     pub fn end_at(&mut self, end: Time) {
         self.end = end;
-        let far = self.far.first();
-        self.bound_near(far);
+        self.bound_near();
     }
 
     /// Goes on to an instant as if an event that was pushed just now came out there; false where another one would come out first.
@@ -259,11 +260,27 @@ impl<E: Event> EventQueue<E> {
             return false;
         }
         let last = since_ns << INSERTION_BITS | u64::from(u32::MAX);
-        let is_next = last < self.near.first() && last < self.near_until;
+        let is_next = last < self.near.first() && (last < self.near_until || self.is_before_far(time, last));
         if is_next {
             self.now = time;
         }
         is_next
+    }
+
+    /// Whether this key of `near`, of this time, comes before all that is in `far` and before the end, where what is known of `far` may not tell.
+    #[cold]
+    #[inline(never)]
+    fn is_before_far(&mut self, time: Time, key: u64) -> bool {
+        loop {
+            self.bound_near();
+            if key < self.near_until {
+                return true;
+            }
+            if self.far.is_open() || self.of_both(key) >= self.behind_end() {
+                return false;
+            }
+            self.far.open(time);
+        }
     }
 
     /// The number of pending events.
@@ -295,21 +312,35 @@ impl<E: Event> EventQueue<E> {
     fn count_anew(&mut self) {
         let near = self.near.drain().into_iter().map(|(key, code)| (self.of_both(key), code, true));
         let mut all: Vec<(u128, u32, bool)> = near.collect();
-        all.extend(self.far.drain().into_iter().map(|(key, code)| (key, code, false)));
+        all.extend(
+            self.far.drain().into_iter().map(|entry| (key(entry.time, entry.insertion), entry.code, false)),
+        );
         all.sort_unstable();
         self.insertions = 0;
         self.near_until = 0;
         for (key, code, is_near) in all {
-            let key = key >> INSERTION_BITS << INSERTION_BITS | u128::from(self.insertions);
+            let (time, insertion) = (time_of(key), self.insertions);
             if is_near {
-                let epoch = u128::from(self.epoch.as_ns()) << INSERTION_BITS;
-                self.near.push((key - epoch) as u64, code);
+                let since = time.as_ns() - self.epoch.as_ns();
+                self.near.push(since << INSERTION_BITS | u64::from(insertion), code);
             } else {
-                self.far.add(key, code);
+                self.far.push(Entry { time, insertion, code });
             }
             self.insertions += INSERTION;
         }
     }
+}
+
+/// A key in the order of all.
+#[inline(always)]
+fn key(time: Time, insertion: u32) -> u128 {
+    u128::from(time.as_ns()) << INSERTION_BITS | u128::from(insertion)
+}
+
+/// The time of such a key.
+#[inline(always)]
+fn time_of(key: u128) -> Time {
+    Time::from_ns((key >> INSERTION_BITS) as u64)
 }
 
 #[cfg(test)]

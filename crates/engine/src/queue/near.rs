@@ -1,7 +1,7 @@
 //! What is due soon: runs, and a heap for what fits into none.
 
-use super::RUN_BITS;
-use super::heap::{Heap, Key};
+use super::heap::Heap;
+use super::{NOTHING, RUN_BITS};
 
 /// How many runs there are; the number behind theirs is the heap's. Chosen: wires of one delay and packets of two lengths need three, a
 /// bottleneck before them a fourth, and each more is looked at for every event.
@@ -57,20 +57,20 @@ impl Behind {
 /// What is due soon: some runs, each in order by itself, and a heap of what fits into none.
 #[repr(C)] // what every event needs lies together
 pub(super) struct Near {
-    /// The first key of each run, and behind them that of the heap; [`Key::NOTHING`] where there is none.
+    /// The first key of each run, and behind them that of the heap; [`NOTHING`] where there is none.
     firsts: [u64; RUNS + 1],
     /// What those of the runs stand for.
     codes: [u32; RUNS],
     /// The last key of each run; of an empty one, the last that it had.
     lasts: [u64; RUNS],
     behind: [Behind; RUNS],
-    heap: Heap<u64>,
+    heap: Heap,
 }
 
 impl Default for Near {
     fn default() -> Near {
         Near {
-            firsts: [u64::NOTHING; RUNS + 1],
+            firsts: [NOTHING; RUNS + 1],
             codes: [0; RUNS],
             lasts: [0; RUNS],
             behind: Default::default(),
@@ -108,7 +108,7 @@ impl Near {
     fn push_behind(&mut self, run: usize, key: u64, code: u32) {
         let key = key | run as u64;
         self.lasts[run] = key;
-        if self.firsts[run] == u64::NOTHING {
+        if self.firsts[run] == NOTHING {
             self.firsts[run] = key;
             self.codes[run] = code;
         } else {
@@ -124,10 +124,10 @@ impl Near {
         self.firsts[RUNS] = self.firsts[RUNS].min(key);
     }
 
-    /// The earliest key, or [`Key::NOTHING`].
+    /// The earliest key, or [`NOTHING`].
     #[inline(always)]
     pub fn first(&self) -> u64 {
-        self.firsts.iter().fold(u64::NOTHING, |first, &key| first.min(key))
+        self.firsts.iter().fold(NOTHING, |first, &key| first.min(key))
     }
 
     /// Takes the entry with the earliest key, which is this one.
@@ -137,7 +137,7 @@ impl Near {
         let Some(&code) = self.codes.get(run) else { return self.take_apart() };
         match self.behind[run].pop() {
             Some((key, code)) => (self.firsts[run], self.codes[run]) = (key, code),
-            None => self.firsts[run] = u64::NOTHING,
+            None => self.firsts[run] = NOTHING,
         }
         code
     }
@@ -153,7 +153,7 @@ impl Near {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        let firsts = self.firsts[..RUNS].iter().filter(|&&key| key != u64::NOTHING).count();
+        let firsts = self.firsts[..RUNS].iter().filter(|&&key| key != NOTHING).count();
         firsts + self.behind.iter().map(Behind::len).sum::<usize>() + self.heap.len()
     }
 
@@ -162,7 +162,7 @@ impl Near {
         let heap = self.heap.keys();
         let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.entries).map(|(key, _)| key);
         let keys = self.firsts.iter_mut().chain(&mut self.lasts).chain(behind).chain(heap);
-        for key in keys.filter(|key| **key != u64::NOTHING) {
+        for key in keys.filter(|key| **key != NOTHING) {
             // Keys of what has been taken are earlier: in the hole of the heap, in runs, and the last of empty runs.
             *key = key.saturating_sub(later);
         }
@@ -177,7 +177,7 @@ impl Near {
     pub fn drain(&mut self) -> Vec<(u64, u32)> {
         let Near { firsts, codes, behind, mut heap, .. } = std::mem::take(self);
         let mut entries = heap.drain();
-        entries.extend(firsts.into_iter().zip(codes).filter(|&(key, _)| key != u64::NOTHING));
+        entries.extend(firsts.into_iter().zip(codes).filter(|&(key, _)| key != NOTHING));
         for behind in &behind {
             entries.extend(&behind.entries[behind.taken..]);
         }

@@ -1,0 +1,152 @@
+//! A timing wheel for what is not due soon (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", 1987).
+//!
+//! Simulated time is cut into slots. What is due in one of the slots of this turn lies in it in no order, what is due behind this turn
+//! in one list, and a slot is put in order when its time has come. So an entry is written once or twice and then sorted among the
+//! few that are due with it, however many others wait.
+
+use crate::time::Time;
+
+/// The length of a slot: 2^26 ns, 67 ms. Chosen: less than what is due soon, so that nothing is due in a slot that has been put in order,
+/// or hardly anything.
+const SLOT_BITS: u32 = 26;
+
+/// How many slots a turn has. Chosen: those of the bits of a number; a turn is 4.3 s, longer than most timers.
+const SLOTS: u64 = 64;
+
+/// A slot keeps room for so many when they have been taken. Chosen: of no size.
+const FEW: usize = 64;
+
+/// One entry; in their order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry {
+    pub time: Time,
+    pub insertion: u32,
+    pub code: u32,
+}
+
+impl Entry {
+    #[inline(always)]
+    fn slot(&self) -> u64 {
+        slot(self.time)
+    }
+}
+
+/// Entries by when they are due.
+pub(super) struct Wheel {
+    /// The entries of all slots before `next`, the earliest last.
+    due: Vec<Entry>,
+    /// The first slot that is not open yet, and the first of this turn.
+    next: u64,
+    turn: u64,
+    slots: [Vec<Entry>; SLOTS as usize],
+    /// A bit for each slot with an entry.
+    used: u64,
+    /// The entries behind this turn.
+    beyond: Vec<Entry>,
+}
+
+impl Default for Wheel {
+    fn default() -> Wheel {
+        Wheel {
+            due: Vec::new(),
+            next: 0,
+            turn: 0,
+            slots: std::array::from_fn(|_| Vec::new()),
+            used: 0,
+            beyond: Vec::new(),
+        }
+    }
+}
+
+impl Wheel {
+    #[inline]
+    pub fn push(&mut self, entry: Entry) {
+        let slot = entry.slot();
+        if slot < self.next {
+            self.push_due(entry);
+        } else if slot - self.turn < SLOTS {
+            let at = slot % SLOTS;
+            self.used |= 1 << at;
+            self.slots[at as usize].push(entry);
+        } else {
+            self.beyond.push(entry);
+        }
+    }
+
+    #[cold]
+    fn push_due(&mut self, entry: Entry) {
+        let later = self.due.partition_point(|other| *other > entry);
+        self.due.insert(later, entry);
+    }
+
+    /// The time and insertion before which no entry comes; those of the earliest one where it [is known](Wheel::is_open).
+    #[inline]
+    pub fn first(&self) -> Option<(Time, u32)> {
+        if let Some(entry) = self.due.last() {
+            Some((entry.time, entry.insertion))
+        } else if self.used != 0 {
+            Some((begin(self.turn + u64::from(self.used.trailing_zeros())), 0))
+        } else if !self.beyond.is_empty() {
+            Some((begin(self.turn + SLOTS), 0))
+        } else {
+            None
+        }
+    }
+
+    /// Whether the earliest entry is known.
+    pub fn is_open(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// Takes the earliest entry, if it is known.
+    #[inline]
+    pub fn take_first(&mut self) -> Option<u32> {
+        self.due.pop().map(|entry| entry.code)
+    }
+
+    /// Goes on by a slot, or to the turn of what is due next, where no entry is known. `next` is when the earliest of all else is due.
+    pub fn open(&mut self, next: Time) {
+        if self.used != 0 {
+            let at = self.used.trailing_zeros();
+            self.used &= self.used - 1;
+            self.next = self.turn + u64::from(at) + 1;
+            if self.due.capacity() > FEW {
+                self.due = Vec::new();
+            }
+            std::mem::swap(&mut self.due, &mut self.slots[at as usize]);
+            self.due.sort_unstable_by(|a, b| b.cmp(a));
+        } else {
+            let earliest = self.beyond.iter().map(Entry::slot).fold(slot(next), u64::min);
+            self.turn = earliest / SLOTS * SLOTS;
+            self.next = self.turn;
+            for entry in std::mem::take(&mut self.beyond) {
+                self.push(entry);
+            }
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.due.len() + self.slots.iter().map(Vec::len).sum::<usize>() + self.beyond.len()
+    }
+
+    /// All entries, in their order.
+    pub fn drain(&mut self) -> Vec<Entry> {
+        self.used = 0;
+        let slots = self.slots.iter_mut().flat_map(|slot| slot.drain(..));
+        let mut entries: Vec<Entry> = self.due.drain(..).chain(slots).chain(self.beyond.drain(..)).collect();
+        entries.sort_unstable();
+        entries
+    }
+}
+
+/// The slot in which an instant lies.
+#[inline(always)]
+fn slot(time: Time) -> u64 {
+    time.as_ns() >> SLOT_BITS
+}
+
+/// When a slot begins.
+fn begin(slot: u64) -> Time {
+    Time::from_ns(slot << SLOT_BITS)
+}
