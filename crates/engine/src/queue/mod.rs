@@ -82,6 +82,8 @@ pub struct EventQueue<E> {
     epoch: Time,
     /// The time of the event that came out last: less than [`EPOCH`] after `epoch`.
     now: Time,
+    /// The first key of `near` that is beyond the end, or in the next epoch.
+    bound: u64,
     /// Keys of `near` below this one come out before all that is in `far`, before the end, and in this epoch.
     near_until: u64,
     events: PhantomData<E>,
@@ -96,6 +98,7 @@ impl<E: Event> Default for EventQueue<E> {
             end: Time::ZERO,
             epoch: Time::ZERO,
             now: Time::ZERO,
+            bound: 0,
             near_until: 0,
             events: PhantomData,
         }
@@ -174,22 +177,27 @@ impl<E: Event> EventQueue<E> {
     #[inline(never)]
     fn push_far(&mut self, time: Time, insertion: u32, code: u32) {
         self.far.push(Entry { time, insertion, code });
-        self.near_until = self.near_until.min(self.of_near(key(time, insertion)));
+        self.near_until = self.near_until.min(self.key(time, insertion));
     }
 
-    /// What a key of `near` is in the order of all.
-    fn of_both(&self, near: u64) -> u128 {
-        match near {
-            NOTHING => u128::MAX,
-            near => (u128::from(self.epoch.as_ns()) << INSERTION_BITS) + u128::from(near),
+    /// The key that an entry has or would have in `near`, or [`NOTHING`] where it is too late for one, and so later than all that is there.
+    #[inline(always)]
+    fn key(&self, time: Time, insertion: u32) -> u64 {
+        let since = time.since(self.epoch).as_ns();
+        if since >> (u64::BITS - INSERTION_BITS) == 0 {
+            since << INSERTION_BITS | u64::from(insertion)
+        } else {
+            NOTHING
         }
     }
 
-    /// What a key in the order of all is in that of `near`, or the latest one there is.
-    #[inline]
-    fn of_near(&self, key: u128) -> u64 {
-        let since = key.saturating_sub(u128::from(self.epoch.as_ns()) << INSERTION_BITS);
-        u64::try_from(since).unwrap_or(NOTHING)
+    /// The time of a key of `near`, or the latest one there is.
+    #[inline(always)]
+    fn time_of(&self, key: u64) -> Time {
+        match key {
+            NOTHING => Time::MAX,
+            key => Time::from_ns(self.epoch.as_ns() + (key >> INSERTION_BITS)),
+        }
     }
 
     /// Takes the earliest event, unless it is later than the [end](EventQueue::end_at).
@@ -208,48 +216,47 @@ impl<E: Event> EventQueue<E> {
     /// The same where the earliest may be in `far`, beyond the end, or in another epoch: its number.
     #[inline(never)]
     fn pop_of_both(&mut self) -> Option<u32> {
-        let (first, code) = loop {
+        let (time, code) = loop {
             let far = self.bound_near();
-            let of_near = self.near.first();
-            let near = self.of_both(of_near);
-            if near.min(far) >= self.behind_end() {
+            let near = self.near.first();
+            let (time, _) = if near < far { (self.time_of(near), 0) } else { self.far.first()? };
+            if time > self.end {
                 return None;
             }
             if near < far {
-                break (near, self.near.take_first(of_near));
+                break (time, self.near.take_first(near));
             }
             if let Some(code) = self.far.take_first() {
-                break (far, code);
+                break (time, code);
             }
-            self.far.open(time_of(near));
+            self.far.open(self.time_of(near));
         };
-        self.now = time_of(first);
-        if self.now.since(self.epoch) >= EPOCH {
+        self.now = time;
+        if time.since(self.epoch) >= EPOCH {
             self.begin_epoch();
-        } else {
-            self.bound_near();
         }
+        self.bound_near();
         Some(code)
     }
 
     /// Keeps up to where `near` is asked alone. Returns the key before which nothing of `far` comes.
     #[inline]
-    fn bound_near(&mut self) -> u128 {
-        let far = self.far.first().map_or(u128::MAX, |(time, insertion)| key(time, insertion));
-        let end_of_epoch = EPOCH.as_ns() << INSERTION_BITS;
-        self.near_until = self.of_near(far.min(self.behind_end())).min(end_of_epoch);
+    fn bound_near(&mut self) -> u64 {
+        let far = self.far.first().map_or(NOTHING, |(time, insertion)| self.key(time, insertion));
+        self.near_until = far.min(self.bound);
         far
-    }
-
-    /// The first key behind the end.
-    fn behind_end(&self) -> u128 {
-        (u128::from(self.end.as_ns()) + 1) << INSERTION_BITS
     }
 
     /// Nothing is to come out beyond this instant for now.
     pub fn end_at(&mut self, end: Time) {
         self.end = end;
+        self.bound_epoch();
         self.bound_near();
+    }
+
+    fn bound_epoch(&mut self) {
+        let ends = self.end.since(self.epoch).as_ns().saturating_add(1);
+        self.bound = if self.end < self.epoch { 0 } else { ends.min(EPOCH.as_ns()) << INSERTION_BITS };
     }
 
     /// Goes on to an instant as if an event that was pushed just now came out there; false where another one would come out first.
@@ -276,7 +283,7 @@ impl<E: Event> EventQueue<E> {
             if key < self.near_until {
                 return true;
             }
-            if self.far.is_open() || self.of_both(key) >= self.behind_end() {
+            if self.far.is_open() || time > self.end {
                 return false;
             }
             self.far.open(time);
@@ -304,43 +311,34 @@ impl<E: Event> EventQueue<E> {
             self.near.begin_anew();
         }
         self.epoch = self.now;
-        self.near_until = 0;
+        self.bound_epoch();
     }
 
     /// Numbers the pending events from zero in their order: once in five hundred million.
     #[cold]
     fn count_anew(&mut self) {
-        let near = self.near.drain().into_iter().map(|(key, code)| (self.of_both(key), code, true));
-        let mut all: Vec<(u128, u32, bool)> = near.collect();
+        let near =
+            self.near.drain().into_iter().map(|(key, code)| (self.time_of(key), key as u32, code, true));
+        let mut all: Vec<(Time, u32, u32, bool)> = near.collect();
         all.extend(
-            self.far.drain().into_iter().map(|entry| (key(entry.time, entry.insertion), entry.code, false)),
+            self.far
+                .drain()
+                .into_iter()
+                .map(|Entry { time, insertion, code }| (time, insertion, code, false)),
         );
         all.sort_unstable();
         self.insertions = 0;
         self.near_until = 0;
-        for (key, code, is_near) in all {
-            let (time, insertion) = (time_of(key), self.insertions);
+        for (time, _, code, is_near) in all {
+            let insertion = self.insertions;
             if is_near {
-                let since = time.as_ns() - self.epoch.as_ns();
-                self.near.push(since << INSERTION_BITS | u64::from(insertion), code);
+                self.near.push(self.key(time, insertion), code);
             } else {
                 self.far.push(Entry { time, insertion, code });
             }
             self.insertions += INSERTION;
         }
     }
-}
-
-/// A key in the order of all.
-#[inline(always)]
-fn key(time: Time, insertion: u32) -> u128 {
-    u128::from(time.as_ns()) << INSERTION_BITS | u128::from(insertion)
-}
-
-/// The time of such a key.
-#[inline(always)]
-fn time_of(key: u128) -> Time {
-    Time::from_ns((key >> INSERTION_BITS) as u64)
 }
 
 #[cfg(test)]
@@ -385,6 +383,8 @@ mod tests {
             10 => (0u64..20).prop_map(Operation::PushAfter),
             10 => (soon - 10..soon + 10).prop_map(Operation::PushAfter),
             10 => far.clone().prop_map(Operation::PushAfter),
+            // Slots and turns of the wheel, and beyond.
+            10 => (0u32..40, 0u64..3).prop_map(|(bits, more)| Operation::PushAfter((1 << bits) + more)),
             30 => Just(Operation::Pop),
             10 => (0u64..20).prop_map(Operation::Advance),
             10 => (0..soon).prop_map(Operation::Advance),
