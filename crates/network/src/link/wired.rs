@@ -51,7 +51,8 @@ pub struct Wire {
     clock: Clock,
     delay: Span,
     rest: Box<Rest>,
-    flying_packets: u32,
+    /// Packets that have come to its end, counted from zero again behind the largest number.
+    taken_packets: u32,
     /// A wake-up is pending: for the first packet that flies, since no later one comes before it.
     wakes: bool,
     /// Whether there are `faults`.
@@ -152,7 +153,7 @@ impl Wire {
                 faults: is_faulty
                     .then(|| Box::new(Faults { loss, outages: Outages::new(outages), lost_packets: 0 })),
             }),
-            flying_packets: 0,
+            taken_packets: 0,
             wakes: false,
             is_faulty,
         }
@@ -214,7 +215,6 @@ impl Wire {
         match self.admit(now, flights.packet(&place)) {
             Ok(arrival) => {
                 self.flying.push(flights, place, arrival, onward);
-                self.flying_packets += 1;
                 Ok(())
             }
             Err(dropped) => Err((place, dropped)),
@@ -226,7 +226,7 @@ impl Wire {
         let mut stats = self.rest.stats;
         stats.add_served(self.clock.served());
         let lost = self.rest.faults.as_ref().map_or(0, |faults| faults.lost_packets);
-        let gone = lost + u64::from(self.flying_packets);
+        let gone = lost + self.packets_inside();
         let Booked { sent_packets, sent_bytes, dropped_packets, busy, waiting, max_waiting_packets } = stats;
         LinkStats {
             sent_packets,
@@ -262,7 +262,7 @@ impl Wire {
     #[inline(always)]
     pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Landed> {
         let (place, onward) = self.flying.pop(flights, now)?;
-        self.flying_packets -= 1;
+        self.taken_packets = self.taken_packets.wrapping_add(1);
         let next = self.flying.next();
         if next == Time::MAX {
             self.wakes = false;
@@ -274,7 +274,7 @@ impl Wire {
 impl Machine for Wire {
     #[inline(always)]
     fn poll_timeout(&self) -> Option<Time> {
-        (self.flying_packets > 0).then_some(self.flying.next())
+        Some(self.flying.next()).filter(|&next| next < Time::MAX)
     }
 
     /// Nothing to do: what has arrived is taken.
@@ -295,7 +295,9 @@ impl Link for Wire {
     }
 
     fn packets_inside(&self) -> u64 {
-        u64::from(self.flying_packets)
+        let lost = self.rest.faults.as_ref().map_or(0, |faults| faults.lost_packets);
+        let sent = self.rest.stats.sent_packets + self.clock.served().packets - lost;
+        u64::from((sent as u32).wrapping_sub(self.taken_packets))
     }
 
     fn stats(&self, _from: Attachment, now: Time) -> LinkStats {

@@ -482,7 +482,11 @@ impl World {
 
     /// The user of a socket.
     pub(crate) fn user(&self, socket: SocketId) -> User {
-        self.socket(socket).user()
+        match socket {
+            SocketId::Tcp(number) => self.tcp[number as usize].user(),
+            SocketId::Udp(number) => self.udp[number as usize].user(),
+            SocketId::Sctp(number) => self.sctp[number as usize].user(),
+        }
     }
 
     /// What a socket has exchanged with IP so far.
