@@ -218,7 +218,7 @@ impl World {
             Kind::Indication | Kind::LinkEvents => &signalling.content.indication,
             Kind::Request => &signalling.content.request,
         };
-        let content = Arc::clone(content);
+        let content = content.clone();
         let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
             Kind::Indication | Kind::LinkEvents => {
                 mihf.indicate(cx, session, MessageId::LINK_GOING_DOWN_INDICATION, content, bytes)
@@ -237,7 +237,7 @@ impl World {
             let Some((_, request)) = signalling.working.pop_front_if(|&mut (due, _)| due <= now) else {
                 return;
             };
-            let content = Arc::clone(&signalling.content.response);
+            let content = signalling.content.response.clone();
             let size = signalling.config.message_size.as_ref();
             let bytes = size.map(|size| size.sample(&mut signalling.responder_random) as u32);
             let responder = signalling.responder;

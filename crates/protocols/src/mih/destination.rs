@@ -11,7 +11,7 @@ use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TRANSACTION_IDS, Tran
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{AcknowledgementMode, Session};
 use super::stats::Rejection;
-use super::wire::{Message, MessageId, Opcode, Tlv};
+use super::wire::{Message, MessageId, Opcode, Tlvs};
 
 /// What is remembered of a message that was delivered, to know its copies.
 #[derive(Debug)]
@@ -198,7 +198,7 @@ impl Session {
         now: Time,
         outbox: &mut Outbox,
         number: TransactionNumber,
-        tlvs: Arc<[Tlv]>,
+        tlvs: Tlvs,
     ) -> bool {
         let Some(&Answering::User { mid, since, ack_req: request_asked }) =
             self.destinations.answering.get(&number)

@@ -17,7 +17,7 @@ use super::stats::{Rejection, Stats};
 use super::thresholds::Thresholds;
 use super::wire::handover::LinkParameterType;
 use super::wire::link::{EventList, LinkId, LinkTupleId};
-use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
+use super::wire::{Message, MessageId, MihfId, Opcode, Tlv, Tlvs};
 use crate::{Context, Machine};
 
 /// A session of one MIHF.
@@ -30,13 +30,13 @@ pub struct Mihf {
     id: MihfId,
     sessions: Vec<Session>,
     outbox: Outbox,
-    no_tlvs: Arc<[Tlv]>,
+    no_tlvs: Tlvs,
 }
 
 impl Mihf {
     /// An MIHF without sessions.
     pub fn new(id: MihfId) -> Mihf {
-        Mihf { id, sessions: Vec::new(), outbox: Outbox::default(), no_tlvs: Arc::from([]) }
+        Mihf { id, sessions: Vec::new(), outbox: Outbox::default(), no_tlvs: Tlvs::from([]) }
     }
 
     /// The MIHF's name.
@@ -133,7 +133,7 @@ impl Mihf {
         cx: &mut Context<'_>,
         session: SessionId,
         mid: MessageId,
-        tlvs: impl Into<Arc<[Tlv]>>,
+        tlvs: impl Into<Tlvs>,
         size_bytes: Option<u32>,
     ) -> TransactionNumber {
         debug_assert_eq!(mid.opcode(), Opcode::Indication, "{mid} is no indication");
@@ -151,7 +151,7 @@ impl Mihf {
         cx: &mut Context<'_>,
         session: SessionId,
         mid: MessageId,
-        tlvs: impl Into<Arc<[Tlv]>>,
+        tlvs: impl Into<Tlvs>,
         size_bytes: Option<u32>,
     ) -> TransactionNumber {
         debug_assert_eq!(mid.opcode(), Opcode::Request, "{mid} is no request");
@@ -173,7 +173,7 @@ impl Mihf {
         cx: &mut Context<'_>,
         session: SessionId,
         request: TransactionNumber,
-        tlvs: impl Into<Arc<[Tlv]>>,
+        tlvs: impl Into<Tlvs>,
         size_bytes: Option<u32>,
     ) -> bool {
         let (session, outbox) = self.at_work(cx, session);

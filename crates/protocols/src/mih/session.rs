@@ -13,7 +13,7 @@ use super::outbox::{Due, Outbox, Purpose, TpDataRequest};
 use super::source::Sources;
 use super::stats::Stats;
 use super::wire::message::padded;
-use super::wire::{Message, MessageId, MihfId, Tlv};
+use super::wire::{Message, MessageId, MihfId, Tlvs};
 use crate::PeerAddress;
 
 /// How a message that asks for it is acknowledged.
@@ -121,9 +121,9 @@ struct Outgoing {
 /// The content that was padded last: a user that sends the same again and again shares it.
 #[derive(Debug)]
 struct Padded {
-    content: Arc<[Tlv]>,
+    content: Tlvs,
     size_bytes: u32,
-    tlvs: Arc<[Tlv]>,
+    tlvs: Tlvs,
 }
 
 #[derive(Debug)]
@@ -140,12 +140,12 @@ pub(super) struct Session {
     limiter: Option<Limiter<Outgoing>>,
     /// When the limiter's armed deadline is.
     token_at: Option<Time>,
-    no_tlvs: Arc<[Tlv]>,
+    no_tlvs: Tlvs,
     padded: Option<Padded>,
 }
 
 impl Session {
-    pub(super) fn new(id: SessionId, own_id: MihfId, config: SessionConfig, no_tlvs: Arc<[Tlv]>) -> Session {
+    pub(super) fn new(id: SessionId, own_id: MihfId, config: SessionConfig, no_tlvs: Tlvs) -> Session {
         Session {
             id,
             own_id,
@@ -168,11 +168,11 @@ impl Session {
     }
 
     /// `content` with padding such that the message takes `size_bytes`.
-    pub(super) fn padded(&mut self, content: Arc<[Tlv]>, size_bytes: Option<u32>) -> Arc<[Tlv]> {
+    pub(super) fn padded(&mut self, content: Tlvs, size_bytes: Option<u32>) -> Tlvs {
         let Some(size_bytes) = size_bytes else { return content };
         if let Some(last) = &self.padded
             && last.size_bytes == size_bytes
-            && Arc::ptr_eq(&last.content, &content)
+            && last.content.shares(&content)
         {
             return last.tlvs.clone();
         }

@@ -14,7 +14,7 @@ use super::number::{REACH, TRANSACTION_IDS, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{Session, Validity};
 use super::stats::Rejection;
-use super::wire::{Message, MessageId, Opcode, Tlv};
+use super::wire::{Message, MessageId, Opcode, Tlvs};
 
 /// One transaction of this MIHF's.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Session {
         now: Time,
         outbox: &mut Outbox,
         mid: MessageId,
-        tlvs: Arc<[Tlv]>,
+        tlvs: Tlvs,
         uir: bool,
     ) -> TransactionNumber {
         let number = TransactionNumber(self.sources.started + 1);
