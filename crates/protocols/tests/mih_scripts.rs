@@ -364,7 +364,7 @@ impl Run {
             ["<", "octets"] => self.with(|mihf, cx| mihf.tp_data_octets(cx, SESSION, &[])),
             ["<", rest @ ..] => {
                 let message = Arc::new(parse_message(&rest.join(" "))?);
-                self.with(|mihf, cx| mihf.tp_data_indication(cx, SESSION, &message));
+                self.with(|mihf, cx| mihf.tp_data_indication(cx, SESSION, message));
             }
             [">", rest @ ..] => {
                 self.settle();

@@ -26,7 +26,7 @@ impl World {
     }
 
     /// MIH_TP_Data.indication: a message has come in from the transport of a session.
-    pub(super) fn deliver_mih(&mut self, now: Time, number: u32, session: u32, pdu: &Arc<mih::Message>) {
+    pub(super) fn deliver_mih(&mut self, now: Time, number: u32, session: u32, pdu: Arc<mih::Message>) {
         let node = &mut self.mih_nodes[number as usize];
         let mut cx = Context { now, random: &mut node.random };
         node.mihf.tp_data_indication(&mut cx, SessionId(session), pdu);
@@ -35,26 +35,17 @@ impl World {
 
     /// Passes on what an MIHF has for its transports and its users.
     pub(super) fn serve_mihf(&mut self, moment: &mut Moment<'_>, number: u32) {
-        let now = moment.now;
         loop {
-            // Users first: an answer that is ready before the acknowledgement leaves can carry it.
-            while let Some(event) = self.mih_nodes[number as usize].mihf.poll_event() {
-                self.on_mih_event(moment, number, event);
-            }
             let node = &mut self.mih_nodes[number as usize];
-            let mut cx = Context { now, random: &mut node.random };
-            while let Some(request) = node.mihf.poll_transmit(&mut cx) {
-                let socket = node.sessions[request.session.0 as usize];
-                self.outgoing.push((socket, request.pdu));
+            // Users first: an answer that is ready before the acknowledgement leaves can carry it.
+            if let Some(event) = node.mihf.poll_event() {
+                self.on_mih_event(moment, number, event);
+                continue;
             }
-            if self.outgoing.is_empty() {
-                break;
-            }
-            let mut outgoing = std::mem::take(&mut self.outgoing);
-            for (socket, pdu) in outgoing.drain(..) {
-                self.send_message(moment, socket.socket, Message::Mih(pdu));
-            }
-            self.outgoing = outgoing;
+            let mut cx = Context { now: moment.now, random: &mut node.random };
+            let Some(request) = node.mihf.poll_transmit(&mut cx) else { break };
+            let socket = node.sessions[request.session.0 as usize].socket;
+            self.send_message(moment, socket, Message::Mih(request.pdu));
         }
         let node = &mut self.mih_nodes[number as usize];
         node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), moment);

@@ -190,7 +190,7 @@ mod tests {
         let events = EventList::LINK_UP.union(EventList::LINK_GOING_DOWN);
         network.subscribe(&mut cx, session, asked, events);
         while let Some(TpDataRequest { pdu, .. }) = network.poll_transmit(&mut cx) {
-            terminal.tp_data_indication(&mut cx, session, &pdu);
+            terminal.tp_data_indication(&mut cx, session, pdu);
         }
         while terminal.poll_transmit(&mut cx).is_some() {}
         assert!(up(&mut terminal, &mut cx).is_some());
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(terminal.link_event(&mut cx, session, &link, LinkEvent::Detected(signal), None), None);
         network.subscribe(&mut cx, session, asked, seen);
         while let Some(TpDataRequest { pdu, .. }) = network.poll_transmit(&mut cx) {
-            terminal.tp_data_indication(&mut cx, session, &pdu);
+            terminal.tp_data_indication(&mut cx, session, pdu);
         }
         for event in [LinkEvent::Detected(signal), LinkEvent::ParametersReport(LinkParameter::Signal(signal))]
         {
