@@ -33,6 +33,8 @@ pub(super) enum Due {
     BeyondWindow,
     /// What recovery asks for ahead of new data.
     Repair,
+    /// All that is left to send, in a segment that need not be full-sized.
+    Rest,
     /// What is found by the general order.
     Other,
 }
@@ -124,7 +126,7 @@ impl Connection {
         let flight = sender.flight();
         if queued > 0 {
             if queued < sender.smss || flight == 0 || flight + sender.smss > sender.snd_wnd {
-                return Due::Other;
+                return self.due_of_rest();
             }
             if flight + sender.smss <= sender.window.cwnd_bytes() {
                 return Due::Data;
@@ -212,7 +214,7 @@ impl Connection {
             && !sender.recovery.takes_blocks()
             && self.state == State::Established;
         if !full_sized {
-            return if sender.has_sent_all() { Due::Nothing } else { Due::Other };
+            return if sender.has_sent_all() { Due::Nothing } else { self.due_of_rest() };
         }
         if sender.recovery.retransmits() {
             return if sender.recovery.is_recovering() { Due::Repair } else { Due::Other };
@@ -227,17 +229,41 @@ impl Connection {
         if is_plain { Due::Data } else { Due::FullSized }
     }
 
+    /// Whether all that is left goes in a segment, as a message does whose user waits before the next one.
+    #[inline(never)]
+    fn due_of_rest(&self) -> Due {
+        let (sender, flight) = (&self.sender, self.sender.flight());
+        let queued = (1 + sender.written).saturating_sub(sender.snd_nxt);
+        let goes_anew = sender.snd_nxt < sender.snd_max;
+        let goes = (1..=sender.smss).contains(&queued)
+            && flight + queued <= sender.snd_wnd
+            && (flight == 0
+                || flight + queued <= sender.send_window() && (goes_anew || !self.config.nagle))
+            && !sender.fin_queued
+            && !sender.recovery.is_recovering()
+            && !sender.recovery.takes_blocks()
+            && self.state == State::Established;
+        if goes { Due::Rest } else { Due::Other }
+    }
+
     /// The segment that is due amid losses, or by the general order.
     #[inline(never)]
     pub(super) fn transmit_otherwise(&mut self, now: Time, due: Due) -> Option<Segment> {
-        let (start, smss) = (self.sender.snd_nxt, self.sender.smss);
+        let (start, mut length) = (self.sender.snd_nxt, self.sender.smss);
         match due {
             Due::FullSized => self.sender.let_go(0),
-            Due::BeyondWindow => self.sender.let_go(smss),
+            Due::BeyondWindow => self.sender.let_go(length),
+            Due::Rest => {
+                if self.sender.flight() == 0 && start == self.sender.snd_max {
+                    self.restart_after_idle(now);
+                }
+                self.sender.let_go(0);
+                length = 1 + self.sender.written - start;
+            }
             Due::Repair => return self.transmit_in_recovery(now),
             Due::Data | Due::Acknowledgement | Due::Nothing | Due::Other => return self.transmit(now),
         }
-        Some(self.data_segment(now, start, smss, false))
+        Some(self.data_segment(now, start, length, false))
     }
 
     /// Whether what is sent now has options.
