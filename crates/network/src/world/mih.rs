@@ -133,7 +133,9 @@ impl World {
             signalling.next = next.filter(|&next| next < signalling.config.stop);
             self.generate(now, number);
         }
-        self.answer(now, number);
+        if !self.signalling[number as usize].working.is_empty() {
+            self.answer(now, number);
+        }
         self.report_errors(now, number);
         self.signalling[number as usize].arm(number, moment);
         worked

@@ -100,6 +100,7 @@ impl Mihf {
     }
 
     /// Does what is due, then hands out the session and the outbox: timers go before anything else of the instant.
+    #[inline]
     fn at_work(&mut self, cx: &Context<'_>, session: SessionId) -> (&mut Session, &mut Outbox) {
         self.run_due(cx.now);
         (&mut self.sessions[session.0 as usize], &mut self.outbox)
@@ -129,6 +130,7 @@ impl Mihf {
     }
 
     /// Drops superseded deadlines from the front, so that `poll_timeout` names one with work to do.
+    #[inline]
     fn prune(&mut self) {
         self.run_due(Time::ZERO);
     }

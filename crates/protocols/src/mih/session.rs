@@ -168,6 +168,7 @@ impl Session {
     }
 
     /// `content` with padding such that the message takes `size_bytes`.
+    #[inline]
     pub(super) fn padded(&mut self, content: Tlvs, size_bytes: Option<u32>) -> Tlvs {
         let Some(size_bytes) = size_bytes else { return content };
         if let Some(last) = &self.padded
@@ -176,6 +177,11 @@ impl Session {
         {
             return last.tlvs.clone();
         }
+        self.pad(content, size_bytes)
+    }
+
+    #[inline(never)]
+    fn pad(&mut self, content: Tlvs, size_bytes: u32) -> Tlvs {
         let tlvs = padded(content.clone(), &self.own_id, &self.config.peer, Some(size_bytes));
         self.padded = Some(Padded { content, size_bytes, tlvs: tlvs.clone() });
         tlvs
@@ -192,6 +198,7 @@ impl Session {
     }
 
     /// Hands a packet to the transport, through the rate limiter if there is one.
+    #[inline]
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -202,17 +209,26 @@ impl Session {
     ) {
         let mid = pdu.mid;
         let outgoing = Outgoing { pdu, number, purpose };
-        let Some(limiter) = &mut self.limiter else {
-            self.pass(outbox, outgoing);
-            return;
-        };
-        match limiter.offer(now, outgoing) {
+        match &mut self.limiter {
+            None => self.pass(outbox, outgoing),
+            Some(limiter) => {
+                let offered = limiter.offer(now, outgoing);
+                self.take_offered(outbox, mid, offered);
+            }
+        }
+    }
+
+    /// What became of a packet at the rate limiter.
+    #[inline(never)]
+    fn take_offered(&mut self, outbox: &mut Outbox, mid: MessageId, offered: Offered<Outgoing>) {
+        match offered {
             Offered::Sent(outgoing) => self.pass(outbox, outgoing),
             Offered::Queued => self.arm_token(outbox),
             Offered::Dropped => self.stats_of(mid).rate_limited += 1,
         }
     }
 
+    #[inline]
     fn pass(&mut self, outbox: &mut Outbox, Outgoing { pdu, number, purpose }: Outgoing) {
         let packets = &mut self.stats_of(pdu.mid).packets;
         match purpose {

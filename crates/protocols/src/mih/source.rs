@@ -55,6 +55,8 @@ pub(super) struct Sources {
     known: VecDeque<Option<Source>>,
     /// The highest number to which an ACK or a response came.
     highest_echo: u64,
+    /// The message that started the newest.
+    last: Option<Arc<Message>>,
 }
 
 impl Sources {
@@ -128,6 +130,7 @@ impl Sources {
 
 impl Session {
     /// Starts a transaction: numbers it, sends the message, and waits for what it asks for.
+    #[inline]
     pub(super) fn start(
         &mut self,
         now: Time,
@@ -137,17 +140,8 @@ impl Session {
         uir: bool,
     ) -> TransactionNumber {
         let number = TransactionNumber(self.sources.started + 1);
-        let ack_req = self.asks_for_ack();
-        let pdu = Arc::new(Message {
-            mid,
-            tid: number.tid(),
-            ack_req,
-            ack_rsp: false,
-            uir,
-            source: self.own_id.clone(),
-            destination: self.config.peer.clone(),
-            tlvs,
-        });
+        let pdu = self.begun(mid, number.tid(), uir, tlvs);
+        let ack_req = pdu.ack_req;
         let is_request = mid.opcode() == Opcode::Request;
         let source = (ack_req || is_request).then(|| Source {
             mid,
@@ -165,11 +159,30 @@ impl Session {
             self.sources.keep(source);
             self.close_reused(outbox);
             self.rearm_source(outbox, number);
-        } else if !self.sources.known.is_empty() {
+        } else if !self.config.reliable {
+            // Over a reliable transport none is obsolete before an answer has come.
             self.close_reused(outbox);
         }
         self.send(now, outbox, pdu, number, Purpose::First);
         number
+    }
+
+    /// The message that starts a transaction: the one before it in the same memory, where nobody has that any more.
+    #[inline]
+    fn begun(&mut self, mid: MessageId, tid: u16, uir: bool, tlvs: Tlvs) -> Arc<Message> {
+        let ack_req = self.asks_for_ack();
+        if let Some(last) = &mut self.sources.last
+            && let Some(message) = Arc::get_mut(last)
+        {
+            (message.mid, message.tid, message.uir, message.ack_req) = (mid, tid, uir, ack_req);
+            if !message.tlvs.shares(&tlvs) {
+                message.tlvs = tlvs;
+            }
+            return Arc::clone(last);
+        }
+        let (source, destination) = (self.own_id.clone(), self.config.peer.clone());
+        let message = Message { mid, tid, ack_req, ack_rsp: false, uir, source, destination, tlvs };
+        Arc::clone(self.sources.last.insert(Arc::new(message)))
     }
 
     fn close_reused(&mut self, outbox: &mut Outbox) {
