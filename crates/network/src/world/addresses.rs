@@ -87,9 +87,7 @@ impl World {
     pub(super) fn announce_addresses(&mut self) {
         while let Some(station) = self.handovers.take_announced() {
             let followers = &self.handovers.stations[station as usize].followers;
-            for &follower in followers {
-                self.work.push_back(Work::Addresses(follower));
-            }
+            self.work.extend(followers.iter().copied().map(Work::Addresses));
         }
     }
 

@@ -34,6 +34,7 @@ impl World {
     }
 
     /// Passes on what an MIHF has for its transports and its users.
+    #[inline]
     pub(super) fn serve_mihf(&mut self, moment: &mut Moment<'_>, number: u32) {
         loop {
             let node = &mut self.mih_nodes[number as usize];
@@ -62,12 +63,12 @@ impl World {
         let signalling = &self.signalling[entry as usize];
         let of_responder = signalling.responder.mihf == number;
         match event {
-            mih::Event::IndicationReceived { number: transaction, ref pdu, .. } => {
+            mih::Event::IndicationReceived { number: transaction, pdu, .. } => {
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
                     // With a lifetime, an indication may be delivered again: the first time counts.
                     transaction.completed.get_or_insert(now);
                 }
-                self.act_upon(now, entry, pdu);
+                self.act_upon(now, entry, &pdu);
             }
             mih::Event::RequestReceived { number: transaction, ref pdu, .. }
                 if pdu.mid == MessageId::LINK_ACTIONS_REQUEST && !of_responder =>
@@ -120,7 +121,9 @@ impl World {
         if !signalling.alarm.fires(now) {
             return false;
         }
-        let worked = signalling.deadline().is_some_and(|due| due <= now);
+        // Mostly it is the next message.
+        let due = |at: Time| at <= now;
+        let worked = signalling.next.is_some_and(due) || signalling.deadline().is_some_and(due);
         if !signalling.set_up {
             signalling.set_up = true;
             self.set_up_session(now, number);

@@ -1,7 +1,6 @@
 //! Handovers by MIH in the world: link events and messages reach the users of a handover entry, and what they ask for is
 //! done.
 
-use super::work_list::WorkList;
 use super::{Work, World};
 use crate::alarm::Moment;
 use crate::ends::Onward;
@@ -18,12 +17,12 @@ use roamsim_protocols::mih::wire::link::{EventList, LinkDownReason, LinkTupleId}
 use roamsim_protocols::mih::{self, Mihf};
 use roamsim_protocols::tcp::segment;
 use roamsim_protocols::{Address, Context};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// An MIHF that is about to be called, which is then to be served.
 fn called<'a>(
     nodes: &'a mut [MihNode],
-    work: &mut WorkList,
+    work: &mut VecDeque<Work>,
     mihf: u32,
     now: Time,
 ) -> (Context<'a>, &'a mut Mihf) {

@@ -18,13 +18,11 @@ mod signals;
 mod sockets;
 mod transfers;
 mod warm_up;
-mod work_list;
 
 pub use self::path_changes::PathChange;
 pub use self::series::{FlowPart, LinkPart, LinkParts, Series};
 pub use self::signals::Signals;
 use self::warm_up::WarmUp;
-use self::work_list::WorkList;
 
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
@@ -42,7 +40,7 @@ use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::mih::handover::Resources;
 use roamsim_protocols::{Address, Context, Machine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// After so many events that follow each other in line the loop has its turn again, and looks now and then whether the run is to go on.
 /// Chosen: the loop costs nothing beside so many.
@@ -97,7 +95,7 @@ pub struct World {
     warm_up: Option<Box<WarmUp>>,
     /// Octets that flows have delivered, all together.
     delivered_bytes: u64,
-    pub(crate) work: WorkList,
+    pub(crate) work: VecDeque<Work>,
     pub(crate) trace: Trace,
     /// Whether events are digested.
     fingerprints: bool,
@@ -138,7 +136,7 @@ impl World {
             signals: None,
             warm_up: None,
             delivered_bytes: 0,
-            work: WorkList::default(),
+            work: VecDeque::new(),
             trace,
             fingerprints,
             details,
@@ -217,7 +215,7 @@ impl World {
     #[inline]
     fn serve_work(&mut self, moment: &mut Moment<'_>) {
         // Asked in one: mostly neither has anything.
-        if !self.work.is_empty() | !self.network.lost_datagrams.is_empty() {
+        if self.work.len() | self.network.lost_datagrams.len() != 0 {
             self.serve_all(moment);
         }
     }

@@ -332,7 +332,10 @@ impl World {
             return;
         }
         while let Some(message) = with_socket!(self, id, socket => socket.poll_message()) {
-            self.deliver(now, user, message);
+            match (user, message) {
+                (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, pdu),
+                (user, message) => self.deliver(now, user, message),
+            }
         }
     }
 

@@ -91,7 +91,7 @@ impl Destinations {
             let ahead = number.0 - self.highest;
             if ahead > REACH {
                 self.seen.clear();
-            } else {
+            } else if ahead > 1 {
                 self.seen.extend((1..ahead).map(|_| None));
             }
             self.highest = number.0;

@@ -129,6 +129,7 @@ impl Message {
     }
 
     /// The octets of the whole message.
+    #[inline]
     pub fn encoded_bytes(&self) -> usize {
         let names = name_tlv_bytes(&self.source) + name_tlv_bytes(&self.destination);
         HEADER_BYTES + names + self.tlvs.encoded_bytes()
@@ -201,6 +202,7 @@ impl Message {
 }
 
 /// The octets of the TLV of a name.
+#[inline]
 fn name_tlv_bytes(id: &MihfId) -> usize {
     let name_bytes = id.as_str().len();
     let value_bytes = length_octets(name_bytes) + name_bytes;

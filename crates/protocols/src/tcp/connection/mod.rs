@@ -214,14 +214,7 @@ impl Connection {
     /// The same behind a segment that it has just sent, and that acknowledged what came.
     #[inline(always)]
     pub fn may_transmit_more(&self) -> bool {
-        let sender = &self.sender;
-        if self.steady {
-            sender.snd_nxt <= sender.written
-        } else if sender.has_sent_all() {
-            self.receiver.acknowledgement != Acknowledgement::None || self.reset.is_some() || self.syn_due
-        } else {
-            self.may_transmit()
-        }
+        if self.steady { self.sender.snd_nxt <= self.sender.written } else { self.may_transmit() }
     }
 
     /// The next segment to send, if there is one now.

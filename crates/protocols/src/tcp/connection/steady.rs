@@ -126,7 +126,7 @@ impl Connection {
         let flight = sender.flight();
         if queued > 0 {
             if queued < sender.smss || flight == 0 || flight + sender.smss > sender.snd_wnd {
-                return self.due_of_rest();
+                return Due::Other;
             }
             if flight + sender.smss <= sender.window.cwnd_bytes() {
                 return Due::Data;
@@ -249,21 +249,21 @@ impl Connection {
     /// The segment that is due amid losses, or by the general order.
     #[inline(never)]
     pub(super) fn transmit_otherwise(&mut self, now: Time, due: Due) -> Option<Segment> {
-        let (start, mut length) = (self.sender.snd_nxt, self.sender.smss);
+        let (start, smss) = (self.sender.snd_nxt, self.sender.smss);
         match due {
             Due::FullSized => self.sender.let_go(0),
-            Due::BeyondWindow => self.sender.let_go(length),
+            Due::BeyondWindow => self.sender.let_go(smss),
             Due::Rest => {
                 if self.sender.flight() == 0 && start == self.sender.snd_max {
                     self.restart_after_idle(now);
                 }
                 self.sender.let_go(0);
-                length = 1 + self.sender.written - start;
+                return Some(self.data_segment(now, start, 1 + self.sender.written - start, false));
             }
             Due::Repair => return self.transmit_in_recovery(now),
             Due::Data | Due::Acknowledgement | Due::Nothing | Due::Other => return self.transmit(now),
         }
-        Some(self.data_segment(now, start, length, false))
+        Some(self.data_segment(now, start, smss, false))
     }
 
     /// Whether what is sent now has options.
