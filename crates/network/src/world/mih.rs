@@ -26,6 +26,7 @@ impl World {
     }
 
     /// MIH_TP_Data.indication: a message has come in from the transport of a session.
+    #[inline]
     pub(super) fn deliver_mih(&mut self, now: Time, number: u32, session: u32, pdu: Arc<mih::Message>) {
         let node = &mut self.mih_nodes[number as usize];
         let mut cx = Context { now, random: &mut node.random };
@@ -34,7 +35,7 @@ impl World {
     }
 
     /// Passes on what an MIHF has for its transports and its users.
-    #[inline]
+    #[inline(always)]
     pub(super) fn serve_mihf(&mut self, moment: &mut Moment<'_>, number: u32) {
         loop {
             let node = &mut self.mih_nodes[number as usize];

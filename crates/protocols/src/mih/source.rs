@@ -411,7 +411,9 @@ mod tests {
         ]));
         assert_eq!((sources.first_known(), known(&sources, 4)), (4, true));
         sources.started = 4 + TRANSACTION_IDS;
-        assert!(sources.take_obsolete(false).is_some_and(|(number, source)| number.0 == 4 && source.is_some()));
+        assert!(
+            sources.take_obsolete(false).is_some_and(|(number, source)| number.0 == 4 && source.is_some())
+        );
         assert_eq!(sources.first_known(), 5 + TRANSACTION_IDS);
 
         // Indications without acknowledgement behind a registration that is not answered.

@@ -272,12 +272,7 @@ pub fn padding(missing_bytes: usize) -> Vec<Tlv> {
 /// `tlvs`, with padding behind them such that a message between these MIHFs takes `size_bytes` octets; without a
 /// size, or for a message that is that large already, `tlvs` as they are. Larger sizes than
 /// [`MAX_MESSAGE_BYTES`] are cut to it.
-pub fn padded(
-    tlvs: Tlvs,
-    source: &MihfId,
-    destination: &MihfId,
-    size_bytes: Option<u32>,
-) -> Tlvs {
+pub fn padded(tlvs: Tlvs, source: &MihfId, destination: &MihfId, size_bytes: Option<u32>) -> Tlvs {
     let Some(size_bytes) = size_bytes else { return tlvs };
     let names = name_tlv_bytes(source) + name_tlv_bytes(destination);
     let bytes = HEADER_BYTES + names + tlvs.encoded_bytes();

@@ -8,7 +8,7 @@
 //! these: `twins` holds that, state by state.
 //!
 //! Amid losses most segments still are without options and control bits, and what goes is new data, an acknowledgement, what is sent anew or repaired, what limited
-//! transmit lets go, or nothing. For these there is a second short way, tried where the first does not lead.
+//! transmit lets go, the rest of what was written, or nothing. For these there is a second short way, tried where the first does not lead.
 
 use roamsim_engine::Time;
 
@@ -237,8 +237,7 @@ impl Connection {
         let goes_anew = sender.snd_nxt < sender.snd_max;
         let goes = (1..=sender.smss).contains(&queued)
             && flight + queued <= sender.snd_wnd
-            && (flight == 0
-                || flight + queued <= sender.send_window() && (goes_anew || !self.config.nagle))
+            && (flight == 0 || flight + queued <= sender.send_window() && (goes_anew || !self.config.nagle))
             && !sender.fin_queued
             && !sender.recovery.is_recovering()
             && !sender.recovery.takes_blocks()
