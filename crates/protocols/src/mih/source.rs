@@ -371,13 +371,12 @@ mod tests {
     use super::*;
     use crate::mih::mihf::{Mihf, SessionId};
     use crate::mih::session::SessionConfig;
-    use crate::mih::wire::MihfId;
+    use crate::mih::wire::{MihfId, Tlv};
     use crate::{Address, Context, PeerAddress};
     use roamsim_engine::Stream;
 
     #[test]
-    fn what_leaves_nothing_to_wait_for_takes_no_place_but_counts_before_what_does() {
-        let name = |name| MihfId::new(name).expect("short");
+    fn what_leaves_nothing_to_wait_for_takes_a_place_only_before_what_does() {
         let mut sources = Sources::default();
         let kept = |sources: &Sources| sources.known.iter().map(Option::is_some).collect::<Vec<_>>();
         let source = || Source {
@@ -415,8 +414,13 @@ mod tests {
             sources.take_obsolete(false).is_some_and(|(number, source)| number.0 == 4 && source.is_some())
         );
         assert_eq!(sources.first_known(), 5 + TRANSACTION_IDS);
+    }
 
-        // Indications without acknowledgement behind a registration that is not answered.
+    fn name(name: &str) -> MihfId {
+        MihfId::new(name).expect("short")
+    }
+
+    fn mihf() -> Mihf {
         let mut mihf = Mihf::new(name("mn"));
         mihf.add_session(SessionConfig {
             peer: name("pos"),
@@ -428,11 +432,36 @@ mod tests {
             lifetime: None,
             rate_limit: None,
         });
+        mihf
+    }
+
+    #[test]
+    fn indications_behind_a_registration_that_is_not_answered_take_no_places() {
+        let mut mihf = mihf();
         let cx = &mut Context { now: Time::ZERO, random: &mut Stream::new(0, 0, "unused") };
         mihf.register(cx, SessionId(0), Vec::new());
         for _ in 0..100 {
             mihf.indicate(cx, SessionId(0), MessageId::LINK_UP_INDICATION, Vec::new(), None);
         }
         assert_eq!(mihf.session(SessionId(0)).sources.known.len(), 1);
+    }
+
+    #[test]
+    fn a_message_lies_where_the_one_before_it_lay_once_nobody_has_that_any_more() {
+        let mut mihf = mihf();
+        let cx = &mut Context { now: Time::ZERO, random: &mut Stream::new(0, 0, "unused") };
+        let mut send = |mid, tlvs: Vec<Tlv>| {
+            mihf.indicate(cx, SessionId(0), mid, tlvs, None);
+            mihf.poll_transmit(cx).expect("sent at once").pdu
+        };
+        let up = send(MessageId::LINK_UP_INDICATION, Vec::new());
+        let down = send(MessageId::LINK_DOWN_INDICATION, vec![Tlv::IpRenewalFlag(true)]);
+        assert_eq!((up.mid, up.tid, up.tlvs.len()), (MessageId::LINK_UP_INDICATION, 1, 0));
+        assert_eq!((down.mid, down.tid, down.tlvs.len()), (MessageId::LINK_DOWN_INDICATION, 2, 1));
+        let place = Arc::as_ptr(&down);
+        drop(down);
+        let up = send(MessageId::LINK_UP_INDICATION, Vec::new());
+        assert_eq!((up.mid, up.tid, up.tlvs.len()), (MessageId::LINK_UP_INDICATION, 3, 0));
+        assert_eq!(Arc::as_ptr(&up), place);
     }
 }
