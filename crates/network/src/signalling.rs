@@ -20,9 +20,8 @@ use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
 };
 use roamsim_protocols::mih::wire::value::OctetString;
-use roamsim_protocols::mih::{self, MessageId, Mihf, Tlv, TransactionNumber};
+use roamsim_protocols::mih::{self, MessageId, Mihf, Tlv, Tlvs, TransactionNumber};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// A node's MIHF and the sockets of its sessions.
 pub struct MihNode {
@@ -78,11 +77,11 @@ pub(crate) struct Content {
     /// The link that they are about: of the end that reports events or carries commands out.
     pub(crate) link: LinkTupleId,
     /// Of MIH_Link_Going_Down.indication.
-    pub(crate) indication: Arc<[Tlv]>,
+    pub(crate) indication: Tlvs,
     /// Of MIH_Link_Get_Parameters.request.
-    pub(crate) request: Arc<[Tlv]>,
+    pub(crate) request: Tlvs,
     /// Of MIH_Link_Get_Parameters.response.
-    pub(crate) response: Arc<[Tlv]>,
+    pub(crate) response: Tlvs,
 }
 
 /// The time interval of MIH_Link_Going_Down: unknown.
@@ -100,19 +99,19 @@ impl Content {
         let link = LinkId { link_type: LinkType::IEEE_802_11, address };
         let tuple = LinkTupleId { link: link.clone(), point_of_attachment: None };
         Content {
-            indication: Arc::new([
+            indication: Tlvs::from([
                 Tlv::LinkIdentifier(tuple.clone()),
                 Tlv::TimeInterval(UNKNOWN_TIME_INTERVAL_MS),
                 Tlv::LinkGoingDownReason(LinkGoingDownReason::LINK_PARAMETER_DEGRADING),
             ]),
-            request: Arc::new([
+            request: Tlvs::from([
                 Tlv::LinkIdentifierList(vec![link]),
                 Tlv::Raw {
                     tlv_type: GET_STATUS_REQUEST_SET,
                     value: OctetString::from(&EMPTY_STATUS_REQUEST[..]),
                 },
             ]),
-            response: Arc::new([Tlv::Status(Status::SUCCESS)]),
+            response: Tlvs::from([Tlv::Status(Status::SUCCESS)]),
             link: tuple,
         }
     }

@@ -143,7 +143,7 @@ impl Pair {
                         if self.octets {
                             self.ends[end].tp_data_octets(&mut cx, SESSION, &request.pdu.encode());
                         } else {
-                            self.ends[end].tp_data_indication(&mut cx, SESSION, &request.pdu);
+                            self.ends[end].tp_data_indication(&mut cx, SESSION, request.pdu);
                         }
                     }
                 }

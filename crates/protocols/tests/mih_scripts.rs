@@ -38,7 +38,7 @@ use roamsim_protocols::mih::wire::link::{
 use roamsim_protocols::mih::wire::message_id::CATALOGUE;
 use roamsim_protocols::mih::{
     Acknowledgement, AcknowledgementMode, Event, Message, MessageId, Mihf, MihfId, RateLimit, Rejection,
-    SessionConfig, SessionId, Tlv, TransactionNumber, Validity,
+    SessionConfig, SessionId, Tlv, Tlvs, TransactionNumber, Validity,
 };
 use roamsim_protocols::{Address, Context, Machine, PeerAddress};
 
@@ -147,7 +147,7 @@ fn parse_message(text: &str) -> Result<Message, String> {
         uir: false,
         source: MihfId::new("pos").unwrap(),
         destination: MihfId::new("mn").unwrap(),
-        tlvs: if acknowledges { Arc::from([]) } else { Arc::from(content(mid)) },
+        tlvs: if acknowledges { Tlvs::from([]) } else { Tlvs::from(content(mid)) },
     })
 }
 
@@ -364,7 +364,7 @@ impl Run {
             ["<", "octets"] => self.with(|mihf, cx| mihf.tp_data_octets(cx, SESSION, &[])),
             ["<", rest @ ..] => {
                 let message = Arc::new(parse_message(&rest.join(" "))?);
-                self.with(|mihf, cx| mihf.tp_data_indication(cx, SESSION, &message));
+                self.with(|mihf, cx| mihf.tp_data_indication(cx, SESSION, message));
             }
             [">", rest @ ..] => {
                 self.settle();

@@ -10,14 +10,13 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
 
 use roamsim_protocols::mih::wire::handover::*;
 use roamsim_protocols::mih::wire::link::*;
 use roamsim_protocols::mih::wire::message::padding;
 use roamsim_protocols::mih::wire::message_id::CATALOGUE;
 use roamsim_protocols::mih::wire::value::OctetString;
-use roamsim_protocols::mih::{Message, MessageId, MihfId, Tlv};
+use roamsim_protocols::mih::{Message, MessageId, MihfId, Tlv, Tlvs};
 
 const MN_MAC: [u8; 6] = [0x02, 0, 0, 0, 0, 0x01];
 const AP_MAC: [u8; 6] = [0x02, 0, 0, 0, 0, 0x09];
@@ -159,7 +158,7 @@ fn messages() -> Vec<Message> {
         uir: tlvs.contains(&Tlv::UnauthenticatedInformationRequest(true)),
         source: MihfId::new("mn1.example.org").unwrap(),
         destination: MihfId::new("pos1.example.org").unwrap(),
-        tlvs: Arc::from(tlvs),
+        tlvs: Tlvs::from(tlvs),
     };
     let mut messages: Vec<Message> = CATALOGUE
         .iter()

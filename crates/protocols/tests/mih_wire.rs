@@ -1,7 +1,6 @@
 //! Properties of the MIH wire format: whatever can be said comes back as it was said, and no octets are fatal.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +10,7 @@ use roamsim_protocols::mih::wire::message_id::CATALOGUE;
 use roamsim_protocols::mih::wire::tlv::VendorSpecific;
 use roamsim_protocols::mih::wire::value::OctetString;
 use roamsim_protocols::mih::wire::{Deframer, Header};
-use roamsim_protocols::mih::{Message, MihfId, Tlv};
+use roamsim_protocols::mih::{Message, MihfId, Tlv, Tlvs};
 
 fn octet_string() -> impl Strategy<Value = OctetString> {
     vec(any::<u8>(), 0..200).prop_map(|octets| OctetString::from(octets.as_slice()))
@@ -347,7 +346,7 @@ fn the_empty_name_is_multicast() {
         uir: false,
         source: MihfId::new("a").unwrap(),
         destination: MihfId::multicast(),
-        tlvs: Arc::from([]),
+        tlvs: Tlvs::from([]),
     };
     // Destination: type 2, one octet, a string of length 0.
     assert_eq!(message.encode()[12..], [2, 1, 0]);

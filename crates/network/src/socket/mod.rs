@@ -282,7 +282,7 @@ pub(crate) enum SocketEvent {
 
 /// A socket, whatever its transport: the world knows it by this alone, and finds it by its [`SocketId`] in one place.
 ///
-/// Packets and messages come in with [`Socket::handle`] and [`Socket::write`]; then what is to leave is taken with
+/// Packets come in with [`Socket::handle`], messages by the `write` of its own type; then what is to leave is taken with
 /// [`Socket::poll_transmit`] and what has happened with [`Socket::poll_event`], until there is nothing more. What stands
 /// here is what a transport without connections does. What every packet does is called by the socket's own type (`Self: Sized`),
 /// so that it stands in line.
@@ -364,21 +364,10 @@ pub(crate) trait Socket {
     /// Opens the connection.
     fn open(&mut self) {}
 
-    /// Takes a message; false where there is nobody to send it.
-    fn write(&mut self, message: Message) -> bool;
-
     /// Whether what is written leaves at once, and not when the work list comes to the socket, which is asked for nothing then.
     fn sends_at_once(&self) -> bool {
         false
     }
-
-    /// The next message for the peer's socket to expect.
-    fn poll_coming(&mut self) -> Option<Coming> {
-        None
-    }
-
-    /// Expects a message from the peer.
-    fn expect(&mut self, _coming: Coming) {}
 
     /// Takes octets without message boundaries; validation refuses that where there is no connection.
     fn write_stream(&mut self, _bytes: u64) {}

@@ -148,6 +148,25 @@ impl SctpSocket {
         SocketId::Sctp(self.peer ^ 1)
     }
 
+    /// Takes a message; false where there is nobody to send it.
+    pub(crate) fn write(&mut self, message: Message) -> bool {
+        let taken = self.write_repeated(u64::from(message.bytes()), 1);
+        if taken {
+            self.waiting.push_back(message);
+        }
+        taken
+    }
+
+    /// The next message that has begun to be sent, for the peer's socket to expect.
+    pub(crate) fn poll_coming(&mut self) -> Option<Coming> {
+        self.begun.pop_front()
+    }
+
+    /// Expects a message from the peer.
+    pub(crate) fn expect(&mut self, coming: Coming) {
+        self.incoming.push_back((coming.at as u32, Some(coming.message)));
+    }
+
     /// Gives the messages that a packet begins the TSNs by which the peer will tell them.
     fn number_messages(&mut self, packet: &sctp::Packet) {
         for data in packet.data() {
@@ -358,24 +377,8 @@ impl Socket for SctpSocket {
         self.association.open();
     }
 
-    fn write(&mut self, message: Message) -> bool {
-        let taken = self.write_repeated(u64::from(message.bytes()), 1);
-        if taken {
-            self.waiting.push_back(message);
-        }
-        taken
-    }
-
     fn poll_message(&mut self) -> Option<Message> {
         self.arrived.take()
-    }
-
-    fn poll_coming(&mut self) -> Option<Coming> {
-        self.begun.pop_front()
-    }
-
-    fn expect(&mut self, coming: Coming) {
-        self.incoming.push_back((coming.at as u32, Some(coming.message)));
     }
 
     fn write_stream(&mut self, bytes: u64) {

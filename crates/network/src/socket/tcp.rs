@@ -76,8 +76,6 @@ fn ecn_traffic_class(traffic_class: TrafficClass, segment: &Segment) -> TrafficC
 struct Messages {
     /// On their way to this socket.
     incoming: VecDeque<Coming>,
-    /// The one written last, for the peer to expect.
-    written: Option<Coming>,
     /// Sent and not yet acknowledged; kept only for captures and packet stories.
     unacknowledged: VecDeque<Coming>,
     /// The highest stream offset sent, to tell retransmissions in traces; kept only there.
@@ -172,6 +170,26 @@ impl TcpSocket {
             self.connection.note_mark(segment);
         }
         self.connection.handle_segment_at(now, segment);
+    }
+
+    /// Takes a message, and returns it for the peer's socket to expect; `None` where there is nobody to send it.
+    pub(crate) fn write(&mut self, message: Message) -> Option<Coming> {
+        if self.is_gone() {
+            return None;
+        }
+        let bytes = u64::from(message.bytes());
+        self.connection.write(bytes);
+        self.written_bytes += bytes;
+        let written = Coming { at: self.written_bytes, message };
+        if self.described {
+            self.messages_mut().unacknowledged.push_back(written.clone());
+        }
+        Some(written)
+    }
+
+    /// Expects a message from the peer.
+    pub(crate) fn expect(&mut self, coming: Coming) {
+        self.messages_mut().incoming.push_back(coming);
     }
 
     fn messages_mut(&mut self) -> &mut Messages {
@@ -349,32 +367,6 @@ impl Socket for TcpSocket {
 
     fn open(&mut self) {
         self.connection.open();
-    }
-
-    fn write(&mut self, message: Message) -> bool {
-        if self.is_gone() {
-            return false;
-        }
-        let bytes = u64::from(message.bytes());
-        self.connection.write(bytes);
-        self.written_bytes += bytes;
-        let written = Coming { at: self.written_bytes, message };
-        let described = self.described;
-        let messages = self.messages_mut();
-        if described {
-            messages.unacknowledged.push_back(written.clone());
-        }
-        messages.written = Some(written);
-        true
-    }
-
-    #[inline]
-    fn poll_coming(&mut self) -> Option<Coming> {
-        self.messages.as_mut()?.written.take()
-    }
-
-    fn expect(&mut self, coming: Coming) {
-        self.messages_mut().incoming.push_back(coming);
     }
 
     fn write_stream(&mut self, bytes: u64) {

@@ -26,7 +26,8 @@ impl World {
     }
 
     /// MIH_TP_Data.indication: a message has come in from the transport of a session.
-    pub(super) fn deliver_mih(&mut self, now: Time, number: u32, session: u32, pdu: &Arc<mih::Message>) {
+    #[inline]
+    pub(super) fn deliver_mih(&mut self, now: Time, number: u32, session: u32, pdu: Arc<mih::Message>) {
         let node = &mut self.mih_nodes[number as usize];
         let mut cx = Context { now, random: &mut node.random };
         node.mihf.tp_data_indication(&mut cx, SessionId(session), pdu);
@@ -34,27 +35,19 @@ impl World {
     }
 
     /// Passes on what an MIHF has for its transports and its users.
+    #[inline(always)]
     pub(super) fn serve_mihf(&mut self, moment: &mut Moment<'_>, number: u32) {
-        let now = moment.now;
         loop {
-            // Users first: an answer that is ready before the acknowledgement leaves can carry it.
-            while let Some(event) = self.mih_nodes[number as usize].mihf.poll_event() {
-                self.on_mih_event(moment, number, event);
-            }
             let node = &mut self.mih_nodes[number as usize];
-            let mut cx = Context { now, random: &mut node.random };
-            while let Some(request) = node.mihf.poll_transmit(&mut cx) {
-                let socket = node.sessions[request.session.0 as usize];
-                self.outgoing.push((socket, request.pdu));
+            // Users first: an answer that is ready before the acknowledgement leaves can carry it.
+            if let Some(event) = node.mihf.poll_event() {
+                self.on_mih_event(moment, number, event);
+                continue;
             }
-            if self.outgoing.is_empty() {
-                break;
-            }
-            let mut outgoing = std::mem::take(&mut self.outgoing);
-            for (socket, pdu) in outgoing.drain(..) {
-                self.send_message(moment, socket.socket, Message::Mih(pdu));
-            }
-            self.outgoing = outgoing;
+            let mut cx = Context { now: moment.now, random: &mut node.random };
+            let Some(request) = node.mihf.poll_transmit(&mut cx) else { break };
+            let socket = node.sessions[request.session.0 as usize].socket;
+            self.send_message(moment, socket, Message::Mih(request.pdu));
         }
         let node = &mut self.mih_nodes[number as usize];
         node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), moment);
@@ -71,12 +64,12 @@ impl World {
         let signalling = &self.signalling[entry as usize];
         let of_responder = signalling.responder.mihf == number;
         match event {
-            mih::Event::IndicationReceived { number: transaction, ref pdu, .. } => {
+            mih::Event::IndicationReceived { number: transaction, pdu, .. } => {
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
                     // With a lifetime, an indication may be delivered again: the first time counts.
                     transaction.completed.get_or_insert(now);
                 }
-                self.act_upon(now, entry, pdu);
+                self.act_upon(now, entry, &pdu);
             }
             mih::Event::RequestReceived { number: transaction, ref pdu, .. }
                 if pdu.mid == MessageId::LINK_ACTIONS_REQUEST && !of_responder =>
@@ -129,7 +122,9 @@ impl World {
         if !signalling.alarm.fires(now) {
             return false;
         }
-        let worked = signalling.deadline().is_some_and(|due| due <= now);
+        // Mostly it is the next message.
+        let due = |at: Time| at <= now;
+        let worked = signalling.next.is_some_and(due) || signalling.deadline().is_some_and(due);
         if !signalling.set_up {
             signalling.set_up = true;
             self.set_up_session(now, number);
@@ -142,7 +137,9 @@ impl World {
             signalling.next = next.filter(|&next| next < signalling.config.stop);
             self.generate(now, number);
         }
-        self.answer(now, number);
+        if !self.signalling[number as usize].working.is_empty() {
+            self.answer(now, number);
+        }
         self.report_errors(now, number);
         self.signalling[number as usize].arm(number, moment);
         worked
@@ -218,7 +215,7 @@ impl World {
             Kind::Indication | Kind::LinkEvents => &signalling.content.indication,
             Kind::Request => &signalling.content.request,
         };
-        let content = Arc::clone(content);
+        let content = content.clone();
         let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
             Kind::Indication | Kind::LinkEvents => {
                 mihf.indicate(cx, session, MessageId::LINK_GOING_DOWN_INDICATION, content, bytes)
@@ -237,7 +234,7 @@ impl World {
             let Some((_, request)) = signalling.working.pop_front_if(|&mut (due, _)| due <= now) else {
                 return;
             };
-            let content = Arc::clone(&signalling.content.response);
+            let content = signalling.content.response.clone();
             let size = signalling.config.message_size.as_ref();
             let bytes = size.map(|size| size.sample(&mut signalling.responder_random) as u32);
             let responder = signalling.responder;

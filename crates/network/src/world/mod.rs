@@ -32,7 +32,7 @@ use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
 use crate::network::{Coming, Landing, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
-use crate::signalling::{MihNode, SessionSocket, Signalling};
+use crate::signalling::{MihNode, Signalling};
 use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
 use crate::trace::Trace;
@@ -41,7 +41,6 @@ use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::mih::handover::Resources;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 /// After so many events that follow each other in line the loop has its turn again, and looks now and then whether the run is to go on.
 /// Chosen: the loop costs nothing beside so many.
@@ -107,7 +106,6 @@ pub struct World {
     sending_watched: bool,
     /// Whether time series of the state of connections are recorded.
     connections_sampled: bool,
-    outgoing: Vec<(SessionSocket, Arc<roamsim_protocols::mih::Message>)>,
     /// By node, the signalling entries that its link events drive.
     link_event_users: BTreeMap<NodeId, Vec<u32>>,
     events_digest: Fingerprint,
@@ -145,7 +143,6 @@ impl World {
             sockets_watched: sending_watched || connections_sampled,
             sending_watched,
             connections_sampled,
-            outgoing: Vec::new(),
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
         }
@@ -417,7 +414,7 @@ impl World {
                     self.record_message(now, number, &message);
                 }
             }
-            (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, &pdu),
+            (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, pdu),
             (User::Redirection { handover, correspondent, candidate }, Message::Redirection(message)) => {
                 self.deliver_redirection(handover, (correspondent, candidate), message);
             }

@@ -243,11 +243,12 @@ impl World {
         self.tell(moment, id);
     }
 
-    /// Messages that have been handed to a connection wait at the peer's socket.
+    /// Messages that an association has begun to send wait at the peer's socket.
     fn hand_over(&mut self, id: SocketId) {
-        while let Some(coming) = with_socket!(self, id, socket => socket.poll_coming()) {
-            let peer = self.peer(id);
-            self.socket_mut(peer).expect(coming);
+        let SocketId::Sctp(number) = id else { return };
+        let peer = self.sctp[number as usize].peer;
+        while let Some(coming) = self.sctp[number as usize].poll_coming() {
+            self.sctp[peer as usize].expect(coming);
         }
     }
 
@@ -331,7 +332,10 @@ impl World {
             return;
         }
         while let Some(message) = with_socket!(self, id, socket => socket.poll_message()) {
-            self.deliver(now, user, message);
+            match (user, message) {
+                (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, pdu),
+                (user, message) => self.deliver(now, user, message),
+            }
         }
     }
 
@@ -561,13 +565,21 @@ impl World {
 
     /// Sends a message over a socket: in the stream of TCP, as a datagram of UDP, as a message of SCTP.
     pub(crate) fn send_message(&mut self, moment: &mut Moment<'_>, id: SocketId, message: Message) {
-        if let SocketId::Udp(number) = id {
-            return self.send_datagram(moment, number, message);
+        match id {
+            SocketId::Udp(number) => return self.send_datagram(moment, number, message),
+            SocketId::Tcp(number) => {
+                let socket = &mut self.tcp[number as usize];
+                let Some(coming) = socket.write(message) else { return self.refuse_message(id) };
+                let peer = socket.peer;
+                self.tcp[peer as usize].expect(coming);
+            }
+            SocketId::Sctp(number) => {
+                if !self.sctp[number as usize].write(message) {
+                    return self.refuse_message(id);
+                }
+                self.hand_over(id);
+            }
         }
-        if !with_socket!(self, id, socket => socket.write(message)) {
-            return self.refuse_message(id);
-        }
-        self.hand_over(id);
         self.work.push_back(Work::Socket(id));
     }
 

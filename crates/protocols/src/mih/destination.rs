@@ -11,7 +11,7 @@ use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TRANSACTION_IDS, Tran
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{AcknowledgementMode, Session};
 use super::stats::Rejection;
-use super::wire::{Message, MessageId, Opcode, Tlv};
+use super::wire::{Message, MessageId, Opcode, Tlvs};
 
 /// What is remembered of a message that was delivered, to know its copies.
 #[derive(Debug)]
@@ -91,14 +91,14 @@ impl Destinations {
             let ahead = number.0 - self.highest;
             if ahead > REACH {
                 self.seen.clear();
-            } else {
+            } else if ahead > 1 {
                 self.seen.extend((1..ahead).map(|_| None));
             }
             self.highest = number.0;
-            self.seen.push_back(Some(seen));
-            while self.seen.len() as u64 > REACH + 1 {
+            while self.seen.len() as u64 > REACH {
                 self.seen.pop_front();
             }
+            self.seen.push_back(Some(seen));
             return;
         }
         let behind = (self.highest - number.0) as usize;
@@ -113,7 +113,7 @@ impl Destinations {
 
 impl Session {
     /// An indication or a request of the peer's: new, or a copy.
-    pub(super) fn handle_message(&mut self, now: Time, outbox: &mut Outbox, pdu: &Arc<Message>) {
+    pub(super) fn handle_message(&mut self, now: Time, outbox: &mut Outbox, pdu: Arc<Message>) {
         let copies_within = (!self.config.reliable).then(|| self.config.copies_within());
         let Some(number) = self.destinations.expand(now, pdu.tid, copies_within) else {
             self.stats.reject(Rejection::BadTransactionId);
@@ -133,7 +133,7 @@ impl Session {
                 Some(response) if asks => {
                     self.send(now, outbox, response, number, Purpose::Retransmission);
                 }
-                None if asks => self.acknowledge(now, outbox, pdu, number),
+                None if asks => self.acknowledge(now, outbox, &pdu, number),
                 _ => {}
             }
             return;
@@ -152,16 +152,16 @@ impl Session {
         if asks && is_request && self.mode() == AcknowledgementMode::Piggyback {
             outbox.unreturned_acks.push((self.id, number, pdu.clone()));
         } else if asks {
-            self.acknowledge(now, outbox, pdu, number);
+            self.acknowledge(now, outbox, &pdu, number);
         }
         if pdu.mid.is_management() {
-            self.handle_management_request(now, outbox, number, pdu);
+            self.handle_management_request(now, outbox, number, &pdu);
         } else if pdu.mid == MessageId::LINK_CONFIGURE_THRESHOLDS_REQUEST {
-            self.configure_thresholds(now, outbox, number, pdu);
+            self.configure_thresholds(now, outbox, number, &pdu);
         } else if is_request {
-            outbox.events.push_back(Event::RequestReceived { session: self.id, number, pdu: pdu.clone() });
+            outbox.events.push_back(Event::RequestReceived { session: self.id, number, pdu });
         } else {
-            outbox.events.push_back(Event::IndicationReceived { session: self.id, number, pdu: pdu.clone() });
+            outbox.events.push_back(Event::IndicationReceived { session: self.id, number, pdu });
         }
     }
 
@@ -198,7 +198,7 @@ impl Session {
         now: Time,
         outbox: &mut Outbox,
         number: TransactionNumber,
-        tlvs: Arc<[Tlv]>,
+        tlvs: Tlvs,
     ) -> bool {
         let Some(&Answering::User { mid, since, ack_req: request_asked }) =
             self.destinations.answering.get(&number)

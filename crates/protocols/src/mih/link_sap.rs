@@ -13,10 +13,9 @@ use super::wire::link::{
     EventList, LinkDetectedInfo, LinkDownReason, LinkGoingDownReason, LinkTupleId, SignalStrength,
 };
 use super::wire::value::OctetString;
-use super::wire::{MessageId, Tlv};
+use super::wire::{MessageId, Tlv, Tlvs};
 use crate::Context;
 use roamsim_engine::Span;
-use std::sync::Arc;
 
 /// A time interval that does not fit into its 16 bits of milliseconds; all ones are an unknown one.
 const LONGEST_TIME_INTERVAL_MS: u16 = u16::MAX - 1;
@@ -84,9 +83,9 @@ impl LinkEvent {
         }
     }
 
-    fn tlvs(self, link: &LinkTupleId, crossed: Vec<Threshold>) -> Arc<[Tlv]> {
+    fn tlvs(self, link: &LinkTupleId, crossed: Vec<Threshold>) -> Tlvs {
         if let LinkEvent::Detected(signal) = self {
-            return Arc::from([Tlv::LinkDetectedInfoList(vec![LinkDetectedInfo {
+            return Tlvs::from([Tlv::LinkDetectedInfoList(vec![LinkDetectedInfo {
                 link: link.clone(),
                 network: OctetString::default(),
                 auxiliary: OctetString::default(),
@@ -99,7 +98,7 @@ impl LinkEvent {
         }
         let link = Tlv::LinkIdentifier(link.clone());
         match self {
-            LinkEvent::Detected(_) => Arc::from([]),
+            LinkEvent::Detected(_) => Tlvs::from([]),
             LinkEvent::ParametersReport(parameter) => {
                 let report = |threshold| LinkParameterReport {
                     parameter: parameter.parameter(),
@@ -111,15 +110,15 @@ impl LinkEvent {
                     true => vec![report(None)],
                     false => crossed.into_iter().map(|threshold| report(Some(threshold))).collect(),
                 };
-                Arc::from([link, Tlv::LinkParameterReportList(reports)])
+                Tlvs::from([link, Tlv::LinkParameterReportList(reports)])
             }
-            LinkEvent::Up => Arc::from([link]),
-            LinkEvent::Down(reason) => Arc::from([link, Tlv::LinkDownReason(reason)]),
+            LinkEvent::Up => Tlvs::from([link]),
+            LinkEvent::Down(reason) => Tlvs::from([link, Tlv::LinkDownReason(reason)]),
             LinkEvent::GoingDown { within, reason } => {
                 let interval_ms =
                     u16::try_from(within.as_ns() / 1_000_000).unwrap_or(LONGEST_TIME_INTERVAL_MS);
                 let interval_ms = interval_ms.min(LONGEST_TIME_INTERVAL_MS);
-                Arc::from([link, Tlv::TimeInterval(interval_ms), Tlv::LinkGoingDownReason(reason)])
+                Tlvs::from([link, Tlv::TimeInterval(interval_ms), Tlv::LinkGoingDownReason(reason)])
             }
         }
     }
@@ -169,7 +168,7 @@ mod tests {
             acknowledgement: None,
             validity: Validity::default(),
             lifetime: None,
-            timers: Arc::from([]),
+            timers: std::sync::Arc::from([]),
             rate_limit: None,
         });
         mihf
@@ -191,7 +190,7 @@ mod tests {
         let events = EventList::LINK_UP.union(EventList::LINK_GOING_DOWN);
         network.subscribe(&mut cx, session, asked, events);
         while let Some(TpDataRequest { pdu, .. }) = network.poll_transmit(&mut cx) {
-            terminal.tp_data_indication(&mut cx, session, &pdu);
+            terminal.tp_data_indication(&mut cx, session, pdu);
         }
         while terminal.poll_transmit(&mut cx).is_some() {}
         assert!(up(&mut terminal, &mut cx).is_some());
@@ -213,7 +212,7 @@ mod tests {
         assert_eq!(terminal.link_event(&mut cx, session, &link, LinkEvent::Detected(signal), None), None);
         network.subscribe(&mut cx, session, asked, seen);
         while let Some(TpDataRequest { pdu, .. }) = network.poll_transmit(&mut cx) {
-            terminal.tp_data_indication(&mut cx, session, &pdu);
+            terminal.tp_data_indication(&mut cx, session, pdu);
         }
         for event in [LinkEvent::Detected(signal), LinkEvent::ParametersReport(LinkParameter::Signal(signal))]
         {

@@ -4,8 +4,6 @@
 //! Not modelled: access control. Who asks for a registration gets it; the events granted to a subscriber are those
 //! asked for that this MIHF indicates.
 
-use std::sync::Arc;
-
 use roamsim_engine::{Span, Time};
 
 use super::event::{Capabilities, Event};
@@ -16,7 +14,7 @@ use super::thresholds::Thresholds;
 use super::wire::link::{
     CommandList, EventList, LinkId, LinkTupleId, RegisterRequestCode, Status, TransportList,
 };
-use super::wire::{Message, MessageId, Tlv};
+use super::wire::{Message, MessageId, Tlv, Tlvs};
 
 /// How long a service management request waits for its answer before it is made again, as a new transaction (over a
 /// reliable transport without MIH acknowledgements it is made once): the initial retransmission timeout of RFC 5677 section 6.2, which is also its
@@ -37,7 +35,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
 #[derive(Debug)]
 struct Asking {
     mid: MessageId,
-    tlvs: Arc<[Tlv]>,
+    tlvs: Tlvs,
     /// The numbers of its attempts.
     attempts: Vec<TransactionNumber>,
     retry_at: Time,
@@ -132,7 +130,7 @@ fn capability_tlvs() -> [Tlv; 3] {
 impl Session {
     /// Makes a service management request, again and again where it may be lost, until it is answered.
     pub(super) fn ask(&mut self, now: Time, outbox: &mut Outbox, mid: MessageId, tlvs: Vec<Tlv>) {
-        let tlvs: Arc<[Tlv]> = Arc::from(tlvs);
+        let tlvs = Tlvs::from(tlvs);
         let number = self.start(now, outbox, mid, tlvs.clone(), false);
         let retry_at = now + self.management_retry_interval();
         self.management.asking.push(Asking { mid, tlvs, attempts: vec![number], retry_at });
@@ -283,7 +281,7 @@ impl Session {
             // A structured message without its mandatory TLVs; octets are refused when they are read.
             _ => vec![Tlv::Status(Status::UNSPECIFIED_FAILURE)],
         };
-        let sent = self.respond(now, outbox, number, Arc::from(answer));
+        let sent = self.respond(now, outbox, number, Tlvs::from(answer));
         self.stats.responses += u64::from(sent);
     }
 
@@ -328,7 +326,7 @@ impl Session {
             MessageId::EVENT_SUBSCRIBE_REQUEST | MessageId::EVENT_UNSUBSCRIBE_REQUEST => {
                 let (Some(link), Some(events)) = (link_of(&pdu.tlvs), events_of(&pdu.tlvs)) else {
                     // A structured message without its mandatory TLVs; octets are refused when they are read.
-                    self.respond(now, outbox, number, Arc::from([Tlv::Status(Status::UNSPECIFIED_FAILURE)]));
+                    self.respond(now, outbox, number, Tlvs::from([Tlv::Status(Status::UNSPECIFIED_FAILURE)]));
                     return;
                 };
                 let subscribes = pdu.mid == MessageId::EVENT_SUBSCRIBE_REQUEST;
@@ -355,6 +353,6 @@ impl Session {
                 tlvs
             }
         };
-        self.respond(now, outbox, number, Arc::from(answer));
+        self.respond(now, outbox, number, Tlvs::from(answer));
     }
 }

@@ -17,7 +17,7 @@ use super::stats::{Rejection, Stats};
 use super::thresholds::Thresholds;
 use super::wire::handover::LinkParameterType;
 use super::wire::link::{EventList, LinkId, LinkTupleId};
-use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
+use super::wire::{Message, MessageId, MihfId, Opcode, Tlv, Tlvs};
 use crate::{Context, Machine};
 
 /// A session of one MIHF.
@@ -30,13 +30,13 @@ pub struct Mihf {
     id: MihfId,
     sessions: Vec<Session>,
     outbox: Outbox,
-    no_tlvs: Arc<[Tlv]>,
+    no_tlvs: Tlvs,
 }
 
 impl Mihf {
     /// An MIHF without sessions.
     pub fn new(id: MihfId) -> Mihf {
-        Mihf { id, sessions: Vec::new(), outbox: Outbox::default(), no_tlvs: Arc::from([]) }
+        Mihf { id, sessions: Vec::new(), outbox: Outbox::default(), no_tlvs: Tlvs::from([]) }
     }
 
     /// The MIHF's name.
@@ -71,7 +71,7 @@ impl Mihf {
         self.session(session).queued()
     }
 
-    fn session(&self, session: SessionId) -> &Session {
+    pub(super) fn session(&self, session: SessionId) -> &Session {
         &self.sessions[session.0 as usize]
     }
 
@@ -100,12 +100,22 @@ impl Mihf {
     }
 
     /// Does what is due, then hands out the session and the outbox: timers go before anything else of the instant.
+    #[inline]
     fn at_work(&mut self, cx: &Context<'_>, session: SessionId) -> (&mut Session, &mut Outbox) {
         self.run_due(cx.now);
         (&mut self.sessions[session.0 as usize], &mut self.outbox)
     }
 
+    #[inline]
     fn run_due(&mut self, now: Time) {
+        if self.outbox.first_deadline().is_some() {
+            self.run_deadlines(now);
+        }
+    }
+
+    /// The same where there are deadlines; apart, as there are none where nothing is acknowledged.
+    #[inline(never)]
+    fn run_deadlines(&mut self, now: Time) {
         while let Some(deadline) = self.outbox.first_deadline().copied() {
             let session = &mut self.sessions[deadline.session.0 as usize];
             let still = session.is_due_at(deadline.at, deadline.due);
@@ -120,6 +130,7 @@ impl Mihf {
     }
 
     /// Drops superseded deadlines from the front, so that `poll_timeout` names one with work to do.
+    #[inline]
     fn prune(&mut self) {
         self.run_due(Time::ZERO);
     }
@@ -133,7 +144,7 @@ impl Mihf {
         cx: &mut Context<'_>,
         session: SessionId,
         mid: MessageId,
-        tlvs: impl Into<Arc<[Tlv]>>,
+        tlvs: impl Into<Tlvs>,
         size_bytes: Option<u32>,
     ) -> TransactionNumber {
         debug_assert_eq!(mid.opcode(), Opcode::Indication, "{mid} is no indication");
@@ -151,7 +162,7 @@ impl Mihf {
         cx: &mut Context<'_>,
         session: SessionId,
         mid: MessageId,
-        tlvs: impl Into<Arc<[Tlv]>>,
+        tlvs: impl Into<Tlvs>,
         size_bytes: Option<u32>,
     ) -> TransactionNumber {
         debug_assert_eq!(mid.opcode(), Opcode::Request, "{mid} is no request");
@@ -173,7 +184,7 @@ impl Mihf {
         cx: &mut Context<'_>,
         session: SessionId,
         request: TransactionNumber,
-        tlvs: impl Into<Arc<[Tlv]>>,
+        tlvs: impl Into<Tlvs>,
         size_bytes: Option<u32>,
     ) -> bool {
         let (session, outbox) = self.at_work(cx, session);
@@ -241,7 +252,7 @@ impl Mihf {
     }
 
     /// MIH_TP_Data.indication: a message of the session came.
-    pub fn tp_data_indication(&mut self, cx: &mut Context<'_>, session: SessionId, pdu: &Arc<Message>) {
+    pub fn tp_data_indication(&mut self, cx: &mut Context<'_>, session: SessionId, pdu: Arc<Message>) {
         let is_addressed = pdu.destination == self.id || pdu.destination.is_multicast();
         let (session, outbox) = self.at_work(cx, session);
         if !is_addressed {
@@ -251,10 +262,10 @@ impl Mihf {
         } else {
             // Where an arriving message belongs to: IEEE 802.21 section 8.2.3.
             match pdu.mid.opcode() {
-                Opcode::Response if pdu.is_acknowledgement() => session.handle_response_ack(outbox, pdu),
+                Opcode::Response if pdu.is_acknowledgement() => session.handle_response_ack(outbox, &pdu),
                 Opcode::Response => session.handle_response(cx.now, outbox, pdu),
                 Opcode::Request | Opcode::Indication if pdu.ack_rsp => {
-                    session.handle_ack(cx.now, outbox, pdu);
+                    session.handle_ack(cx.now, outbox, &pdu);
                 }
                 Opcode::Request | Opcode::Indication => session.handle_message(cx.now, outbox, pdu),
             }
@@ -265,7 +276,7 @@ impl Mihf {
     /// MIH_TP_Data.indication with octets: what is no message is counted by its reason.
     pub fn tp_data_octets(&mut self, cx: &mut Context<'_>, session: SessionId, octets: &[u8]) {
         match Message::decode(octets) {
-            Ok(message) => self.tp_data_indication(cx, session, &Arc::new(message)),
+            Ok(message) => self.tp_data_indication(cx, session, Arc::new(message)),
             Err(error) => self.at_work(cx, session).0.stats.reject(Rejection::from(&error)),
         }
     }
@@ -277,18 +288,26 @@ impl Mihf {
     }
 
     /// MIH_TP_Data.request: the next packet for the transport.
+    #[inline]
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<TpDataRequest> {
         if !self.outbox.unreturned_acks.is_empty() {
-            for (session, number, pdu) in std::mem::take(&mut self.outbox.unreturned_acks) {
-                let session = &mut self.sessions[session.0 as usize];
-                session.return_ack(cx.now, &mut self.outbox, &pdu, number);
-            }
-            self.prune();
+            self.return_acks(cx.now);
         }
         self.outbox.requests.pop_front()
     }
 
+    /// Acknowledges the requests that came just now and have no response yet.
+    #[inline(never)]
+    fn return_acks(&mut self, now: Time) {
+        for (session, number, pdu) in std::mem::take(&mut self.outbox.unreturned_acks) {
+            let session = &mut self.sessions[session.0 as usize];
+            session.return_ack(now, &mut self.outbox, &pdu, number);
+        }
+        self.prune();
+    }
+
     /// The next event for the MIH users.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.outbox.events.pop_front()
     }

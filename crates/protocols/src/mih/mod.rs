@@ -30,7 +30,7 @@ pub use outbox::{Purpose, TpDataRequest};
 pub use session::{Acknowledgement, AcknowledgementMode, MessageTimers, SessionConfig, Validity};
 pub use stats::{Packets, Rejection, Stats};
 pub use thresholds::Thresholds;
-pub use wire::{DecodeError, Message, MessageId, MihfId, Opcode, Service, Tlv};
+pub use wire::{DecodeError, Message, MessageId, MihfId, Opcode, Service, Tlv, Tlvs};
 
 /// The UDP and TCP port of MIH (`ieee-mih`, RFC 5677).
 pub const PORT: u16 = 4551;

@@ -59,6 +59,11 @@ impl TransactionNumber {
 
     /// The number with the ID `tid` that is nearest to this one: at most 2047 ahead or behind, and at least 1.
     pub(super) fn nearest_with(self, tid: u16) -> Option<TransactionNumber> {
+        // Mostly the next one.
+        let next = TransactionNumber(self.0 + 1);
+        if next.tid() == tid {
+            return Some(next);
+        }
         let ahead = self.next_with(tid)?;
         match ahead.0.checked_sub(TRANSACTION_IDS) {
             Some(behind) if behind > 0 && ahead.0 - self.0 > REACH => Some(TransactionNumber(behind)),

@@ -13,7 +13,7 @@ use super::outbox::{Due, Outbox, Purpose, TpDataRequest};
 use super::source::Sources;
 use super::stats::Stats;
 use super::wire::message::padded;
-use super::wire::{Message, MessageId, MihfId, Tlv};
+use super::wire::{Message, MessageId, MihfId, Tlvs};
 use crate::PeerAddress;
 
 /// How a message that asks for it is acknowledged.
@@ -121,9 +121,9 @@ struct Outgoing {
 /// The content that was padded last: a user that sends the same again and again shares it.
 #[derive(Debug)]
 struct Padded {
-    content: Arc<[Tlv]>,
+    content: Tlvs,
     size_bytes: u32,
-    tlvs: Arc<[Tlv]>,
+    tlvs: Tlvs,
 }
 
 #[derive(Debug)]
@@ -140,12 +140,12 @@ pub(super) struct Session {
     limiter: Option<Limiter<Outgoing>>,
     /// When the limiter's armed deadline is.
     token_at: Option<Time>,
-    no_tlvs: Arc<[Tlv]>,
+    no_tlvs: Tlvs,
     padded: Option<Padded>,
 }
 
 impl Session {
-    pub(super) fn new(id: SessionId, own_id: MihfId, config: SessionConfig, no_tlvs: Arc<[Tlv]>) -> Session {
+    pub(super) fn new(id: SessionId, own_id: MihfId, config: SessionConfig, no_tlvs: Tlvs) -> Session {
         Session {
             id,
             own_id,
@@ -168,14 +168,20 @@ impl Session {
     }
 
     /// `content` with padding such that the message takes `size_bytes`.
-    pub(super) fn padded(&mut self, content: Arc<[Tlv]>, size_bytes: Option<u32>) -> Arc<[Tlv]> {
+    #[inline]
+    pub(super) fn padded(&mut self, content: Tlvs, size_bytes: Option<u32>) -> Tlvs {
         let Some(size_bytes) = size_bytes else { return content };
         if let Some(last) = &self.padded
             && last.size_bytes == size_bytes
-            && Arc::ptr_eq(&last.content, &content)
+            && last.content.shares(&content)
         {
             return last.tlvs.clone();
         }
+        self.pad(content, size_bytes)
+    }
+
+    #[inline(never)]
+    fn pad(&mut self, content: Tlvs, size_bytes: u32) -> Tlvs {
         let tlvs = padded(content.clone(), &self.own_id, &self.config.peer, Some(size_bytes));
         self.padded = Some(Padded { content, size_bytes, tlvs: tlvs.clone() });
         tlvs
@@ -192,6 +198,7 @@ impl Session {
     }
 
     /// Hands a packet to the transport, through the rate limiter if there is one.
+    #[inline]
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -202,17 +209,26 @@ impl Session {
     ) {
         let mid = pdu.mid;
         let outgoing = Outgoing { pdu, number, purpose };
-        let Some(limiter) = &mut self.limiter else {
-            self.pass(outbox, outgoing);
-            return;
-        };
-        match limiter.offer(now, outgoing) {
+        match &mut self.limiter {
+            None => self.pass(outbox, outgoing),
+            Some(limiter) => {
+                let offered = limiter.offer(now, outgoing);
+                self.take_offered(outbox, mid, offered);
+            }
+        }
+    }
+
+    /// What became of a packet at the rate limiter.
+    #[inline(never)]
+    fn take_offered(&mut self, outbox: &mut Outbox, mid: MessageId, offered: Offered<Outgoing>) {
+        match offered {
             Offered::Sent(outgoing) => self.pass(outbox, outgoing),
             Offered::Queued => self.arm_token(outbox),
             Offered::Dropped => self.stats_of(mid).rate_limited += 1,
         }
     }
 
+    #[inline]
     fn pass(&mut self, outbox: &mut Outbox, Outgoing { pdu, number, purpose }: Outgoing) {
         let packets = &mut self.stats_of(pdu.mid).packets;
         match purpose {

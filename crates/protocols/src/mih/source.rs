@@ -14,7 +14,7 @@ use super::number::{REACH, TRANSACTION_IDS, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{Session, Validity};
 use super::stats::Rejection;
-use super::wire::{Message, MessageId, Opcode, Tlv};
+use super::wire::{Message, MessageId, Opcode, Tlvs};
 
 /// One transaction of this MIHF's.
 #[derive(Debug)]
@@ -49,10 +49,14 @@ impl Source {
 pub(super) struct Sources {
     /// How many were started.
     started: u64,
-    /// The last ones of them, the newest at the back; `None` for those that leave nothing to wait for.
+    /// The number of the first that is kept, where any is.
+    first: u64,
+    /// Those that are kept, in order, up to the newest that leaves something to wait for; `None` for those that do not.
     known: VecDeque<Option<Source>>,
     /// The highest number to which an ACK or a response came.
     highest_echo: u64,
+    /// The message that started the newest.
+    last: Option<Arc<Message>>,
 }
 
 impl Sources {
@@ -62,7 +66,17 @@ impl Sources {
     }
 
     fn first_known(&self) -> u64 {
-        self.started + 1 - self.known.len() as u64
+        if self.known.is_empty() { self.started + 1 } else { self.first }
+    }
+
+    /// Keeps the newest.
+    fn keep(&mut self, source: Source) {
+        if self.known.is_empty() {
+            self.first = self.started;
+        }
+        let place = (self.started - self.first) as usize;
+        self.known.resize_with(place, || None);
+        self.known.push_back(Some(source));
     }
 
     fn get(&self, number: TransactionNumber) -> Option<&Source> {
@@ -107,6 +121,7 @@ impl Sources {
             first + TRANSACTION_IDS <= self.started
         };
         if reused || matches!(self.known.front(), Some(None)) {
+            self.first += 1;
             return Some((TransactionNumber(first), self.known.pop_front()?));
         }
         None
@@ -115,26 +130,18 @@ impl Sources {
 
 impl Session {
     /// Starts a transaction: numbers it, sends the message, and waits for what it asks for.
+    #[inline]
     pub(super) fn start(
         &mut self,
         now: Time,
         outbox: &mut Outbox,
         mid: MessageId,
-        tlvs: Arc<[Tlv]>,
+        tlvs: Tlvs,
         uir: bool,
     ) -> TransactionNumber {
         let number = TransactionNumber(self.sources.started + 1);
-        let ack_req = self.asks_for_ack();
-        let pdu = Arc::new(Message {
-            mid,
-            tid: number.tid(),
-            ack_req,
-            ack_rsp: false,
-            uir,
-            source: self.own_id.clone(),
-            destination: self.config.peer.clone(),
-            tlvs,
-        });
+        let pdu = self.begun(mid, number.tid(), uir, tlvs);
+        let ack_req = pdu.ack_req;
         let is_request = mid.opcode() == Opcode::Request;
         let source = (ack_req || is_request).then(|| Source {
             mid,
@@ -148,14 +155,34 @@ impl Session {
             unacknowledged: false,
         });
         self.sources.started = number.0;
-        // Where nothing is known, one that leaves nothing to wait for is not kept either: it would be taken off at once.
-        if source.is_some() || !self.sources.known.is_empty() {
-            self.sources.known.push_back(source);
+        if let Some(source) = source {
+            self.sources.keep(source);
             self.close_reused(outbox);
             self.rearm_source(outbox, number);
+        } else if !self.config.reliable {
+            // Over a reliable transport none is obsolete before an answer has come.
+            self.close_reused(outbox);
         }
         self.send(now, outbox, pdu, number, Purpose::First);
         number
+    }
+
+    /// The message that starts a transaction: the one before it in the same memory, where nobody has that any more.
+    #[inline]
+    fn begun(&mut self, mid: MessageId, tid: u16, uir: bool, tlvs: Tlvs) -> Arc<Message> {
+        let ack_req = self.asks_for_ack();
+        if let Some(last) = &mut self.sources.last
+            && let Some(message) = Arc::get_mut(last)
+        {
+            (message.mid, message.tid, message.uir, message.ack_req) = (mid, tid, uir, ack_req);
+            if !message.tlvs.shares(&tlvs) {
+                message.tlvs = tlvs;
+            }
+            return Arc::clone(last);
+        }
+        let (source, destination) = (self.own_id.clone(), self.config.peer.clone());
+        let message = Message { mid, tid, ack_req, ack_rsp: false, uir, source, destination, tlvs };
+        Arc::clone(self.sources.last.insert(Arc::new(message)))
     }
 
     fn close_reused(&mut self, outbox: &mut Outbox) {
@@ -274,9 +301,9 @@ impl Session {
     }
 
     /// A response to a request of this MIHF's.
-    pub(super) fn handle_response(&mut self, now: Time, outbox: &mut Outbox, pdu: &Arc<Message>) {
+    pub(super) fn handle_response(&mut self, now: Time, outbox: &mut Outbox, pdu: Arc<Message>) {
         let request = pdu.mid.request();
-        let Some(number) = self.find_echo(now, pdu, request) else { return };
+        let Some(number) = self.find_echo(now, &pdu, request) else { return };
         let Some(source) = self.sources.get_mut(number) else { return };
         if source.closed {
             self.stats_of(pdu.mid).late_responses += 1;
@@ -293,14 +320,14 @@ impl Session {
         }
         self.rearm_source(outbox, number);
         if pdu.ack_req {
-            self.acknowledge(now, outbox, pdu, number);
+            self.acknowledge(now, outbox, &pdu, number);
         }
         if !first {
             self.stats_of(pdu.mid).duplicates += 1;
         } else if pdu.mid.is_management() {
-            self.handle_management_response(now, outbox, number, pdu);
+            self.handle_management_response(now, outbox, number, &pdu);
         } else {
-            outbox.events.push_back(Event::ResponseReceived { session: self.id, number, pdu: pdu.clone() });
+            outbox.events.push_back(Event::ResponseReceived { session: self.id, number, pdu });
         }
         self.close_reused(outbox);
     }
@@ -336,5 +363,105 @@ impl Session {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mih::mihf::{Mihf, SessionId};
+    use crate::mih::session::SessionConfig;
+    use crate::mih::wire::{MihfId, Tlv};
+    use crate::{Address, Context, PeerAddress};
+    use roamsim_engine::Stream;
+
+    #[test]
+    fn what_leaves_nothing_to_wait_for_takes_a_place_only_before_what_does() {
+        let mut sources = Sources::default();
+        let kept = |sources: &Sources| sources.known.iter().map(Option::is_some).collect::<Vec<_>>();
+        let source = || Source {
+            mid: MessageId::LINK_ACTIONS_REQUEST,
+            first_sent: Time::ZERO,
+            timer: None,
+            pdu: None,
+            timeouts: 0,
+            acked: false,
+            answered: false,
+            closed: false,
+            unacknowledged: false,
+        };
+        // 1 and 4 wait, 2, 3 and 5 do not.
+        for number in 1..=5 {
+            sources.started = number;
+            if number == 1 || number == 4 {
+                sources.keep(source());
+            }
+        }
+        assert_eq!(kept(&sources), [true, false, false, true]);
+        let known = |sources: &Sources, number| sources.get(TransactionNumber(number)).is_some();
+        assert!((1..=6).map(|number| known(&sources, number)).eq([true, false, false, true, false, false]));
+        // Over datagrams, when the ID of 1 is used again: it goes, and 2 and 3 with it.
+        sources.started = 1 + TRANSACTION_IDS;
+        let obsolete = std::iter::from_fn(|| sources.take_obsolete(false));
+        assert!(obsolete.map(|(number, source)| (number.0, source.is_some())).eq([
+            (1, true),
+            (2, false),
+            (3, false)
+        ]));
+        assert_eq!((sources.first_known(), known(&sources, 4)), (4, true));
+        sources.started = 4 + TRANSACTION_IDS;
+        assert!(
+            sources.take_obsolete(false).is_some_and(|(number, source)| number.0 == 4 && source.is_some())
+        );
+        assert_eq!(sources.first_known(), 5 + TRANSACTION_IDS);
+    }
+
+    fn name(name: &str) -> MihfId {
+        MihfId::new(name).expect("short")
+    }
+
+    fn mihf() -> Mihf {
+        let mut mihf = Mihf::new(name("mn"));
+        mihf.add_session(SessionConfig {
+            peer: name("pos"),
+            remote: PeerAddress { address: Address(0), port: crate::mih::PORT },
+            reliable: true,
+            acknowledgement: None,
+            timers: Arc::from([]),
+            validity: Validity::default(),
+            lifetime: None,
+            rate_limit: None,
+        });
+        mihf
+    }
+
+    #[test]
+    fn indications_behind_a_registration_that_is_not_answered_take_no_places() {
+        let mut mihf = mihf();
+        let cx = &mut Context { now: Time::ZERO, random: &mut Stream::new(0, 0, "unused") };
+        mihf.register(cx, SessionId(0), Vec::new());
+        for _ in 0..100 {
+            mihf.indicate(cx, SessionId(0), MessageId::LINK_UP_INDICATION, Vec::new(), None);
+        }
+        assert_eq!(mihf.session(SessionId(0)).sources.known.len(), 1);
+    }
+
+    #[test]
+    fn a_message_lies_where_the_one_before_it_lay_once_nobody_has_that_any_more() {
+        let mut mihf = mihf();
+        let cx = &mut Context { now: Time::ZERO, random: &mut Stream::new(0, 0, "unused") };
+        let mut send = |mid, tlvs: Vec<Tlv>| {
+            mihf.indicate(cx, SessionId(0), mid, tlvs, None);
+            mihf.poll_transmit(cx).expect("sent at once").pdu
+        };
+        let up = send(MessageId::LINK_UP_INDICATION, Vec::new());
+        let down = send(MessageId::LINK_DOWN_INDICATION, vec![Tlv::IpRenewalFlag(true)]);
+        assert_eq!((up.mid, up.tid, up.tlvs.len()), (MessageId::LINK_UP_INDICATION, 1, 0));
+        assert_eq!((down.mid, down.tid, down.tlvs.len()), (MessageId::LINK_DOWN_INDICATION, 2, 1));
+        let place = Arc::as_ptr(&down);
+        drop(down);
+        let up = send(MessageId::LINK_UP_INDICATION, Vec::new());
+        assert_eq!((up.mid, up.tid, up.tlvs.len()), (MessageId::LINK_UP_INDICATION, 3, 0));
+        assert_eq!(Arc::as_ptr(&up), place);
     }
 }

@@ -307,7 +307,7 @@ impl Net {
                 let mihf = &mut self.mihfs[MOBILE_NODE];
                 match coming {
                     Coming::Pdu { to, from, pdu } => {
-                        self.mihfs[to].tp_data_indication(&mut cx, session(to, from), &pdu);
+                        self.mihfs[to].tp_data_indication(&mut cx, session(to, from), pdu);
                     }
                     Coming::Scanned => self.mobile_node.handle_scan(&mut cx, mihf, &self.heard),
                     Coming::Redirected => self.mobile_node.handle_redirected(&mut cx, mihf),

@@ -9,15 +9,12 @@ use super::super::wire::handover::{
 };
 use super::super::wire::link::{LinkAddress, LinkPoaList, LinkTupleId, Status, TargetNetworkInfo};
 use super::super::wire::tlv::VendorSpecific;
-use super::super::wire::{Message, MihfId, Tlv};
+use super::super::wire::{Message, MihfId, Tlv, Tlvs};
 use super::Candidate;
 use roamsim_engine::Span;
-use std::sync::Arc;
 
 /// Whose TLV tells how many places are left: a locally administered one (IEEE Std 802-2014 section 8.2.2), nobody's.
 const PLACES_OUI: [u8; 3] = [0x02, 0x00, 0x01];
-
-type Tlvs = Arc<[Tlv]>;
 
 fn poa_list(link: &LinkTupleId) -> LinkPoaList {
     LinkPoaList {
@@ -51,19 +48,19 @@ pub(super) fn mn_candidate_query<'a>(
     candidates: impl IntoIterator<Item = &'a LinkTupleId>,
 ) -> Tlvs {
     let link = Tlv::LinkIdentifier(serving.clone());
-    Arc::from([link, poa_lists(candidates), Tlv::HandoverResourceQuery(QosList::EMPTY)])
+    Tlvs::from([link, poa_lists(candidates), Tlv::HandoverResourceQuery(QosList::EMPTY)])
 }
 
 pub(super) fn mn_candidate_query_response<'a>(
     serving: &LinkTupleId,
     available: impl IntoIterator<Item = &'a LinkTupleId>,
 ) -> Tlvs {
-    Arc::from([Tlv::Status(Status::SUCCESS), Tlv::LinkIdentifier(serving.clone()), preferred(available)])
+    Tlvs::from([Tlv::Status(Status::SUCCESS), Tlv::LinkIdentifier(serving.clone()), preferred(available)])
 }
 
 pub(super) fn query_resources(candidate: &LinkTupleId) -> Tlvs {
     let links = Tlv::LinkIdentifierList(vec![candidate.link.clone()]);
-    Arc::from([Tlv::HandoverResourceQuery(QosList::EMPTY), links])
+    Tlvs::from([Tlv::HandoverResourceQuery(QosList::EMPTY), links])
 }
 
 /// Of how many places are left the standard has no TLV: a vendor's says it, where that is asked for.
@@ -105,7 +102,7 @@ fn assigned() -> AssignedResourceSet {
 }
 
 pub(super) fn net_candidate_query<'a>(candidates: impl IntoIterator<Item = &'a LinkTupleId>) -> Tlvs {
-    Arc::from([poa_lists(candidates), Tlv::QueryResourceReportFlag(false)])
+    Tlvs::from([poa_lists(candidates), Tlv::QueryResourceReportFlag(false)])
 }
 
 pub(super) fn net_candidate_query_response<'a>(
@@ -113,7 +110,7 @@ pub(super) fn net_candidate_query_response<'a>(
     status: HandoverStatus,
     heard: impl IntoIterator<Item = &'a LinkTupleId>,
 ) -> Tlvs {
-    Arc::from([
+    Tlvs::from([
         Tlv::Status(Status::SUCCESS),
         Tlv::LinkIdentifier(serving.clone()),
         Tlv::HandoverStatus(status),
@@ -123,7 +120,7 @@ pub(super) fn net_candidate_query_response<'a>(
 
 /// The time interval is 0: at once.
 pub(super) fn net_commit(target_link: &LinkTupleId) -> Tlvs {
-    Arc::from([
+    Tlvs::from([
         Tlv::LinkType(target_link.link.link_type),
         Tlv::TargetNetworkInfoList(target(target_link).into_iter().collect()),
         Tlv::AssignedResourceSet(assigned()),
@@ -132,7 +129,7 @@ pub(super) fn net_commit(target_link: &LinkTupleId) -> Tlvs {
 }
 
 pub(super) fn net_commit_response(status: Status) -> Tlvs {
-    Arc::from([Tlv::Status(status)])
+    Tlvs::from([Tlv::Status(status)])
 }
 
 pub(super) fn mn_complete(old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
@@ -140,7 +137,7 @@ pub(super) fn mn_complete(old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
 }
 
 fn completion(old: &LinkTupleId, new: &LinkTupleId, result: HandoverResult) -> Tlvs {
-    Arc::from([
+    Tlvs::from([
         Tlv::LinkIdentifier(old.clone()),
         Tlv::NewLinkIdentifier(new.clone()),
         Tlv::HandoverResult(result),
@@ -148,7 +145,7 @@ fn completion(old: &LinkTupleId, new: &LinkTupleId, result: HandoverResult) -> T
 }
 
 pub(super) fn mn_complete_response(status: Status, old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
-    Arc::from([Tlv::Status(status), Tlv::LinkIdentifier(old.clone()), Tlv::NewLinkIdentifier(new.clone())])
+    Tlvs::from([Tlv::Status(status), Tlv::LinkIdentifier(old.clone()), Tlv::NewLinkIdentifier(new.clone())])
 }
 
 pub(super) fn n2n_complete(
@@ -167,7 +164,7 @@ pub(super) fn has_failed(pdu: &Message) -> bool {
 }
 
 pub(super) fn n2n_complete_response(mobile_node: &MihfId, old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
-    Arc::from([
+    Tlvs::from([
         Tlv::Status(Status::SUCCESS),
         Tlv::MobileNodeMihfId(mobile_node.clone()),
         Tlv::LinkIdentifier(old.clone()),

@@ -12,7 +12,7 @@ use crate::mih::mihf::{Mihf, SessionId};
 use crate::mih::number::TransactionNumber;
 use crate::mih::wire::handover::HandoverResult;
 use crate::mih::wire::link::{LinkTupleId, Status};
-use crate::mih::wire::{Message, MessageId, MihfId, Tlv};
+use crate::mih::wire::{Message, MessageId, MihfId, Tlvs};
 use roamsim_engine::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -165,7 +165,7 @@ impl ServingPos {
         mihf: &mut Mihf,
         session: SessionId,
         mid: MessageId,
-        tlvs: Arc<[Tlv]>,
+        tlvs: Tlvs,
     ) -> TransactionNumber {
         let transaction = mihf.request(cx, session, mid, tlvs, self.config.message_bytes);
         if self.config.policy.no_answer.is_some() {
@@ -222,7 +222,7 @@ impl ServingPos {
         cx: &mut Context<'_>,
         mihf: &mut Mihf,
         request: TransactionNumber,
-        tlvs: Arc<[Tlv]>,
+        tlvs: Tlvs,
     ) {
         mihf.respond(cx, self.config.mobile_node, request, tlvs, self.config.message_bytes);
     }

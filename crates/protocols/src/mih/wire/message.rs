@@ -3,13 +3,12 @@
 //! Not modelled: MIH fragments. RFC 5677 section 6.1 forbids them over TCP and together with IP fragments; a
 //! fragment that arrives is read as far as its header and refused.
 
-use std::sync::Arc;
-
 use super::error::DecodeError;
 use super::identity::MihfId;
 use super::message_id::MessageId;
 use super::octets::{Reader, Sink, length_octets};
 use super::tlv::{DESTINATION_MIHF_ID, SOURCE_MIHF_ID, Tlv, VendorSpecific};
+use super::tlvs::Tlvs;
 
 /// The fixed header's size.
 pub const HEADER_BYTES: usize = 8;
@@ -89,7 +88,7 @@ impl Header {
     }
 }
 
-/// A message. The TLVs are shared: a retransmission, and the same content sent again, cost no copy.
+/// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// MID.
@@ -108,7 +107,7 @@ pub struct Message {
     /// Destination MIHF ID.
     pub destination: MihfId,
     /// The service's TLVs, in their order.
-    pub tlvs: Arc<[Tlv]>,
+    pub tlvs: Tlvs,
 }
 
 impl Message {
@@ -130,9 +129,10 @@ impl Message {
     }
 
     /// The octets of the whole message.
+    #[inline]
     pub fn encoded_bytes(&self) -> usize {
         let names = name_tlv_bytes(&self.source) + name_tlv_bytes(&self.destination);
-        HEADER_BYTES + names + self.tlvs.iter().map(Tlv::encoded_bytes).sum::<usize>()
+        HEADER_BYTES + names + self.tlvs.encoded_bytes()
     }
 
     /// The message's octets. A payload beyond 65535 octets has no encoding; its length field is then 65535.
@@ -196,12 +196,13 @@ impl Message {
             uir: header.uir,
             source,
             destination,
-            tlvs: Arc::from(tlvs),
+            tlvs: Tlvs::from(tlvs),
         })
     }
 }
 
 /// The octets of the TLV of a name.
+#[inline]
 fn name_tlv_bytes(id: &MihfId) -> usize {
     let name_bytes = id.as_str().len();
     let value_bytes = length_octets(name_bytes) + name_bytes;
@@ -271,15 +272,10 @@ pub fn padding(missing_bytes: usize) -> Vec<Tlv> {
 /// `tlvs`, with padding behind them such that a message between these MIHFs takes `size_bytes` octets; without a
 /// size, or for a message that is that large already, `tlvs` as they are. Larger sizes than
 /// [`MAX_MESSAGE_BYTES`] are cut to it.
-pub fn padded(
-    tlvs: Arc<[Tlv]>,
-    source: &MihfId,
-    destination: &MihfId,
-    size_bytes: Option<u32>,
-) -> Arc<[Tlv]> {
+pub fn padded(tlvs: Tlvs, source: &MihfId, destination: &MihfId, size_bytes: Option<u32>) -> Tlvs {
     let Some(size_bytes) = size_bytes else { return tlvs };
-    let content_bytes: usize = tlvs.iter().map(Tlv::encoded_bytes).sum();
-    let bytes = HEADER_BYTES + name_tlv_bytes(source) + name_tlv_bytes(destination) + content_bytes;
+    let names = name_tlv_bytes(source) + name_tlv_bytes(destination);
+    let bytes = HEADER_BYTES + names + tlvs.encoded_bytes();
     match (size_bytes as usize).min(MAX_MESSAGE_BYTES).checked_sub(bytes) {
         None | Some(0) => tlvs,
         Some(missing_bytes) => tlvs.iter().cloned().chain(padding(missing_bytes)).collect(),
@@ -326,7 +322,7 @@ mod tests {
             uir: false,
             source: MihfId::new(MN).unwrap(),
             destination: MihfId::new(POS).unwrap(),
-            tlvs: Arc::from(tlvs),
+            tlvs: Tlvs::from(tlvs),
         }
     }
 
@@ -403,7 +399,7 @@ mod tests {
             ack_rsp: true,
             source: commit.destination.clone(),
             destination: commit.source.clone(),
-            tlvs: Arc::from([]),
+            tlvs: Tlvs::from([]),
             ..commit
         };
         let octets = ack.encode();
@@ -459,7 +455,7 @@ mod tests {
     fn a_message_gets_the_size_asked_for() {
         let (mn, pos) = (MihfId::new(MN).unwrap(), MihfId::new(POS).unwrap());
         // 45 octets of header and names, 3 of the status: 48.
-        let status: Arc<[Tlv]> = Arc::from([Tlv::Status(super::super::link::Status::SUCCESS)]);
+        let status = Tlvs::from([Tlv::Status(super::super::link::Status::SUCCESS)]);
         let size = |asked| {
             let tlvs = padded(status.clone(), &mn, &pos, asked);
             Message { tlvs, ..message(MessageId::LINK_ACTIONS_RESPONSE, Vec::new()) }.encoded_bytes()

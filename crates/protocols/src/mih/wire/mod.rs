@@ -9,6 +9,7 @@ pub mod message;
 pub mod message_id;
 pub mod octets;
 pub mod tlv;
+pub mod tlvs;
 pub mod value;
 
 pub use error::DecodeError;
@@ -17,3 +18,4 @@ pub use identity::{MihfId, MihfIdTooLong};
 pub use message::{Header, Message};
 pub use message_id::{MessageId, Opcode, Service};
 pub use tlv::Tlv;
+pub use tlvs::Tlvs;

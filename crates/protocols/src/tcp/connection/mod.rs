@@ -239,7 +239,7 @@ impl Connection {
                 Some(write(segment, self))
             }
             Due::Nothing => None,
-            Due::FullSized | Due::BeyondWindow | Due::Repair | Due::Other => {
+            Due::FullSized | Due::BeyondWindow | Due::Repair | Due::Rest | Due::Other => {
                 let segment = self.transmit_otherwise(now, due)?;
                 Some(write(segment, self))
             }

@@ -611,7 +611,7 @@ impl Connection {
 
     /// RFC 5681 4.1.
     #[cold]
-    fn restart_after_idle(&mut self, now: Time) {
+    pub(super) fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
         sender.window.on_idle_end(now);
         if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {

@@ -8,7 +8,7 @@
 //! these: `twins` holds that, state by state.
 //!
 //! Amid losses most segments still are without options and control bits, and what goes is new data, an acknowledgement, what is sent anew or repaired, what limited
-//! transmit lets go, or nothing. For these there is a second short way, tried where the first does not lead.
+//! transmit lets go, the rest of what was written, or nothing. For these there is a second short way, tried where the first does not lead.
 
 use roamsim_engine::Time;
 
@@ -33,6 +33,8 @@ pub(super) enum Due {
     BeyondWindow,
     /// What recovery asks for ahead of new data.
     Repair,
+    /// All that is left to send, in a segment that need not be full-sized.
+    Rest,
     /// What is found by the general order.
     Other,
 }
@@ -212,7 +214,7 @@ impl Connection {
             && !sender.recovery.takes_blocks()
             && self.state == State::Established;
         if !full_sized {
-            return if sender.has_sent_all() { Due::Nothing } else { Due::Other };
+            return if sender.has_sent_all() { Due::Nothing } else { self.due_of_rest() };
         }
         if sender.recovery.retransmits() {
             return if sender.recovery.is_recovering() { Due::Repair } else { Due::Other };
@@ -227,6 +229,22 @@ impl Connection {
         if is_plain { Due::Data } else { Due::FullSized }
     }
 
+    /// Whether all that is left goes in a segment, as a message does whose user waits before the next one.
+    #[inline(never)]
+    fn due_of_rest(&self) -> Due {
+        let (sender, flight) = (&self.sender, self.sender.flight());
+        let queued = (1 + sender.written).saturating_sub(sender.snd_nxt);
+        let goes_anew = sender.snd_nxt < sender.snd_max;
+        let goes = (1..=sender.smss).contains(&queued)
+            && flight + queued <= sender.snd_wnd
+            && (flight == 0 || flight + queued <= sender.send_window() && (goes_anew || !self.config.nagle))
+            && !sender.fin_queued
+            && !sender.recovery.is_recovering()
+            && !sender.recovery.takes_blocks()
+            && self.state == State::Established;
+        if goes { Due::Rest } else { Due::Other }
+    }
+
     /// The segment that is due amid losses, or by the general order.
     #[inline(never)]
     pub(super) fn transmit_otherwise(&mut self, now: Time, due: Due) -> Option<Segment> {
@@ -234,6 +252,13 @@ impl Connection {
         match due {
             Due::FullSized => self.sender.let_go(0),
             Due::BeyondWindow => self.sender.let_go(smss),
+            Due::Rest => {
+                if self.sender.flight() == 0 && start == self.sender.snd_max {
+                    self.restart_after_idle(now);
+                }
+                self.sender.let_go(0);
+                return Some(self.data_segment(now, start, 1 + self.sender.written - start, false));
+            }
             Due::Repair => return self.transmit_in_recovery(now),
             Due::Data | Due::Acknowledgement | Due::Nothing | Due::Other => return self.transmit(now),
         }
