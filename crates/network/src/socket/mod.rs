@@ -319,6 +319,11 @@ pub(crate) trait Socket {
         !self.sends_at_once()
     }
 
+    /// The same, by a closer look, which is worth it where much is to be done for a packet that there may be.
+    fn may_have_due(&self) -> bool {
+        self.may_transmit()
+    }
+
     /// The same behind a packet that it has just had for IP.
     fn may_transmit_more(&self) -> bool {
         self.may_transmit()
@@ -328,6 +333,15 @@ pub(crate) trait Socket {
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet>
     where
         Self: Sized;
+
+    /// Hands the next packet that it has for IP to `send`: whether it has one.
+    #[inline(always)]
+    fn transmit_packet(&mut self, now: Time, envelope: Envelope, send: impl FnOnce(Packet)) -> bool
+    where
+        Self: Sized,
+    {
+        self.poll_transmit(now, envelope).map(send).is_some()
+    }
 
     /// Source and destination of all its packets, where they are the same for each, and where the network keeps the way between them.
     fn way(&mut self) -> Option<([Address; 2], &mut Onward)> {
@@ -364,8 +378,10 @@ pub(crate) trait Socket {
     /// Opens the connection.
     fn open(&mut self) {}
 
-    /// Takes a message; false where there is nobody to send it.
-    fn write(&mut self, message: Message) -> bool;
+    /// Takes a message of whose beginning [`SocketEvent::Begun`] will tell; false where there is nobody to send it, or it goes another way.
+    fn write(&mut self, _message: Message) -> bool {
+        false
+    }
 
     /// Whether what is written leaves at once, and not when the work list comes to the socket, which is asked for nothing then.
     fn sends_at_once(&self) -> bool {

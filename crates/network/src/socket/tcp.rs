@@ -76,8 +76,6 @@ fn ecn_traffic_class(traffic_class: TrafficClass, segment: &Segment) -> TrafficC
 struct Messages {
     /// On their way to this socket.
     incoming: VecDeque<Coming>,
-    /// The one written last, for the peer to expect.
-    written: Option<Coming>,
     /// Sent and not yet acknowledged; kept only for captures and packet stories.
     unacknowledged: VecDeque<Coming>,
     /// The highest stream offset sent, to tell retransmissions in traces; kept only there.
@@ -162,6 +160,22 @@ impl TcpSocket {
                 write(place, packet)
             },
         )
+    }
+
+    /// Takes a message, which the peer's socket has to expect from now on; `None` where there is nobody to send it.
+    #[inline]
+    pub(crate) fn write_message(&mut self, message: Message) -> Option<Coming> {
+        if self.is_gone() {
+            return None;
+        }
+        let bytes = u64::from(message.bytes());
+        self.connection.write(bytes);
+        self.written_bytes += bytes;
+        let written = Coming { at: self.written_bytes, message };
+        if self.described {
+            self.messages_mut().unacknowledged.push_back(written.clone());
+        }
+        Some(written)
     }
 
     /// Takes a packet and the segment that is in it.
@@ -285,6 +299,11 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
+    fn may_have_due(&self) -> bool {
+        self.connection.may_have_due()
+    }
+
+    #[inline(always)]
     fn may_transmit_more(&self) -> bool {
         self.connection.may_transmit_more()
     }
@@ -292,6 +311,11 @@ impl Socket for TcpSocket {
     #[inline(always)]
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
         self.transmit_to(now, || (envelope, ()), |(), packet| packet)
+    }
+
+    #[inline(always)]
+    fn transmit_packet(&mut self, now: Time, envelope: Envelope, send: impl FnOnce(Packet)) -> bool {
+        self.transmit_to(now, || (envelope, ()), |(), packet| send(packet)).is_some()
     }
 
     #[inline(always)]
@@ -349,28 +373,6 @@ impl Socket for TcpSocket {
 
     fn open(&mut self) {
         self.connection.open();
-    }
-
-    fn write(&mut self, message: Message) -> bool {
-        if self.is_gone() {
-            return false;
-        }
-        let bytes = u64::from(message.bytes());
-        self.connection.write(bytes);
-        self.written_bytes += bytes;
-        let written = Coming { at: self.written_bytes, message };
-        let described = self.described;
-        let messages = self.messages_mut();
-        if described {
-            messages.unacknowledged.push_back(written.clone());
-        }
-        messages.written = Some(written);
-        true
-    }
-
-    #[inline]
-    fn poll_coming(&mut self) -> Option<Coming> {
-        self.messages.as_mut()?.written.take()
     }
 
     fn expect(&mut self, coming: Coming) {

@@ -124,10 +124,6 @@ impl Socket for UdpSocket {
         None
     }
 
-    fn write(&mut self, _message: Message) -> bool {
-        false
-    }
-
     fn poll_message(&mut self) -> Option<Message> {
         None
     }
