@@ -319,9 +319,9 @@ pub(crate) trait Socket {
         !self.sends_at_once()
     }
 
-    /// The same, by a closer look, which is worth it where much is to be done for a packet that there may be.
-    fn may_have_due(&self) -> bool {
-        self.may_transmit()
+    /// Whether it has none, though it is asked: by a closer look, which is worth it where much is to be done for a packet that there may be.
+    fn is_at_rest(&self) -> bool {
+        false
     }
 
     /// The same behind a packet that it has just had for IP.

@@ -299,8 +299,8 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
-    fn may_have_due(&self) -> bool {
-        self.connection.may_have_due()
+    fn is_at_rest(&self) -> bool {
+        self.connection.is_at_rest()
     }
 
     #[inline(always)]

@@ -368,8 +368,8 @@ fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Momen
     let beginning = socket.way().map(|(_, beginning)| *beginning);
     match beginning.and_then(|beginning| Some((network.first_wire(beginning)?, beginning.next()))) {
         Some(wire) => transmit_on(network, socket, moment, wire),
-        None if socket.may_have_due() => transmit_otherwise(network, socket, moment),
-        None => {}
+        None if socket.is_at_rest() => {}
+        None => transmit_otherwise(network, socket, moment),
     }
 }
 

@@ -356,7 +356,7 @@ impl Machine for Access {
 }
 
 impl Carrier for Access {
-    #[inline(always)]
+    #[inline(never)]
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let direction = &mut self.directions[from.0 as usize];
         if packet.size_bytes > self.mtu_bytes {

@@ -395,6 +395,8 @@ impl Before {
 
 #[cfg(test)]
 mod tests {
+    use super::super::errors::Burst;
+    use super::super::mac::Quality;
     use super::*;
     use crate::drops::DropReason;
     use crate::packet::PacketId;
@@ -437,6 +439,54 @@ mod tests {
             assert_eq!(direction.receptions(), all);
             direction.restart_measurement();
             assert_eq!((direction.stats().ip.attempts, direction.receptions()), (0, all));
+        }
+    }
+
+    /// With A fields that all arrive bearers are looked at one by one, without them together: up to the last field of both ends and of what
+    /// is drawn, also with bearers of both halves, more failures than not, packets given up, and bearers that come and go.
+    #[test]
+    fn bearers_looked_at_together_and_one_by_one_come_to_the_same() {
+        let mut random = Stream::new(3, 0, "frames");
+        for run in 0..30 {
+            let burst = Burst { from_frame: 100, until_frame: 150, factor: 10.0 };
+            let errors = ErrorConfig { ber_good: 5e-4, bursts: vec![burst], ..ErrorConfig::default() };
+            let unfinished = [UnfinishedPackets::Lost, UnfinishedPackets::Kept][run as usize % 2];
+            let config = IpConfig { max_attempts: 4, unfinished };
+            let service = Service::Lu2(Lu2Config { window_fragments: 127, ..Lu2Config::default() });
+            let direction = || Direction::new(&service, None, config, &errors, Stream::new(run, 0, "errors"));
+            let (mut together, mut singly) = (direction(), direction());
+            let mut bearers = Bearers::good(4 * run as usize);
+            for frame in 0..200 {
+                let start = Time::ZERO + FRAME * frame;
+                let place = random.below(bearers.count() as u64) as usize;
+                match random.below(8) {
+                    0 if bearers.count() < 120 => bearers.add(Quality::Bad),
+                    1 if bearers.count() > 1 => {
+                        bearers.remove(place);
+                        together.bearer_lost(place);
+                        singly.bearer_lost(place);
+                    }
+                    2..=5 if bearers.count() > 0 => {
+                        bearers.change(place, [Quality::Good, Quality::Bad][random.below(2) as usize]);
+                    }
+                    _ => {}
+                }
+                while together.waiting_packets() < 6 {
+                    let packet = datagram(20 + random.below(1200) as u32);
+                    together.arrive(start, packet.clone());
+                    singly.arrive(start, packet);
+                }
+                together.advance(frame);
+                singly.advance(frame);
+                let a_fields = vec![AFields::CORRECT; bearers.count()];
+                let used = together.run_frame(frame, start, &bearers, &[]);
+                assert_eq!(used, singly.run_frame(frame, start, &bearers, &a_fields));
+                assert_eq!(format!("{together:?}"), format!("{singly:?}"), "{run} {frame}");
+                while together.take().is_some() {}
+                while singly.take().is_some() {}
+            }
+            let stats = together.stats().ip;
+            assert!(run < 2 || stats.discarded > 0 && stats.received > 0, "{stats:?}");
         }
     }
 

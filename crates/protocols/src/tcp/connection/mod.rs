@@ -211,13 +211,12 @@ impl Connection {
             || self.syn_due
     }
 
-    /// The same, and a steady one is asked as well: it has nothing where all is sent and acknowledged.
+    /// Whether a steady one has nothing to send: all is sent and acknowledged.
     #[inline(always)]
-    pub fn may_have_due(&self) -> bool {
-        if !self.steady {
-            return self.may_transmit();
-        }
-        self.sender.snd_nxt <= self.sender.written || self.receiver.acknowledgement != Acknowledgement::None
+    pub fn is_at_rest(&self) -> bool {
+        self.steady
+            && self.sender.snd_nxt > self.sender.written
+            && self.receiver.acknowledgement == Acknowledgement::None
     }
 
     /// The same behind a segment that it has just sent, and that acknowledged what came.
