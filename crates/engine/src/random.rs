@@ -167,30 +167,36 @@ impl Stream {
 #[derive(Clone, Debug)]
 pub struct Ahead {
     stream: Stream,
-    uniforms: [f64; DRAWS],
+    draws: [u64; DRAWS],
     next: usize,
 }
 
 impl Ahead {
     /// Goes on where a stream is.
     pub fn new(stream: Stream) -> Ahead {
-        Ahead { stream, uniforms: [0.0; DRAWS], next: DRAWS }
+        Ahead { stream, draws: [0; DRAWS], next: DRAWS }
     }
 
     #[inline(never)]
     fn make(&mut self) {
-        self.uniforms = self.stream.next_64().map(fraction);
+        self.draws = self.stream.next_64();
         self.next = 0;
+    }
+
+    /// As [`Stream::next_u64`].
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        if self.next >= DRAWS {
+            self.make();
+        }
+        self.next += 1;
+        self.draws[self.next - 1]
     }
 
     /// As [`Stream::uniform`].
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        if self.next >= DRAWS {
-            self.make();
-        }
-        self.next += 1;
-        self.uniforms[self.next - 1]
+        fraction(self.next_u64())
     }
 
     /// As [`Stream::bernoulli`].
@@ -243,6 +249,7 @@ mod tests {
             } else {
                 assert_eq!(ahead.bernoulli(0.3), stream.bernoulli(0.3), "{i}");
                 assert_eq!(ahead.uniform(), stream.uniform(), "{i}");
+                assert_eq!(ahead.next_u64(), stream.next_u64(), "{i}");
             }
         }
     }

@@ -26,6 +26,11 @@ impl Messages {
 
     /// The same with several messages at each instant.
     pub fn in_batches(self, batch: Distribution) -> Messages {
+        // One message at a time is told by one form.
+        let batch = match batch {
+            Distribution::Geometric { mean: 0 | 1 } => Distribution::Constant(1),
+            batch => batch,
+        };
         Messages { batch, ..self }
     }
 

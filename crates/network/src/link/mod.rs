@@ -322,6 +322,17 @@ macro_rules! each_carrier {
     };
 }
 
+/// Takes the first, in which there is a packet, out of its place.
+#[inline(always)]
+fn clear_first<T>(places: &mut VecDeque<T>, packet: impl Fn(&T) -> &Packet) {
+    if places.front().is_some_and(|first| packet(first).is_plain_segment()) {
+        // To ask it what it owns costs more than to say it.
+        std::mem::forget(places.pop_front());
+    } else {
+        drop(places.pop_front());
+    }
+}
+
 #[inline(never)]
 fn apart<T>(call: impl FnOnce() -> T) -> T {
     call()
@@ -416,19 +427,10 @@ impl AnyLink {
     /// Takes what has come next, which has been looked at, out of its place.
     #[inline(always)]
     pub(crate) fn clear_arrived(&mut self) {
-        match self.first_arrived() {
-            // To ask it what it owns costs more than to say it.
-            First::Packet(_, packet) if packet.is_plain_segment() => self.take_arrived(std::mem::forget),
-            _ => self.take_arrived(drop),
-        }
-    }
-
-    #[inline(always)]
-    fn take_arrived(&mut self, end: impl FnOnce(Option<(Attachment, Packet)>)) {
         match self {
-            AnyLink::Wifi(link) => end(link.arrived().pop_front()),
-            AnyLink::Wimax(link) => end(link.arrived().pop_front()),
-            AnyLink::Dect(link) => end(link.take_arrived()),
+            AnyLink::Wifi(link) => clear_first(link.arrived(), |(_, packet)| packet),
+            AnyLink::Wimax(link) => clear_first(link.arrived(), |(_, packet)| packet),
+            AnyLink::Dect(link) => link.clear_arrived(),
             AnyLink::Wire(_) | AnyLink::Cell(_) | AnyLink::ManagedWire(_) => {}
         }
     }

@@ -48,7 +48,7 @@ pub(crate) enum Coming {
         /// The message.
         message: AppMessage,
     },
-    /// A segment, if [`Network::poll_segment`] says so; if not, what is taken with [`Network::poll_arrival`].
+    /// A segment, if there is one for [`Network::coming_segment`]; if not, what is taken with [`Network::poll_arrival`].
     Packet,
 }
 
@@ -197,36 +197,28 @@ impl Network {
         coming
     }
 
-    /// Whether what has come next over a link that is no wire is a segment of TCP for the node behind it that nobody else wants to see: it is
-    /// looked at with [`Network::coming_segment`], and leaves with [`Network::clear_coming`]. Where nothing has, the link's next deadline.
+    /// What has come next over a link that is no wire, where it is a segment of TCP for the node behind it that nobody else wants to see: it
+    /// leaves with [`Network::clear_coming`]. Where nothing has come, the link's next deadline.
     #[inline(always)]
-    pub(crate) fn poll_segment(&mut self, number: u32) -> Result<bool, Option<Time>> {
+    pub(crate) fn coming_segment(&self, number: u32) -> Result<Option<(&Packet, &Segment)>, Option<Time>> {
         let link = &self.links[number as usize].link;
         let (Attachment(at), packet) = match link.first_arrived() {
             First::Packet(at, packet) => (at, packet),
             First::Nothing => return Err(link.poll_timeout()),
-            First::Unknown => return Ok(false),
+            First::Unknown => return Ok(None),
         };
+        let Pdu::Tcp(segment) = &packet.pdu else { return Ok(None) };
         let at = self.attachments[(self.records[number as usize].first_attachment + at) as usize];
-        let is_plain =
-            self.recorder.is_none() && matches!(packet.pdu, Pdu::Tcp(_)) && packet.tunnel.is_none();
-        let is_segment = is_plain && self.topology.owner(packet.destination) == self.topology.owner(at);
-        self.delivered += u64::from(is_segment);
-        Ok(is_segment)
+        let is_for_it = self.recorder.is_none()
+            && packet.tunnel.is_none()
+            && self.topology.owner(packet.destination) == self.topology.owner(at);
+        Ok(is_for_it.then_some((packet, segment)))
     }
 
-    /// The segment that has come next over a link that is no wire.
-    #[inline(always)]
-    pub(crate) fn coming_segment(&self, number: u32) -> Option<(&Packet, &Segment)> {
-        match self.links[number as usize].link.first_arrived() {
-            First::Packet(_, packet @ Packet { pdu: Pdu::Tcp(segment), .. }) => Some((packet, segment)),
-            _ => None,
-        }
-    }
-
-    /// Frees the place of a segment that has come over a link that is no wire.
+    /// A segment that has come over a link that is no wire has been taken, and its place is free.
     #[inline(always)]
     pub(crate) fn clear_coming(&mut self, number: u32) {
+        self.delivered += 1;
         self.links[number as usize].link.clear_arrived();
     }
 

@@ -5,8 +5,8 @@
 
 use super::Network;
 use crate::ends::Onward;
-use crate::link::AnyLink;
 use crate::link::wired::Wire;
+use crate::link::{AnyLink, Attachment};
 use crate::topology::{LinkId, NodeId};
 use roamsim_protocols::Address;
 
@@ -15,6 +15,8 @@ use roamsim_protocols::Address;
 pub(crate) enum FirstHop {
     /// Straight by this wire, behind which they go on so.
     Wire(u32, Onward),
+    /// By this link, which is no wire, and nobody watches.
+    Other((u32, Attachment)),
     /// By this interface, as the routes say.
     Interface(Option<Address>),
 }
@@ -43,10 +45,11 @@ impl Network {
         let [source, destination] = way;
         let egress = self.topology.egress(node, source, destination);
         if is_plain && let Some(by) = egress {
-            let (LinkId(number), _) = self.topology.attachment(by);
-            if matches!(self.links[number as usize].link, AnyLink::Wire(_)) {
-                return FirstHop::Wire(number, Onward::BY_ROUTES);
-            }
+            let (LinkId(number), attachment) = self.topology.attachment(by);
+            return match self.links[number as usize].link {
+                AnyLink::Wire(_) => FirstHop::Wire(number, Onward::BY_ROUTES),
+                _ => FirstHop::Other((number, attachment)),
+            };
         }
         FirstHop::Interface(egress)
     }

@@ -319,6 +319,11 @@ pub(crate) trait Socket {
         !self.sends_at_once()
     }
 
+    /// Whether it has none, though it is asked: by a closer look, which is worth it where much is to be done for a packet that there may be.
+    fn is_at_rest(&self) -> bool {
+        false
+    }
+
     /// The same behind a packet that it has just had for IP.
     fn may_transmit_more(&self) -> bool {
         self.may_transmit()
@@ -328,6 +333,15 @@ pub(crate) trait Socket {
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet>
     where
         Self: Sized;
+
+    /// Hands the next packet that it has for IP to `send`: whether it has one.
+    #[inline(always)]
+    fn transmit_packet(&mut self, now: Time, envelope: Envelope, send: impl FnOnce(Packet)) -> bool
+    where
+        Self: Sized,
+    {
+        self.poll_transmit(now, envelope).map(send).is_some()
+    }
 
     /// Source and destination of all its packets, where they are the same for each, and where the network keeps the way between them.
     fn way(&mut self) -> Option<([Address; 2], &mut Onward)> {

@@ -173,6 +173,7 @@ impl TcpSocket {
     }
 
     /// Takes a message, and returns it for the peer's socket to expect; `None` where there is nobody to send it.
+    #[inline]
     pub(crate) fn write(&mut self, message: Message) -> Option<Coming> {
         if self.is_gone() {
             return None;
@@ -303,6 +304,11 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
+    fn is_at_rest(&self) -> bool {
+        self.connection.is_at_rest()
+    }
+
+    #[inline(always)]
     fn may_transmit_more(&self) -> bool {
         self.connection.may_transmit_more()
     }
@@ -310,6 +316,11 @@ impl Socket for TcpSocket {
     #[inline(always)]
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
         self.transmit_to(now, || (envelope, ()), |(), packet| packet)
+    }
+
+    #[inline(always)]
+    fn transmit_packet(&mut self, now: Time, envelope: Envelope, send: impl FnOnce(Packet)) -> bool {
+        self.transmit_to(now, || (envelope, ()), |(), packet| send(packet)).is_some()
     }
 
     #[inline(always)]

@@ -294,16 +294,19 @@ impl World {
         }
     }
 
-    /// Takes the segment or packet that has come next over a link that is no wire; apart, so that it is out of the way of datagrams. Where
-    /// nothing has, the link's next deadline.
+    /// Takes the segments and the packet that have come next over a link that is no wire; apart, so that it is out of the way of datagrams. Where
+    /// nothing more has, the link's next deadline.
     #[inline(never)]
     fn receive_next(&mut self, moment: &mut Moment<'_>, number: u32) -> Result<(), Option<Time>> {
-        if self.network.poll_segment(number)? {
-            self.receive_segment(moment, number);
-        } else {
-            let packet = self.network.poll_arrival(moment, number)?;
-            self.receive(moment, packet);
+        while let Some((packet, segment)) = self.network.coming_segment(number)? {
+            let id = packet.socket;
+            self.tcp[id as usize].take_in(moment.now, packet, segment);
+            self.network.clear_coming(number);
+            self.serve_connection(moment, id);
+            self.serve_work(moment);
         }
+        let packet = self.network.poll_arrival(moment, number)?;
+        self.receive(moment, packet);
         Ok(())
     }
 

@@ -156,17 +156,6 @@ impl World {
         self.receive(moment, packet);
     }
 
-    /// Takes a segment of TCP that has come over a link that is no wire, and is read where it is.
-    #[inline(always)]
-    pub(super) fn receive_segment(&mut self, moment: &mut Moment<'_>, number: u32) {
-        let Some((packet, segment)) = self.network.coming_segment(number) else { return };
-        let id = packet.socket;
-        self.tcp[id as usize].take_in(moment.now, packet, segment);
-        self.network.clear_coming(number);
-        self.serve_socket(moment, SocketId::Tcp(id));
-        self.serve_work(moment);
-    }
-
     /// Hands a packet to its socket, and serves what that touches.
     #[inline(always)]
     pub(super) fn receive_at(&mut self, moment: &mut Moment<'_>, id: SocketId, packet: Packet) {
@@ -187,10 +176,16 @@ impl World {
     pub(super) fn serve_socket(&mut self, moment: &mut Moment<'_>, id: SocketId) {
         // Each by itself, so that what follows knows its kind.
         match id {
-            SocketId::Tcp(number) => self.serve(moment, SocketId::Tcp(number)),
+            SocketId::Tcp(number) => self.serve_connection(moment, number),
             SocketId::Udp(number) => self.serve(moment, SocketId::Udp(number)),
             SocketId::Sctp(number) => self.serve(moment, SocketId::Sctp(number)),
         }
+    }
+
+    /// The same for one of TCP.
+    #[inline(never)]
+    pub(super) fn serve_connection(&mut self, moment: &mut Moment<'_>, number: u32) {
+        self.serve(moment, SocketId::Tcp(number));
     }
 
     #[inline(always)]
@@ -315,7 +310,7 @@ impl World {
     }
 
     /// What reads at a socket, with its flow; `None` where whatever arrives is taken at once.
-    #[inline]
+    #[inline(always)]
     fn reader(&mut self, id: SocketId) -> Option<(u32, &mut Reader)> {
         let flow = with_socket!(self, id, socket => socket.user).receives()?;
         Some((flow, self.flows[flow as usize].reader.as_deref_mut()?))
@@ -377,6 +372,7 @@ fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Momen
     let beginning = socket.way().map(|(_, beginning)| *beginning);
     match beginning.and_then(|beginning| Some((network.first_wire(beginning)?, beginning.next()))) {
         Some(wire) => transmit_on(network, socket, moment, wire),
+        None if socket.is_at_rest() => {}
         None => transmit_otherwise(network, socket, moment),
     }
 }
@@ -413,6 +409,15 @@ fn transmit_otherwise<S: Socket>(network: &mut Network, socket: &mut S, moment: 
     let (now, node) = (moment.now, socket.node());
     match socket.way().map(|(way, beginning)| network.first_hop(node, way, beginning)) {
         Some(FirstHop::Wire(wire, onward)) => transmit_on(network, socket, moment, (wire, onward)),
+        Some(FirstHop::Other(link)) => {
+            while socket.transmit_packet(
+                now,
+                envelope(network),
+                #[inline(always)]
+                |packet| network.send_by_other(moment, link, packet),
+            ) && socket.may_transmit_more()
+            {}
+        }
         Some(FirstHop::Interface(by)) => {
             while socket.may_transmit()
                 && let Some(packet) = socket.poll_transmit(now, envelope(network))

@@ -13,7 +13,8 @@
 //! the background terminals (they hold channels, that is all), the C plane.
 
 use super::FRAME;
-use super::direction::{Direction, DirectionStats, IpConfig, Run, Service};
+use super::bearers::Bearers;
+use super::direction::{Direction, DirectionStats, IpConfig, Service};
 use super::errors::{A_FIELD_BITS, ErrorConfig, ErrorProcess};
 use super::ip_channel::AFields;
 use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
@@ -46,13 +47,6 @@ pub struct AccessConfig {
     pub warm_up_frames: u64,
 }
 
-/// A bearer of the terminal.
-#[derive(Clone, Copy, Debug)]
-struct Bearer {
-    id: BearerId,
-    quality: Quality,
-}
-
 /// The A fields of each direction in the present frame, an entry a bearer.
 struct AFieldErrors {
     process: ErrorProcess,
@@ -61,11 +55,11 @@ struct AFieldErrors {
 
 impl AFieldErrors {
     /// Draws those of a frame.
-    fn draw(&mut self, frame: u64, bearers: &[Bearer]) {
+    fn draw(&mut self, frame: u64, bearers: &Bearers) {
         self.process.advance(frame);
         self.present.iter_mut().for_each(Vec::clear);
-        for bearer in bearers {
-            let [up, down] = [(); 2].map(|()| self.process.failed(bearer.quality, 1) == 0);
+        for place in 0..bearers.count() {
+            let [up, down] = [(); 2].map(|()| self.process.failed(bearers.quality(place), 1) == 0);
             self.present[0].push(AFields { forward: up, reverse: down });
             self.present[1].push(AFields { forward: down, reverse: up });
         }
@@ -97,9 +91,9 @@ pub struct Access {
     mac: Mac,
     mtu_bytes: u32,
     warm_up_frames: u64,
-    /// In order of their age, and where their state changes.
-    bearers: Vec<Bearer>,
-    runs: Vec<Run>,
+    /// In order of their age, and how they are.
+    ids: Vec<BearerId>,
+    bearers: Bearers,
     directions: [Direction; 2],
     /// None when all A fields arrive.
     a_field_errors: Option<AFieldErrors>,
@@ -138,8 +132,8 @@ impl Access {
                 .then(|| AFieldErrors { process: a_fields(), present: Default::default() }),
             mtu_bytes: config.mtu_bytes,
             warm_up_frames: config.warm_up_frames,
-            bearers: Vec::new(),
-            runs: Vec::new(),
+            ids: Vec::new(),
+            bearers: Bearers::default(),
             frame: 0,
             dropped: VecDeque::new(),
             indications: VecDeque::new(),
@@ -153,7 +147,7 @@ impl Access {
 
     /// Records the number of bearers, the DLC's queues, which channel is in use by whom.
     pub fn record(&mut self, bearers: bool, dlc_queue: bool, occupancy: bool) {
-        self.log.bearers = bearers.then(|| vec![(0, self.bearers.len() as u64)]);
+        self.log.bearers = bearers.then(|| vec![(0, self.bearers.count() as u64)]);
         self.log.dlc_queue = dlc_queue.then(Default::default);
         if occupancy {
             self.mac.keep_occupancy();
@@ -188,6 +182,17 @@ impl Access {
         match up.first_arrived() {
             Some(packet) => Some((Attachment(1), packet)),
             None => down.first_arrived().map(|packet| (Attachment(0), packet)),
+        }
+    }
+
+    /// Takes it out of its place, where it has been looked at.
+    #[inline(always)]
+    pub(in crate::link) fn clear_arrived(&mut self) {
+        let [up, down] = &mut self.directions;
+        if up.has_arrived() {
+            up.clear_first();
+        } else if down.has_arrived() {
+            down.clear_first();
         }
     }
 
@@ -229,14 +234,14 @@ impl Access {
         if let Some(a_field_errors) = &mut self.a_field_errors {
             a_field_errors.draw(frame, &self.bearers);
         }
-        let bearers = self.bearers.len().max(1) as u64;
+        let bearers = self.bearers.count().max(1) as u64;
         let mut lost = false;
         for (from, direction) in self.directions.iter_mut().enumerate() {
             if !work[from] {
                 continue;
             }
             let a_fields = self.a_field_errors.as_ref().map_or(&[][..], |errors| &errors.present[from]);
-            let used = direction.run_frame(frame, start, &self.runs, a_fields);
+            let used = direction.run_frame(frame, start, &self.bearers, a_fields);
             if used > 0 {
                 direction.link.busy += Span::from_ns(FRAME.as_ns() * used / bearers);
             }
@@ -270,7 +275,7 @@ impl Access {
 
     /// Learns which bearers came, went and changed: whether any did.
     fn take_user_events(&mut self, frame: u64) -> bool {
-        let before = self.bearers.len();
+        let before = self.bearers.count();
         let mut next = self.mac.poll_user_event();
         if next.is_none() {
             return false;
@@ -280,36 +285,31 @@ impl Access {
                 UserEvent::Established(id) => {
                     let quality = self.mac.user_bearers().iter().find(|bearer| bearer.id == id);
                     let quality = quality.map_or(Quality::Good, |bearer| bearer.quality);
-                    self.bearers.push(Bearer { id, quality });
+                    self.ids.push(id);
+                    self.bearers.add(quality);
                 }
                 UserEvent::Released(id) => {
-                    if let Some(place) = self.bearers.iter().position(|bearer| bearer.id == id) {
+                    if let Some(place) = self.place(id) {
+                        self.ids.remove(place);
                         self.bearers.remove(place);
                         self.directions.iter_mut().for_each(|direction| direction.bearer_lost(place));
                     }
                 }
                 UserEvent::QualityChanged(id, quality) => {
-                    if let Some(bearer) = self.bearers.iter_mut().find(|bearer| bearer.id == id) {
-                        bearer.quality = quality;
+                    if let Some(place) = self.place(id) {
+                        self.bearers.change(place, quality);
                     }
                 }
             }
             next = self.mac.poll_user_event();
         }
-        self.runs.clear();
-        for (place, bearer) in self.bearers.iter().enumerate() {
-            match self.runs.last_mut() {
-                Some(run) if run.quality == bearer.quality => run.end = place + 1,
-                _ => self.runs.push(Run { quality: bearer.quality, end: place + 1 }),
-            }
-        }
         if let Some(log) = &mut self.log.bearers
-            && self.bearers.len() != before
+            && self.bearers.count() != before
         {
-            log.push((frame, self.bearers.len() as u64));
+            log.push((frame, self.bearers.count() as u64));
         }
         // With its first bearer the terminal can send, with its last one it cannot any more.
-        match (before, self.bearers.len()) {
+        match (before, self.bearers.count()) {
             (0, 1..) => self.indications.push_back(LinkEvent::Up),
             (1.., 0) => self.indications.push_back(LinkEvent::Down(match self.off {
                 true => LinkDownReason::EXPLICIT_DISCONNECT,
@@ -318,6 +318,12 @@ impl Access {
             _ => {}
         }
         true
+    }
+
+    /// The place of a bearer.
+    #[inline]
+    fn place(&self, id: BearerId) -> Option<usize> {
+        self.ids.iter().position(|&other| other == id)
     }
 
     /// The warm-up is over.
@@ -350,6 +356,7 @@ impl Machine for Access {
 }
 
 impl Carrier for Access {
+    #[inline(never)]
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let direction = &mut self.directions[from.0 as usize];
         if packet.size_bytes > self.mtu_bytes {

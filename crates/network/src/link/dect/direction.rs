@@ -1,12 +1,15 @@
 //! One direction of the user's data: packets that arrive, the service of the DLC, and the packets on the bearers.
 
+pub use super::ip_channels::{IpConfig, UnfinishedPackets};
+
 use super::FRAME;
-use super::errors::{B_FIELD_BITS, ErrorConfig, ErrorProcess, SUBFIELD_BITS, SUBFIELDS};
+use super::bearers::Bearers;
+use super::errors::{B_FIELD_BITS, ErrorConfig, ErrorProcess, SUBFIELD_BITS};
 use super::frames::FrameQueue;
-use super::ip_channel::{AFields, Attempt, IpPacket, IpStats};
-use super::lu1::{Lu1, Lu1Stats};
-use super::lu2::{Lost, Lu2, Lu2Config, Lu2Stats};
-use super::mac::Quality;
+use super::ip_channel::{AFields, IpStats};
+use super::ip_channels::IpChannels;
+use super::lu1::{self, Lu1, Lu1Stats};
+use super::lu2::{self, Lost, Lu2, Lu2Config, Lu2Stats};
 use crate::link::{LinkStats, Receptions};
 use crate::packet::Packet;
 use crate::queue::{AnyDiscipline, Queue, Waiting};
@@ -22,24 +25,6 @@ pub enum Service {
     Lu2(Lu2Config),
     /// LU1 over the In channel.
     Lu1,
-}
-
-/// What becomes of an unfinished packet of the Ip channel whose bearer is released or handed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnfinishedPackets {
-    /// It is lost.
-    Lost,
-    /// The next idle bearer goes on with it.
-    Kept,
-}
-
-/// The settings of the Ip channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IpConfig {
-    /// Attempts before a packet is discarded. 10: the paper.
-    pub max_attempts: u32,
-    /// Lost: chosen, because the standard's MAC begins anew on a new bearer.
-    pub unfinished: UnfinishedPackets,
 }
 
 #[derive(Clone, Debug)]
@@ -64,13 +49,6 @@ pub enum DlcStats {
     Lu2(Lu2Stats),
     /// Of LU1.
     Lu1(Lu1Stats),
-}
-
-/// Bearers in succession, in order of their age, that are in one state: those before `end` that are in no run before.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    pub quality: Quality,
-    pub end: usize,
 }
 
 /// Whose packets a direction's queue holds: one end's alone, whichever that is.
@@ -108,18 +86,14 @@ pub(super) struct Direction {
     /// The next frame has something to do, arrivals apart.
     busy: bool,
     dlc: Dlc,
-    ip_config: IpConfig,
+    /// The packets that have begun to be sent, and without a queue before the DLC those that wait.
+    frames: FrameQueue,
+    /// Over LU2.
+    channels: IpChannels,
     /// Of the subfields, or over LU1 of the B fields.
     errors: ErrorProcess,
-    /// Packets that are not finished, and the places of their bearers, in ascending order.
-    unfinished: Vec<(usize, IpPacket)>,
-    /// Those of the frame before, kept for their memory.
-    to_repeat: Vec<(usize, IpPacket)>,
-    /// Unfinished packets that look for a bearer.
-    orphans: VecDeque<IpPacket>,
     /// Packets dropped in the present frame.
     pub lost: Vec<(Stage, Lost)>,
-    ip: IpStats,
     /// What had come when the measurement began.
     before_measurement: Receptions,
     pub link: LinkStats,
@@ -140,9 +114,9 @@ impl Direction {
         errors: &ErrorConfig,
         random: Stream,
     ) -> Direction {
-        let (dlc, unit_bits) = match service {
-            Service::Lu2(config) => (Dlc::Lu2(Lu2::new(*config)), SUBFIELD_BITS),
-            Service::Lu1 => (Dlc::Lu1(Lu1::new()), B_FIELD_BITS),
+        let (dlc, fragment_bytes, unit_bits) = match service {
+            Service::Lu2(config) => (Dlc::Lu2(Lu2::new(*config)), lu2::FRAGMENT_BYTES, SUBFIELD_BITS),
+            Service::Lu1 => (Dlc::Lu1(Lu1::new()), lu1::FRAGMENT_BYTES, B_FIELD_BITS),
         };
         let before = queue.map(|queue| {
             let queue = Queue::new(queue, SENDER.0..SENDER.0 + 1);
@@ -153,23 +127,20 @@ impl Direction {
             next_arrival_frame: u64::MAX,
             busy: false,
             dlc,
-            ip_config,
+            frames: FrameQueue::new(fragment_bytes),
+            channels: IpChannels::new(ip_config),
             errors: ErrorProcess::new(errors, unit_bits, random),
-            unfinished: Vec::new(),
-            to_repeat: Vec::new(),
-            orphans: VecDeque::new(),
             lost: Vec::new(),
-            ip: IpStats::default(),
             before_measurement: Receptions::default(),
             link: LinkStats::default(),
         }
     }
 
     /// A packet has come from the node.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: Packet) {
         match &mut self.before {
-            None => self.frames_mut().arrive(now, packet),
+            None => self.frames.arrive(now, packet),
             Some(before) => before.arrivals.push_back((now, packet)),
         }
         if self.next_arrival_frame == u64::MAX {
@@ -199,23 +170,64 @@ impl Direction {
     /// A frame that begins at `start` and has anything to do: how many bearers were used. `a_fields` has an entry a bearer, or
     /// none if all A fields arrive.
     #[inline]
-    pub fn run_frame(&mut self, frame: u64, start: Time, runs: &[Run], a_fields: &[AFields]) -> u64 {
+    pub fn run_frame(&mut self, frame: u64, start: Time, bearers: &Bearers, a_fields: &[AFields]) -> u64 {
         if self.next_arrival_frame <= frame {
             let next = match &mut self.before {
-                None => self.frames_mut().join(start),
+                None => self.frames.join(start),
                 Some(_) => self.join_queue(start),
             };
             self.next_arrival_frame = next.map_or(u64::MAX, frame_from);
         }
-        if let Dlc::Lu2(lu2) = &mut self.dlc {
-            lu2.begin_frame(frame);
+        let idle = self.channels.begin_frame(bearers.count()) as u64;
+        let has_bearers = bearers.count() > 0;
+        let Direction { before, dlc, frames, channels, errors, lost, .. } = self;
+        match dlc {
+            Dlc::Lu2(lu2) => {
+                lu2.begin_frame(frame);
+                let new = match before {
+                    None => lu2.next_fragments(frames, idle, start, || None),
+                    Some(before) => before.next_fragments(frames, start, lost, |frames, packet| {
+                        lu2.next_fragments(frames, idle, start, packet)
+                    }),
+                };
+                let used = channels.busy_bearers() + (new.end - new.start);
+                if used > 0 {
+                    channels.send(new, bearers, a_fields, errors, lu2);
+                }
+                lu2.end_frame(frames, frame, has_bearers, |packet| lost.push((Stage::Ending, packet)));
+                let waiting = before.as_ref().is_some_and(|before| before.fragments > 0);
+                self.busy = lu2.has_pending(has_bearers)
+                    || has_bearers && (lu2.has_fragment(frames, waiting) || channels.has_unfinished());
+                used
+            }
+            Dlc::Lu1(_) => self.run_frame_unprotected(idle, start, bearers, a_fields),
         }
-        let used = self.use_bearers(runs, start, a_fields);
-        let bearers = !runs.is_empty();
-        if let Dlc::Lu2(lu2) = &mut self.dlc {
-            lu2.end_frame(frame, bearers, |lost| self.lost.push((Stage::Ending, lost)));
+    }
+
+    /// The same over LU1, which sends fragments, one on each bearer.
+    #[inline(never)]
+    fn run_frame_unprotected(
+        &mut self,
+        idle: u64,
+        start: Time,
+        bearers: &Bearers,
+        a_fields: &[AFields],
+    ) -> u64 {
+        let Direction { before, dlc: Dlc::Lu1(lu1), frames, errors, lost, .. } = self else { return 0 };
+        let fragments = match before {
+            None => lu1.next_fragments(frames, idle, start, || None),
+            Some(before) => before.next_fragments(frames, start, lost, |frames, packet| {
+                lu1.next_fragments(frames, idle, start, packet)
+            }),
+        };
+        let used = fragments.end - fragments.start;
+        for (place, fragment) in fragments.enumerate() {
+            let a_field_arrives = a_fields.get(place).is_none_or(|a_fields| a_fields.forward);
+            let correct = a_field_arrives && errors.failed(bearers.quality(place), 1) == 0;
+            lu1.arrive(frames, fragment, correct, |packet| lost.push((Stage::Beginning, packet)));
         }
-        self.busy = self.has_work(bearers);
+        let waiting = before.as_ref().is_some_and(|before| before.fragments > 0);
+        self.busy = bearers.count() > 0 && (waiting || lu1.has_fragment(frames));
         used
     }
 
@@ -223,10 +235,7 @@ impl Direction {
     #[inline(never)]
     fn join_queue(&mut self, start: Time) -> Option<Time> {
         let before = self.before.as_mut()?;
-        let frames = match &self.dlc {
-            Dlc::Lu2(lu2) => &lu2.queue,
-            Dlc::Lu1(lu1) => &lu1.queue,
-        };
+        let frames = &self.frames;
         let mut lost = |lost| self.lost.push((Stage::Joining, lost));
         while let Some((at, packet)) = before.arrivals.pop_front_if(|(at, _)| *at <= start) {
             let fragments = frames.fragments_of(packet.size_bytes);
@@ -239,244 +248,43 @@ impl Direction {
         before.arrivals.front().map(|(at, _)| *at)
     }
 
-    /// The packets that have begun to be sent, and without a queue before the DLC those that wait.
-    #[inline]
-    fn frames(&self) -> &FrameQueue {
-        match &self.dlc {
-            Dlc::Lu2(lu2) => &lu2.queue,
-            Dlc::Lu1(lu1) => &lu1.queue,
-        }
-    }
-
-    #[inline]
-    fn frames_mut(&mut self) -> &mut FrameQueue {
-        match &mut self.dlc {
-            Dlc::Lu2(lu2) => &mut lu2.queue,
-            Dlc::Lu1(lu1) => &mut lu1.queue,
-        }
-    }
-
-    /// One frame of all bearers, in the frame that begins at `start`: how many were used.
-    #[inline]
-    fn use_bearers(&mut self, runs: &[Run], start: Time, a_fields: &[AFields]) -> u64 {
-        let bearers = runs.last().map_or(0, |run| run.end);
-        let idle = bearers - self.unfinished.len();
-        let resumed = self.orphans.len().min(idle);
-        let new = match self.before {
-            None => self.dlc.next_fragments((idle - resumed) as u64, start, || None),
-            Some(_) => self.begin((idle - resumed) as u64, start),
-        };
-        let count = new.end - new.start;
-        let used = (self.unfinished.len() + resumed) as u64 + count;
-        if used == 0 {
-            return 0;
-        }
-        match &mut self.dlc {
-            Dlc::Lu1(lu1) => {
-                let lost = |lost| self.lost.push((Stage::Beginning, lost));
-                carry_unprotected(lu1, &mut self.errors, new, runs, a_fields, lost);
-            }
-            Dlc::Lu2(lu2) => {
-                self.ip.packets += count;
-                self.ip.attempts += used;
-                let all_new = used == count && a_fields.is_empty();
-                if all_new && self.errors.leave_intact(subfields(runs, count)) {
-                    self.ip.received += count;
-                    lu2.receive_all(new.start, count);
-                } else {
-                    self.attempt_all(new, runs, a_fields);
-                }
-            }
-        }
-        used
-    }
-
-    /// Takes fragments for so many idle bearers, as far as there are any, of packets that leave the queue before the DLC.
-    #[inline(never)]
-    fn begin(&mut self, idle: u64, start: Time) -> Range<u64> {
-        let written = self.frames().written();
-        let Some(before) = &mut self.before else { return written..written };
-        let waiting = before.fragments > 0;
-        let queue = &mut before.queue;
-        let packet = || if waiting { queue.dequeue(start).map(|waiting| waiting.packet) } else { None };
-        let fragments = self.dlc.next_fragments(idle, start, packet);
-        if waiting {
-            let frames = match &self.dlc {
-                Dlc::Lu2(lu2) => &lu2.queue,
-                Dlc::Lu1(lu1) => &lu1.queue,
-            };
-            before.fragments -= frames.written() - written;
-            before.take_drops(start, frames, &mut |lost| self.lost.push((Stage::Beginning, lost)));
-        }
-        fragments
-    }
-
     /// The next packet that has arrived.
     #[inline]
     pub fn take(&mut self) -> Option<Packet> {
-        let packet = self.frames_mut().take()?;
+        let packet = self.frames.take()?;
         self.link.delivered_packets += 1;
         Some(packet)
+    }
+
+    /// Takes it out of its place, where it has been looked at.
+    #[inline(always)]
+    pub fn clear_first(&mut self) {
+        self.frames.clear_first();
+        self.link.delivered_packets += 1;
     }
 
     /// It, where it lies.
     #[inline]
     pub fn first_arrived(&self) -> Option<&Packet> {
-        self.frames().first_complete()
+        self.frames.first_complete()
     }
 
     /// Whether one has.
     #[inline]
     pub fn has_arrived(&self) -> bool {
-        self.frames().has_complete()
-    }
-
-    /// One frame of all Ip channels: unfinished packets are repeated, and idle bearers take orphans and then `new`.
-    #[inline]
-    fn attempt_all(&mut self, mut new: Range<u64>, runs: &[Run], a_fields: &[AFields]) {
-        std::mem::swap(&mut self.unfinished, &mut self.to_repeat);
-        self.unfinished.clear();
-        let (mut place, mut repeated) = (0, 0);
-        let next_to_repeat = |to_repeat: &[(usize, IpPacket)], repeated: usize| {
-            to_repeat.get(repeated).map_or(usize::MAX, |&(place, _)| place)
-        };
-        let mut repeats_at = next_to_repeat(&self.to_repeat, repeated);
-        let (first, count) = (new.start, new.end - new.start);
-        // Bit i: not all of fragment first + i has arrived. The window is narrower than 128.
-        let mut missing = 0u128;
-        for &Run { quality, end } in runs {
-            loop {
-                let idle_end = end.min(repeats_at);
-                if !self.orphans.is_empty() {
-                    place = self.resume(place..idle_end, quality, a_fields);
-                }
-                while place < idle_end && !new.is_empty() {
-                    if a_fields.is_empty() {
-                        let most = (new.end - new.start).min((idle_end - place) as u64);
-                        let intact = self.errors.intact_blocks(quality, most, SUBFIELDS);
-                        self.ip.received += intact;
-                        new.start += intact;
-                        place += intact as usize;
-                        if intact == most {
-                            break;
-                        }
-                    }
-                    let packet = IpPacket::new(new.start);
-                    if !self.attempt(place, quality, packet, a_fields) {
-                        missing |= 1 << (new.start - first);
-                    }
-                    new.start += 1;
-                    place += 1;
-                }
-                place = idle_end;
-                if repeats_at >= end {
-                    break;
-                }
-                let packet = self.to_repeat[repeated].1;
-                self.attempt_again(place, quality, packet, a_fields);
-                place += 1;
-                repeated += 1;
-                repeats_at = next_to_repeat(&self.to_repeat, repeated);
-            }
-        }
-        if count > 0
-            && let Dlc::Lu2(lu2) = &mut self.dlc
-        {
-            match missing {
-                0 => lu2.receive_all(first, count),
-                _ => lu2.receive(first, !(u128::MAX << count) & !missing),
-            }
-        }
-    }
-
-    /// Idle bearers take orphans: the first that is left, or their end.
-    #[cold]
-    fn resume(&mut self, mut idle: Range<usize>, quality: Quality, a_fields: &[AFields]) -> usize {
-        while !idle.is_empty()
-            && let Some(orphan) = self.orphans.pop_front()
-        {
-            self.attempt_again(idle.start, quality, orphan, a_fields);
-            idle.start += 1;
-        }
-        idle.start
-    }
-
-    /// A further attempt for a packet of the Ip channel.
-    #[inline]
-    fn attempt_again(&mut self, place: usize, quality: Quality, packet: IpPacket, a_fields: &[AFields]) {
-        if self.attempt(place, quality, packet, a_fields)
-            && let Dlc::Lu2(lu2) = &mut self.dlc
-        {
-            lu2.receive_one(packet.fragment);
-        }
-    }
-
-    /// An attempt for a packet of the Ip channel: whether it is received with it.
-    #[inline]
-    fn attempt(&mut self, place: usize, quality: Quality, packet: IpPacket, a_fields: &[AFields]) -> bool {
-        match a_fields.get(place) {
-            None => self.attempt_with(place, quality, packet, AFields::CORRECT),
-            Some(&a_fields) => self.attempt_apart(place, quality, packet, a_fields),
-        }
-    }
-
-    #[inline(never)]
-    fn attempt_apart(&mut self, place: usize, quality: Quality, packet: IpPacket, a_fields: AFields) -> bool {
-        self.attempt_with(place, quality, packet, a_fields)
-    }
-
-    #[inline(always)]
-    fn attempt_with(
-        &mut self,
-        place: usize,
-        quality: Quality,
-        mut packet: IpPacket,
-        a_fields: AFields,
-    ) -> bool {
-        let was_received = packet.is_received();
-        let attempt = packet.attempt(&mut self.errors, quality, a_fields, self.ip_config.max_attempts);
-        match attempt {
-            Attempt::Incomplete | Attempt::Received { acknowledged: false } => {
-                self.unfinished.push((place, packet));
-            }
-            Attempt::Discarded => self.ip.discarded += 1,
-            Attempt::Received { acknowledged: true } | Attempt::Acknowledged => {}
-        }
-        let received = matches!(attempt, Attempt::Received { .. });
-        self.ip.received += u64::from(received);
-        self.ip.in_error += u64::from(!received && !was_received);
-        received
+        self.frames.has_complete()
     }
 
     /// The bearer at a place is gone, and those behind it move up.
     pub fn bearer_lost(&mut self, place: usize) {
-        let at = self.unfinished.partition_point(|&(bearer, _)| bearer < place);
-        let carried = self.unfinished.get(at).is_some_and(|&(bearer, _)| bearer == place);
-        let packet = carried.then(|| self.unfinished.remove(at).1);
-        self.unfinished[at..].iter_mut().for_each(|(bearer, _)| *bearer -= 1);
-        let Some(packet) = packet.filter(|packet| !packet.is_received()) else { return };
-        match self.ip_config.unfinished {
-            UnfinishedPackets::Lost => self.ip.lost_with_bearer += 1,
-            UnfinishedPackets::Kept => self.orphans.push_back(packet),
-        }
-    }
-
-    #[inline]
-    fn has_work(&self, bearers: bool) -> bool {
-        let waiting = self.before.as_ref().is_some_and(|before| before.fragments > 0);
-        let to_send = match &self.dlc {
-            Dlc::Lu2(lu2) if lu2.has_pending(bearers) => return true,
-            Dlc::Lu2(lu2) => lu2.has_fragment(waiting),
-            Dlc::Lu1(lu1) => waiting || lu1.has_fragment(),
-        };
-        bearers && (to_send || !self.unfinished.is_empty() || !self.orphans.is_empty())
+        self.channels.bearer_lost(place);
     }
 
     /// Packets that have not begun to be sent.
     #[inline]
     pub fn waiting_packets(&self) -> usize {
         match &self.before {
-            None => self.frames().waiting_packets(),
+            None => self.frames.waiting_packets(),
             Some(before) => before.queue.length().packets + before.arrivals.len(),
         }
     }
@@ -485,7 +293,7 @@ impl Direction {
     pub fn packets_inside(&self) -> u64 {
         let before = self.before.as_ref();
         let before = before.map_or(0, |before| before.queue.length().packets + before.arrivals.len());
-        (self.frames().count() + before) as u64
+        (self.frames.count() + before) as u64
     }
 
     /// The queue before the DLC, if it has one.
@@ -501,7 +309,7 @@ impl Direction {
 
     /// What was sent so far; waits count up to `now`.
     pub fn link_stats(&self, now: Time) -> LinkStats {
-        let frames = self.frames();
+        let frames = &self.frames;
         let (waiting, marked_packets) = match &self.before {
             None => (frames.waited(now), 0),
             Some(before) => {
@@ -517,8 +325,8 @@ impl Direction {
     /// Fragments in the DLC's queue and on the air: those not yet received in order, and over LU1 those not sent.
     pub fn backlog_fragments(&self) -> u64 {
         let in_dlc = match &self.dlc {
-            Dlc::Lu2(lu2) => lu2.backlog_fragments(),
-            Dlc::Lu1(lu1) => lu1.backlog_fragments(),
+            Dlc::Lu2(lu2) => lu2.backlog_fragments(&self.frames),
+            Dlc::Lu1(lu1) => lu1.backlog_fragments(&self.frames),
         };
         in_dlc + self.before.as_ref().map_or(0, |before| before.fragments)
     }
@@ -529,13 +337,13 @@ impl Direction {
             Dlc::Lu2(lu2) => DlcStats::Lu2(lu2.stats),
             Dlc::Lu1(lu1) => DlcStats::Lu1(lu1.stats),
         };
-        DirectionStats { ip: self.ip, dlc }
+        DirectionStats { ip: self.channels.stats, dlc }
     }
 
     /// What has come at the receiver since the run began: attempts of the Ip channels, B fields over LU1.
     pub fn receptions(&self) -> Receptions {
         let (frames, in_error) = match &self.dlc {
-            Dlc::Lu2(_) => (self.ip.attempts, self.ip.in_error),
+            Dlc::Lu2(_) => (self.channels.stats.attempts, self.channels.stats.in_error),
             Dlc::Lu1(lu1) => (lu1.stats.fragments, lu1.stats.fragments_lost),
         };
         let Receptions { frames: frames_before, in_error: in_error_before } = self.before_measurement;
@@ -545,7 +353,7 @@ impl Direction {
     /// The measurement begins anew; the link's own counts go on.
     pub fn restart_measurement(&mut self) {
         self.before_measurement = self.receptions();
-        self.ip = IpStats::default();
+        self.channels.stats = IpStats::default();
         match &mut self.dlc {
             Dlc::Lu2(lu2) => lu2.stats = Lu2Stats::default(),
             Dlc::Lu1(lu1) => lu1.stats = Lu1Stats::default(),
@@ -554,6 +362,27 @@ impl Direction {
 }
 
 impl Before {
+    /// The next fragments, of packets that leave the queue: `of_dlc` is given them.
+    #[inline(never)]
+    fn next_fragments(
+        &mut self,
+        frames: &mut FrameQueue,
+        start: Time,
+        lost: &mut Vec<(Stage, Lost)>,
+        of_dlc: impl FnOnce(&mut FrameQueue, &mut dyn FnMut() -> Option<Packet>) -> Range<u64>,
+    ) -> Range<u64> {
+        let written = frames.written();
+        let waiting = self.fragments > 0;
+        let queue = &mut self.queue;
+        let packet = &mut || if waiting { queue.dequeue(start).map(|waiting| waiting.packet) } else { None };
+        let fragments = of_dlc(frames, packet);
+        if waiting {
+            self.fragments -= frames.written() - written;
+            self.take_drops(start, frames, &mut |packet| lost.push((Stage::Beginning, packet)));
+        }
+        fragments
+    }
+
     /// Takes what the queue has dropped of those that it had taken.
     #[inline]
     fn take_drops(&mut self, now: Time, frames: &FrameQueue, lost: &mut impl FnMut(Lost)) {
@@ -564,51 +393,10 @@ impl Before {
     }
 }
 
-impl Dlc {
-    /// The next fragments for so many idle bearers at `now`; `packet` gives the packets that wait before the DLC.
-    #[inline]
-    fn next_fragments(&mut self, idle: u64, now: Time, packet: impl FnMut() -> Option<Packet>) -> Range<u64> {
-        match self {
-            Dlc::Lu2(lu2) => lu2.next_fragments(idle, now, packet),
-            Dlc::Lu1(lu1) => lu1.next_fragments(idle, now, packet),
-        }
-    }
-}
-
-/// The subfields that so many bearers send, the oldest first, by their state.
-#[inline]
-fn subfields(runs: &[Run], bearers: u64) -> [u64; 2] {
-    let (mut place, mut units) = (0, [0; 2]);
-    for &Run { quality, end } in runs {
-        let end = bearers.min(end as u64);
-        units[quality as usize] += (end - place) * u64::from(SUBFIELDS);
-        place = end;
-    }
-    units
-}
-
-/// LU1 sends fragments, one on each bearer.
-fn carry_unprotected(
-    lu1: &mut Lu1,
-    b_fields: &mut ErrorProcess,
-    mut fragments: Range<u64>,
-    runs: &[Run],
-    a_fields: &[AFields],
-    mut lost: impl FnMut(Lost),
-) {
-    let mut place = 0;
-    for &Run { quality, end } in runs {
-        for fragment in fragments.by_ref().take(end - place) {
-            let a_field_arrives = a_fields.get(place).is_none_or(|a_fields| a_fields.forward);
-            let correct = a_field_arrives && b_fields.failed(quality, 1) == 0;
-            lu1.arrive(fragment, correct, &mut lost);
-            place += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::errors::Burst;
+    use super::super::mac::Quality;
     use super::*;
     use crate::drops::DropReason;
     use crate::packet::PacketId;
@@ -619,10 +407,9 @@ mod tests {
 
     /// One frame over so many good bearers, none of whose bits arrives: bearers used, and who carries what.
     fn frame(direction: &mut Direction, bearers: usize) -> (u64, Vec<(usize, u64)>) {
-        let runs = [Run { quality: Quality::Good, end: bearers }];
-        let used = direction.run_frame(0, Time::ZERO, &runs, &[]);
+        let used = direction.run_frame(0, Time::ZERO, &Bearers::good(bearers), &[]);
         assert!(direction.lost.is_empty() && !direction.has_arrived());
-        (used, direction.unfinished.iter().map(|(place, packet)| (*place, packet.fragment)).collect())
+        (used, direction.channels.carried())
     }
 
     #[test]
@@ -652,6 +439,54 @@ mod tests {
             assert_eq!(direction.receptions(), all);
             direction.restart_measurement();
             assert_eq!((direction.stats().ip.attempts, direction.receptions()), (0, all));
+        }
+    }
+
+    /// With A fields that all arrive bearers are looked at one by one, without them together: up to the last field of both ends and of what
+    /// is drawn, also with bearers of both halves, more failures than not, packets given up, and bearers that come and go.
+    #[test]
+    fn bearers_looked_at_together_and_one_by_one_come_to_the_same() {
+        let mut random = Stream::new(3, 0, "frames");
+        for run in 0..30 {
+            let burst = Burst { from_frame: 100, until_frame: 150, factor: 10.0 };
+            let errors = ErrorConfig { ber_good: 5e-4, bursts: vec![burst], ..ErrorConfig::default() };
+            let unfinished = [UnfinishedPackets::Lost, UnfinishedPackets::Kept][run as usize % 2];
+            let config = IpConfig { max_attempts: 4, unfinished };
+            let service = Service::Lu2(Lu2Config { window_fragments: 127, ..Lu2Config::default() });
+            let direction = || Direction::new(&service, None, config, &errors, Stream::new(run, 0, "errors"));
+            let (mut together, mut singly) = (direction(), direction());
+            let mut bearers = Bearers::good(4 * run as usize);
+            for frame in 0..200 {
+                let start = Time::ZERO + FRAME * frame;
+                let place = random.below(bearers.count() as u64) as usize;
+                match random.below(8) {
+                    0 if bearers.count() < 120 => bearers.add(Quality::Bad),
+                    1 if bearers.count() > 1 => {
+                        bearers.remove(place);
+                        together.bearer_lost(place);
+                        singly.bearer_lost(place);
+                    }
+                    2..=5 if bearers.count() > 0 => {
+                        bearers.change(place, [Quality::Good, Quality::Bad][random.below(2) as usize]);
+                    }
+                    _ => {}
+                }
+                while together.waiting_packets() < 6 {
+                    let packet = datagram(20 + random.below(1200) as u32);
+                    together.arrive(start, packet.clone());
+                    singly.arrive(start, packet);
+                }
+                together.advance(frame);
+                singly.advance(frame);
+                let a_fields = vec![AFields::CORRECT; bearers.count()];
+                let used = together.run_frame(frame, start, &bearers, &[]);
+                assert_eq!(used, singly.run_frame(frame, start, &bearers, &a_fields));
+                assert_eq!(format!("{together:?}"), format!("{singly:?}"), "{run} {frame}");
+                while together.take().is_some() {}
+                while singly.take().is_some() {}
+            }
+            let stats = together.stats().ip;
+            assert!(run < 2 || stats.discarded > 0 && stats.received > 0, "{stats:?}");
         }
     }
 
@@ -707,14 +542,13 @@ mod tests {
         let mut ends = Vec::new();
         let mut left = Vec::new();
         for frame in 1..=3 {
-            let runs = [Run { quality: Quality::Good, end: 7 }];
-            direction.run_frame(frame, at(10 * frame), &runs, &[]);
+            direction.run_frame(frame, at(10 * frame), &Bearers::good(7), &[]);
             let arrived = std::iter::from_fn(|| direction.take()).map(|packet| (frame, packet.id.0, None));
             ends.extend(arrived);
             let lost =
                 direction.lost.drain(..).map(|(_, (packet, reason))| (frame, packet.id.0, Some(reason)));
             ends.extend(lost);
-            left.push((direction.waiting_packets(), direction.backlog_fragments(), direction.has_work(true)));
+            left.push((direction.waiting_packets(), direction.backlog_fragments(), direction.is_busy()));
         }
         // Frame 1: the fourth finds the queue full, though the first is about to leave it; the first begins. Frame 2: the
         // first ends, the fifth joins the queue. Frame 3, at 30 ms: all three have waited for longer than 15 ms.

@@ -60,43 +60,51 @@ pub fn failure_probability(ber: f64, bits: f64) -> f64 {
 /// Independent trials of one probability of failure.
 #[derive(Clone, Copy, Debug)]
 struct Trials {
+    /// How many trials come before the next that fails, if failure is more probable than success, none that is known of.
+    intact: u64,
     /// Failure, or if that is more probable than success, success.
     until_rarer: Geometric,
     failure_is_rarer: bool,
-    /// How many trials come before the next that ends the rarer way.
-    before_rarer: u64,
+    /// If failure is more probable, how many trials come before the next success.
+    before_success: u64,
 }
 
 impl Trials {
     fn new(failure: f64, random: &mut Ahead) -> Trials {
         let failure_is_rarer = failure <= 0.5;
         let until_rarer = Geometric::new(if failure_is_rarer { failure } else { 1.0 - failure });
-        Trials { until_rarer, failure_is_rarer, before_rarer: until_rarer.trials_without(random) }
+        let before_rarer = until_rarer.trials_without(random);
+        let (intact, before_success) = if failure_is_rarer { (before_rarer, 0) } else { (0, before_rarer) };
+        Trials { intact, until_rarer, failure_is_rarer, before_success }
     }
 
     /// Of so many trials, how many fail.
     #[inline]
     fn failures(&mut self, trials: u64, random: &mut Ahead) -> u64 {
-        let (mut left, mut rarer) = (trials, 0);
-        while self.before_rarer < left {
-            left -= self.before_rarer + 1;
-            rarer += 1;
-            self.before_rarer = self.until_rarer.trials_without(random);
+        if self.failure_is_rarer {
+            count_rarer(&mut self.intact, trials, || self.until_rarer.trials_without(random))
+        } else {
+            trials - self.successes(trials, random)
         }
-        self.before_rarer -= left;
-        if self.failure_is_rarer { rarer } else { trials - rarer }
     }
 
-    /// So many of the next trials that none fails, in whole blocks and at most `blocks`: they are done.
-    #[inline]
-    fn blocks_without_failure(&mut self, blocks: u64, trials_a_block: u64) -> u64 {
-        if !self.failure_is_rarer {
-            return 0;
-        }
-        let blocks = blocks.min(self.before_rarer / trials_a_block);
-        self.before_rarer -= blocks * trials_a_block;
-        blocks
+    #[cold]
+    fn successes(&mut self, trials: u64, random: &mut Ahead) -> u64 {
+        count_rarer(&mut self.before_success, trials, || self.until_rarer.trials_without(random))
     }
+}
+
+/// Of so many trials, how many end the rarer way, `before` which so many more come, and `draw` that many before the next.
+#[inline]
+fn count_rarer(before: &mut u64, trials: u64, mut draw: impl FnMut() -> u64) -> u64 {
+    let (mut left, mut rarer) = (trials, 0);
+    while *before < left {
+        left -= *before + 1;
+        rarer += 1;
+        *before = draw();
+    }
+    *before -= left;
+    rarer
 }
 
 /// What becomes of the units of one kind, over time.
@@ -146,31 +154,29 @@ impl ErrorProcess {
     }
 
     /// Of so many units sent in a state, how many fail.
-    #[inline]
+    #[inline(always)]
     pub fn failed(&mut self, quality: Quality, units: u32) -> u32 {
+        let trials = &mut self.trials[quality as usize];
+        if u64::from(units) <= trials.intact {
+            trials.intact -= u64::from(units);
+            return 0;
+        }
+        self.failed_of(quality, units)
+    }
+
+    #[inline(never)]
+    fn failed_of(&mut self, quality: Quality, units: u32) -> u32 {
         self.trials[quality as usize].failures(u64::from(units), &mut self.random) as u32
     }
 
-    /// Sends so many units in the good state and in the bad one, if none of them fails: whether that is so. If not, nothing is known of
-    /// any.
+    /// Sends so many units in a state, if none of them fails: no bit of what is returned is set then. If not, or if that is not known, every one is,
+    /// and nothing is known of any unit.
     #[inline]
-    pub fn leave_intact(&mut self, units: [u64; 2]) -> bool {
-        let intact =
-            |trials: &Trials, units| trials.failure_is_rarer && units <= trials.before_rarer || units == 0;
-        let [good, bad] = &mut self.trials;
-        let all = intact(good, units[0]) && intact(bad, units[1]);
-        if all {
-            good.before_rarer -= units[0];
-            bad.before_rarer -= units[1];
-        }
-        all
-    }
-
-    /// Sends blocks of so many units in a state, one after another, while none of their units fails, and `blocks` at
-    /// most: how many. When it is fewer, nothing is known of the next.
-    #[inline]
-    pub fn intact_blocks(&mut self, quality: Quality, blocks: u64, units_a_block: u32) -> u64 {
-        self.trials[quality as usize].blocks_without_failure(blocks, u64::from(units_a_block))
+    pub fn may_fail(&mut self, quality: Quality, units: u64) -> u64 {
+        let trials = &mut self.trials[quality as usize];
+        let may_fail = u64::from(units > trials.intact).wrapping_neg();
+        trials.intact -= units & !may_fail;
+        may_fail
     }
 }
 
@@ -218,30 +224,33 @@ mod tests {
         let (mut never, mut always) = (process(0.0, 80.0), process(1.0, 80.0));
         assert!((0..100).all(|_| never.failed(Quality::Bad, 3) == 0));
         assert!((0..100).all(|_| always.failed(Quality::Bad, 3) == 3));
-        assert_eq!(never.intact_blocks(Quality::Bad, 1_000_000_000, 4), 1_000_000_000);
-        assert_eq!(always.intact_blocks(Quality::Bad, 7, 4), 0);
+        assert_eq!(
+            [never.may_fail(Quality::Bad, 4_000_000_000), always.may_fail(Quality::Bad, 1)],
+            [0, u64::MAX]
+        );
+        assert_eq!(always.may_fail(Quality::Bad, 0), 0);
     }
 
     #[test]
-    fn blocks_are_intact_until_one_has_an_error() {
+    fn units_are_intact_together_as_often_as_one_by_one() {
         let mut errors = process(1.7e-4, SUBFIELD_BITS);
-        let (blocks, mut sent, mut intact, mut failed) = (400_000, 0, 0, 0);
-        while sent < blocks {
-            // Ten at a time, as many as there are bearers.
-            let next = errors.intact_blocks(Quality::Good, 10.min(blocks - sent), SUBFIELDS);
-            (sent, intact) = (sent + next, intact + next);
-            if next < 10 && sent < blocks {
-                let failed_now = errors.failed(Quality::Good, SUBFIELDS);
-                assert!(failed_now > 0, "otherwise it had been intact");
-                (sent, failed) = (sent + 1, failed + u64::from(failed_now));
+        let (groups, mut intact, mut failed) = (100_000, 0, 0);
+        for _ in 0..groups {
+            // Those of ten bearers at once, and if any of them fails, again one bearer after another.
+            if errors.may_fail(Quality::Good, 40) == 0 {
+                intact += 1;
+                continue;
             }
+            let failed_now: u32 = (0..10).map(|_| errors.failed(Quality::Good, SUBFIELDS)).sum();
+            assert!(failed_now > 0, "otherwise they had been intact");
+            failed += u64::from(failed_now);
         }
-        // (1 - 1.7e-4)^320 = exp(-320 * 1.700145e-4) = 0.94705, standard error sqrt(0.94705 * 0.05295 / 4e5) = 0.00035;
-        // 1.6e6 subfields, 0.013509 of them failed: standard error 0.0000913.
-        let share = intact as f64 / blocks as f64;
-        assert!((share - 0.94705).abs() < 0.00106, "{share}");
-        let share = failed as f64 / 4.0 / blocks as f64;
-        assert!((share - 0.013_509).abs() < 0.000_274, "{share}");
+        // (1 - 1.7e-4)^3200 = exp(-3200 * 1.700145e-4) = 0.58041, standard error sqrt(0.58041 * 0.41959 / 1e5) = 0.00156;
+        // 4e6 subfields, 0.013509 of them failed: standard error 0.0000577.
+        let share = f64::from(intact) / f64::from(groups);
+        assert!((share - 0.58041).abs() < 0.0047, "{share}");
+        let share = failed as f64 / 4e6;
+        assert!((share - 0.013_509).abs() < 0.000_173, "{share}");
     }
 
     #[test]

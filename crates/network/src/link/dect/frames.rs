@@ -1,5 +1,6 @@
 //! DLC frames: IP packets with a frame checksum, cut into fragments that are numbered consecutively.
 
+use crate::link::clear_first;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -195,6 +196,15 @@ impl FrameQueue {
         self.begun -= 1;
         self.joined -= 1;
         self.frames.pop_front().map(|frame| frame.packet)
+    }
+
+    /// Takes it, which there is, out of its place, where it has been looked at.
+    #[inline(always)]
+    pub fn clear_first(&mut self) {
+        self.over -= 1;
+        self.begun -= 1;
+        self.joined -= 1;
+        clear_first(&mut self.frames, |frame| &frame.packet);
     }
 
     /// How many packets there are.

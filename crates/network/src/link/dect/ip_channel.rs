@@ -66,6 +66,12 @@ impl IpPacket {
         self.missing == 0
     }
 
+    /// Subfields that the receiver does not have: those of the next attempt.
+    #[inline]
+    pub fn missing(&self) -> u32 {
+        self.missing
+    }
+
     /// Sends the missing subfields once, on a bearer of this state; `subfields` tells which fail.
     #[inline]
     pub fn attempt(
@@ -88,6 +94,14 @@ impl IpPacket {
             _ if last => Attempt::Discarded,
             _ => Attempt::Incomplete,
         }
+    }
+
+    /// The same where all A fields arrive and so many of the missing subfields, which is not none, fail: whether the packet is discarded.
+    #[inline]
+    pub fn fail(&mut self, failing: u32, max_attempts: u32) -> bool {
+        self.attempts += 1;
+        self.missing = failing;
+        self.attempts >= max_attempts
     }
 }
 

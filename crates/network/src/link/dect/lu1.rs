@@ -33,7 +33,6 @@ pub struct Lu1Stats {
 /// One direction of LU1.
 #[derive(Clone, Debug)]
 pub struct Lu1 {
-    pub(super) queue: FrameQueue,
     next: u64,
     /// The packet whose fragments are on their way has lost one.
     damaged: bool,
@@ -43,51 +42,58 @@ pub struct Lu1 {
 impl Lu1 {
     /// Nothing sent yet.
     pub fn new() -> Lu1 {
-        Lu1 { queue: FrameQueue::new(FRAGMENT_BYTES), next: 0, damaged: false, stats: Lu1Stats::default() }
+        Lu1 { next: 0, damaged: false, stats: Lu1Stats::default() }
     }
 
     /// Whether there is a fragment of a packet that has begun, or may.
     #[inline]
-    pub fn has_fragment(&self) -> bool {
-        self.next < self.queue.available()
+    pub fn has_fragment(&self, queue: &FrameQueue) -> bool {
+        self.next < queue.available()
     }
 
     /// The next fragments for so many bearers at `now`; `packet` gives the packets that wait elsewhere.
     #[inline]
     pub fn next_fragments(
         &mut self,
+        queue: &mut FrameQueue,
         bearers: u64,
         now: Time,
         packet: impl FnMut() -> Option<Packet>,
     ) -> Range<u64> {
         let first = self.next;
-        self.next = self.queue.fill(first + bearers, now, packet);
+        self.next = queue.fill(first + bearers, now, packet);
         self.stats.fragments += self.next - first;
         first..self.next
     }
 
     /// What became of the next of the fragments that were sent.
     #[inline]
-    pub fn arrive(&mut self, fragment: u64, correct: bool, mut lost: impl FnMut(Lost)) {
+    pub fn arrive(
+        &mut self,
+        queue: &mut FrameQueue,
+        fragment: u64,
+        correct: bool,
+        mut lost: impl FnMut(Lost),
+    ) {
         self.damaged |= !correct;
         self.stats.fragments_lost += u64::from(!correct);
-        if fragment + 1 < self.queue.oldest_end() {
+        if fragment + 1 < queue.oldest_end() {
             return;
         }
         if std::mem::take(&mut self.damaged) {
             self.stats.frames_dropped += 1;
-            if let Some(packet) = self.queue.give_up() {
+            if let Some(packet) = queue.give_up() {
                 lost((packet, DropReason::Incomplete));
             }
         } else {
             self.stats.frames_delivered += 1;
-            self.queue.complete();
+            queue.complete();
         }
     }
 
     /// Fragments of packets that have begun, or may, and not sent.
-    pub fn backlog_fragments(&self) -> u64 {
-        self.queue.available() - self.next
+    pub fn backlog_fragments(&self, queue: &FrameQueue) -> u64 {
+        queue.available() - self.next
     }
 }
 
@@ -104,18 +110,18 @@ mod tests {
 
     #[test]
     fn one_fragment_with_an_error_costs_its_packet_alone() {
-        let mut lu1 = Lu1::new();
+        let (mut lu1, mut queue) = (Lu1::new(), FrameQueue::new(FRAGMENT_BYTES));
         let mut waiting = [552, 40, 41].map(datagram).into_iter();
         let mut lost = Vec::new();
         // Fragments 0 to 13, 14 and 15, 16 and 17.
-        assert_eq!(lu1.next_fragments(20, Time::ZERO, || waiting.next()), 0..18);
+        assert_eq!(lu1.next_fragments(&mut queue, 20, Time::ZERO, || waiting.next()), 0..18);
         for fragment in 0..18 {
-            lu1.arrive(fragment, fragment != 15, |(packet, _)| lost.push(packet.size_bytes));
+            lu1.arrive(&mut queue, fragment, fragment != 15, |(packet, _)| lost.push(packet.size_bytes));
         }
         let delivered: Vec<u32> =
-            std::iter::from_fn(|| lu1.queue.take()).map(|packet| packet.size_bytes).collect();
+            std::iter::from_fn(|| queue.take()).map(|packet| packet.size_bytes).collect();
         assert_eq!((delivered, lost), (vec![552, 41], vec![40]));
         assert_eq!(lu1.stats.fragments, 18);
-        assert_eq!(lu1.backlog_fragments(), 0);
+        assert_eq!(lu1.backlog_fragments(&queue), 0);
     }
 }

@@ -115,7 +115,6 @@ pub type Lost = (Packet, DropReason);
 #[derive(Clone, Debug)]
 pub struct Lu2 {
     config: Lu2Config,
-    pub(super) queue: FrameQueue,
     /// The sender's: next to send, and one above the highest ever sent.
     next: u64,
     highest: u64,
@@ -139,7 +138,6 @@ impl Lu2 {
     pub fn new(config: Lu2Config) -> Lu2 {
         Lu2 {
             config,
-            queue: FrameQueue::new(FRAGMENT_BYTES),
             next: 0,
             highest: 0,
             window_end: u64::from(config.window_fragments),
@@ -179,8 +177,8 @@ impl Lu2 {
 
     /// Whether the window lets a fragment go; `waiting` tells whether packets wait elsewhere to begin.
     #[inline]
-    pub fn has_fragment(&self, waiting: bool) -> bool {
-        self.next < self.window_end && (waiting || self.next < self.queue.available())
+    pub fn has_fragment(&self, queue: &FrameQueue, waiting: bool) -> bool {
+        self.next < self.window_end && (waiting || self.next < queue.available())
     }
 
     /// The next fragments for so many idle bearers at `now`, as far as the window lets them go; `packet` gives the packets
@@ -188,12 +186,13 @@ impl Lu2 {
     #[inline]
     pub fn next_fragments(
         &mut self,
+        queue: &mut FrameQueue,
         idle: u64,
         now: Time,
         packet: impl FnMut() -> Option<Packet>,
     ) -> Range<u64> {
         let first = self.next;
-        let end = self.queue.fill((first + idle).min(self.window_end), now, packet);
+        let end = queue.fill((first + idle).min(self.window_end), now, packet);
         if end <= first {
             return first..first;
         }
@@ -262,22 +261,29 @@ impl Lu2 {
 
     /// Something was received beyond the expected fragment, or the current DLC frame is partly received.
     #[inline]
-    fn incomplete(&self) -> bool {
-        self.held != 0 || self.queue.passed() < self.expected
+    fn incomplete(&self, queue: &FrameQueue) -> bool {
+        self.held != 0 || queue.passed() < self.expected
     }
 
     /// A frame ends: DLC frames that are complete are delivered, timers move, the receiver reports. `bearers` tells
     /// whether there is any.
     #[inline]
-    pub fn end_frame(&mut self, frame: u64, bearers: bool, mut lost: impl FnMut(Lost)) {
+    pub fn end_frame(&mut self, queue: &mut FrameQueue, frame: u64, bearers: bool, lost: impl FnMut(Lost)) {
         let advanced = std::mem::take(&mut self.advanced);
         if advanced {
-            self.deliver();
+            self.deliver(queue);
         }
-        let request = self.run_timer(advanced, bearers, &mut lost);
+        let mut request = NO_REQUEST;
+        if !self.incomplete(queue) {
+            self.timer = Timer::Off;
+        } else if advanced || self.timer == Timer::Off {
+            self.timer = Timer::Retransmission(self.config.retransmission_timer_frames);
+        } else {
+            request = self.run_timer(queue, bearers, lost);
+        }
         let acknowledged = match self.config.acknowledgement {
             Acknowledgement::Fragments => self.expected,
-            Acknowledgement::Frames => self.queue.passed(),
+            Acknowledgement::Frames => queue.passed(),
         };
         if acknowledged != self.reported || request != NO_REQUEST {
             self.reported = acknowledged;
@@ -292,25 +298,17 @@ impl Lu2 {
     }
 
     #[inline]
-    fn deliver(&mut self) {
-        while self.queue.oldest_end() <= self.expected {
+    fn deliver(&mut self, queue: &mut FrameQueue) {
+        while queue.oldest_end() <= self.expected {
             self.stats.frames_delivered += 1;
-            self.queue.complete();
+            queue.complete();
         }
     }
 
-    /// Moves the timer by a frame; returns the fragment from which retransmission is requested, or [`NO_REQUEST`].
-    #[inline]
-    fn run_timer(&mut self, advanced: bool, bearers: bool, lost: &mut impl FnMut(Lost)) -> u64 {
-        if !self.incomplete() {
-            self.timer = Timer::Off;
-            return NO_REQUEST;
-        }
-        let started = Timer::Retransmission(self.config.retransmission_timer_frames);
-        if advanced || self.timer == Timer::Off {
-            self.timer = started;
-            return NO_REQUEST;
-        }
+    /// Moves the timer, which runs, by a frame without progress; returns the fragment from which retransmission is requested, or
+    /// [`NO_REQUEST`].
+    #[inline(never)]
+    fn run_timer(&mut self, queue: &mut FrameQueue, bearers: bool, mut lost: impl FnMut(Lost)) -> u64 {
         if !bearers && self.config.timers_without_bearers == TimersWithoutBearers::Stopped {
             return NO_REQUEST;
         }
@@ -323,8 +321,11 @@ impl Lu2 {
                 return self.expected;
             }
             Timer::Discard(_) => {
-                self.drop_oldest(lost);
-                self.timer = if self.incomplete() { started } else { Timer::Off };
+                self.drop_oldest(queue, &mut lost);
+                self.timer = match self.incomplete(queue) {
+                    true => Timer::Retransmission(self.config.retransmission_timer_frames),
+                    false => Timer::Off,
+                };
             }
             Timer::Off => {}
         }
@@ -332,16 +333,16 @@ impl Lu2 {
     }
 
     #[cold]
-    fn drop_oldest(&mut self, lost: &mut impl FnMut(Lost)) {
-        let Some(packet) = self.queue.give_up() else { return };
-        let end = self.queue.passed();
+    fn drop_oldest(&mut self, queue: &mut FrameQueue, lost: &mut impl FnMut(Lost)) {
+        let Some(packet) = queue.give_up() else { return };
+        let end = queue.passed();
         let passed = (end - self.expected) as u32;
         self.expected = end;
         self.held = self.held.checked_shr(passed).unwrap_or(0);
         self.stats.frames_dropped += 1;
         lost((packet, DropReason::Incomplete));
         self.take_held();
-        self.deliver();
+        self.deliver(queue);
     }
 
     /// Whether something happens with time alone: news on its way to the sender, or a timer that runs.
@@ -352,8 +353,8 @@ impl Lu2 {
     }
 
     /// Fragments of packets that have begun, or may, and not received in order.
-    pub fn backlog_fragments(&self) -> u64 {
-        self.queue.available() - self.expected
+    pub fn backlog_fragments(&self, queue: &FrameQueue) -> u64 {
+        queue.available() - self.expected
     }
 }
 
@@ -366,6 +367,7 @@ mod tests {
     /// One direction over `bearers` bearers without errors, except that `lost(frame, fragment)` takes some.
     struct Rig {
         lu2: Lu2,
+        queue: FrameQueue,
         waiting: VecDeque<Packet>,
         frame: u64,
         delivered: Vec<(u64, u32)>,
@@ -378,6 +380,7 @@ mod tests {
             let waiting = packets.iter().map(|&bytes| datagram(bytes)).collect();
             Rig {
                 lu2: Lu2::new(config),
+                queue: FrameQueue::new(FRAGMENT_BYTES),
                 waiting,
                 frame: 0,
                 delivered: Vec::new(),
@@ -390,18 +393,20 @@ mod tests {
             for _ in 0..frames {
                 let frame = self.frame;
                 self.lu2.begin_frame(frame);
-                for fragment in
-                    self.lu2.next_fragments(u64::from(bearers), Time::ZERO, || self.waiting.pop_front())
-                {
+                let waiting = &mut self.waiting;
+                let next = || waiting.pop_front();
+                let idle = u64::from(bearers);
+                for fragment in self.lu2.next_fragments(&mut self.queue, idle, Time::ZERO, next) {
                     self.sent.push((frame, fragment));
                     if !lost(frame, fragment) {
                         self.lu2.receive(fragment, 1);
                     }
                 }
                 let dropped = &mut self.dropped;
-                self.lu2
-                    .end_frame(frame, bearers > 0, |(packet, _)| dropped.push((frame, packet.size_bytes)));
-                while let Some(packet) = self.lu2.queue.take() {
+                self.lu2.end_frame(&mut self.queue, frame, bearers > 0, |(packet, _)| {
+                    dropped.push((frame, packet.size_bytes));
+                });
+                while let Some(packet) = self.queue.take() {
                     self.delivered.push((frame, packet.size_bytes));
                 }
                 self.frame += 1;
@@ -423,7 +428,7 @@ mod tests {
         // In frame 12 all 22 are known to be received: nothing more is sent.
         assert_eq!(rig.sent.last(), Some(&(11, 12)));
         assert_eq!(rig.lu2.stats.fragments_repeated, 10);
-        assert!(!rig.lu2.has_pending(true) && !rig.lu2.has_fragment(false));
+        assert!(!rig.lu2.has_pending(true) && !rig.lu2.has_fragment(&rig.queue, false));
     }
 
     #[test]
@@ -434,7 +439,7 @@ mod tests {
         assert_eq!((rig.dropped, rig.delivered), (vec![(30, 552)], vec![(30, 40)]));
         assert_eq!(rig.lu2.stats.retransmission_requests, 1);
         assert_eq!(rig.lu2.stats.frames_dropped, 1);
-        assert_eq!(rig.lu2.backlog_fragments(), 0);
+        assert_eq!(rig.lu2.backlog_fragments(&rig.queue), 0);
     }
 
     #[test]

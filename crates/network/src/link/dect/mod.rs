@@ -6,6 +6,8 @@
 //! | `geometric` | draws in proportion to what happens |
 //! | [`errors`] | bit errors on a bearer by its state, bursts |
 //! | [`ip_channel`] | the MAC's error correction on one bearer |
+//! | `ip_channels` | the same on all bearers in a direction |
+//! | `bearers` | how many bearers there are, and which are bad |
 //! | [`frames`] | IP packets in fragments |
 //! | [`lu2`] | window, reassembly, go-back-N |
 //! | [`lu1`] | the service without any of it |
@@ -13,11 +15,13 @@
 //! | [`access`] | the link between the mobile terminal and the gateway |
 
 pub mod access;
+mod bearers;
 pub mod direction;
 pub mod errors;
 pub mod frames;
 mod geometric;
 pub mod ip_channel;
+mod ip_channels;
 pub mod lu1;
 pub mod lu2;
 pub mod mac;

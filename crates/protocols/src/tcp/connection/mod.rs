@@ -211,6 +211,14 @@ impl Connection {
             || self.syn_due
     }
 
+    /// Whether a steady one has nothing to send: all is sent and acknowledged.
+    #[inline(always)]
+    pub fn is_at_rest(&self) -> bool {
+        self.steady
+            && self.sender.snd_nxt > self.sender.written
+            && self.receiver.acknowledgement == Acknowledgement::None
+    }
+
     /// The same behind a segment that it has just sent, and that acknowledged what came.
     #[inline(always)]
     pub fn may_transmit_more(&self) -> bool {

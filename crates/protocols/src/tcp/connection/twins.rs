@@ -60,7 +60,12 @@ impl Twins {
         if !self.short.steady {
             self.dues[self.short.due_amid_losses() as usize] += 1;
         }
+        let unasked = self.short.is_at_rest().then(|| self.short.clone());
         let segment = self.short.poll_transmit(cx);
+        if let Some(unasked) = unasked {
+            // It need not be asked: that it was makes no difference.
+            assert_eq!((&segment, format!("{unasked:?}")), (&None, format!("{:?}", self.short)));
+        }
         self.long.steady = false;
         assert_eq!(segment, self.long.transmit(cx.now));
         // That a connection is steady again is found when a segment arrives.

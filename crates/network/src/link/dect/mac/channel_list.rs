@@ -6,7 +6,7 @@
 
 use super::config::{ChannelListConfig, Selection};
 use super::resource::UnitSet;
-use roamsim_engine::Stream;
+use roamsim_engine::{Ahead, Stream};
 
 /// A list; channels are named by their first units.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ struct Left {
 }
 
 /// The members of `set` that are drawn, each with `probability` by itself.
-pub(super) fn thin(set: UnitSet, probability: f64, random: &mut Stream) -> UnitSet {
+pub(super) fn thin(set: UnitSet, probability: f64, random: &mut Ahead) -> UnitSet {
     // 53 bits, as `Stream::uniform` has them, from the top of the word.
     const ONE: f64 = (1u64 << 53) as f64;
     if probability >= 1.0 {
@@ -82,7 +82,7 @@ impl ChannelList {
         &mut self,
         config: &ChannelListConfig,
         forbidden: UnitSet,
-        perception: &mut Stream,
+        perception: &mut Ahead,
         choice: &mut Stream,
     ) -> Option<u32> {
         let (channels, reserved) = (self.channels, self.reserved);
@@ -102,7 +102,7 @@ impl ChannelList {
 }
 
 impl Left {
-    fn draw(channels: UnitSet, reserved: UnitSet, config: &ChannelListConfig, random: &mut Stream) -> Left {
+    fn draw(channels: UnitSet, reserved: UnitSet, config: &ChannelListConfig, random: &mut Ahead) -> Left {
         let idle = channels.without(reserved);
         let seen_interfered = thin(reserved.intersection(channels), config.reserved_seen_interfered, random);
         match config.selection {
@@ -140,14 +140,14 @@ mod tests {
     }
 
     /// All picks of a list until nothing is left.
-    fn picks(list: &mut ChannelList, config: &ChannelListConfig, random: &mut [Stream; 2]) -> Vec<u32> {
-        let [perception, choice] = random;
+    fn picks(list: &mut ChannelList, config: &ChannelListConfig, random: &mut (Ahead, Stream)) -> Vec<u32> {
+        let (perception, choice) = random;
         std::iter::from_fn(|| list.pick(config, UnitSet::EMPTY, perception, choice)).collect()
     }
 
     #[test]
     fn channels_are_misperceived_as_often_as_stated() {
-        let mut random = stream("perception");
+        let mut random = Ahead::new(stream("perception"));
         let all = SlotFormat::Half.channels(10);
         let (reserved, idle) = (first_half(), all.without(first_half()));
         let lists = 5000;
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn any_probability_is_drawn() {
-        let mut random = stream("thin");
+        let mut random = Ahead::new(stream("thin"));
         let all = SlotFormat::Half.channels(10);
         for probability in [0.0, 1e-3, 0.3, 0.5, 0.999, 1.0] {
             let n = 10_000;
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn quiet_channels_are_tried_first_and_none_twice() {
-        let mut random = [stream("perception"), stream("choice")];
+        let mut random = (Ahead::new(stream("perception")), stream("choice"));
         let mut list = ChannelList::empty();
         list.make(0, SlotFormat::Half.channels(10), first_half());
         let picked = picks(&mut list, &CONFIG, &mut random);
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn without_preference_idle_and_interfered_channels_are_tried_alike() {
-        let mut random = [stream("perception"), stream("choice")];
+        let mut random = (Ahead::new(stream("perception")), stream("choice"));
         let config = ChannelListConfig { selection: Selection::Uniform, ..CONFIG };
         let lists = 60_000;
         let (mut idle, mut first_idle) = (0u32, 0u32);
@@ -210,7 +210,7 @@ mod tests {
             let reserved = SlotFormat::Full
                 .touched((0..16).fold(UnitSet::EMPTY, |set, unit| set.union(SlotFormat::Half.units(unit))));
             list.make(0, SlotFormat::Full.channels(1), reserved);
-            let [perception, choice] = &mut random;
+            let (perception, choice) = &mut random;
             let picked = list.pick(&config, UnitSet::EMPTY, perception, choice).expect("4 are idle");
             idle += u32::from(picked >= 16);
             first_idle += u32::from(picked == 16);
@@ -226,11 +226,11 @@ mod tests {
 
     #[test]
     fn forbidden_channels_stay_on_the_list() {
-        let mut random = [stream("perception"), stream("choice")];
+        let mut random = (Ahead::new(stream("perception")), stream("choice"));
         let mut list = ChannelList::empty();
         list.make(0, SlotFormat::Full.channels(1), UnitSet::EMPTY);
         let all = SlotFormat::Full.channels(1);
-        let [perception, choice] = &mut random;
+        let (perception, choice) = &mut random;
         assert_eq!(list.pick(&CONFIG, all, perception, choice), None);
         assert_eq!(picks(&mut list, &CONFIG, &mut random).len(), 12);
     }

@@ -67,8 +67,9 @@ const NEVER: u64 = u64::MAX >> PLACE_BITS;
 /// The MAC of a cluster of RFPs and of all terminals in it.
 pub struct Mac {
     config: MacConfig,
-    /// The frame that was run last.
+    /// The frame that was run last, and the earliest one with work.
     frame: u64,
+    next_at: u64,
     radio: RadioResource,
     /// All channels of an RFP, by [`SlotFormat`].
     channels: [UnitSet; 3],
@@ -100,6 +101,7 @@ impl Mac {
     pub fn new(config: MacConfig, stream: impl Fn(&str) -> Stream) -> Mac {
         let mut mac = Mac {
             frame: 0,
+            next_at: 0,
             radio: RadioResource::new(config.rfps),
             channels: [SlotFormat::Half, SlotFormat::Full, SlotFormat::Double]
                 .map(|format| format.channels(config.carriers)),
@@ -133,23 +135,29 @@ impl Mac {
         } else {
             mac.place_in_cell(USER, 0.0);
         }
+        mac.find_next_frame();
         mac
     }
 
     /// The earliest frame with work; those before it need not be run.
     #[inline]
     pub fn next_frame(&self) -> u64 {
+        self.next_at
+    }
+
+    fn find_next_frame(&mut self) {
         let terminals = self.calendar.peek().map(|&Reverse(entry)| entry >> PLACE_BITS);
         let terminals = terminals.filter(|&frame| frame < NEVER).unwrap_or(u64::MAX);
-        terminals.min(self.user_next_at).min(self.user_quality_next_at).min(self.arrivals.next_at())
+        let users = self.user_next_at.min(self.user_quality_next_at);
+        self.next_at = terminals.min(users).min(self.arrivals.next_at());
     }
 
     /// Does all work of `frame`. Frames come in ascending order, and none with work may be left out.
     pub fn run_frame(&mut self, frame: u64) {
-        if frame < self.next_frame() {
+        if frame < self.next_at {
             return;
         }
-        debug_assert!(frame == self.next_frame(), "work of frame {} was left out", self.next_frame());
+        debug_assert!(frame == self.next_at, "work of frame {} was left out", self.next_at);
         self.frame = frame;
         self.due.clear();
         // 1
@@ -168,6 +176,14 @@ impl Mac {
             let place = self.begin_call(kind, time);
             self.due.push(place);
         }
+        if !self.due.is_empty() {
+            self.work_on_due();
+        }
+        self.find_next_frame();
+    }
+
+    /// Steps 2 to 5 for all terminals that have anything to do.
+    fn work_on_due(&mut self) {
         let due = std::mem::take(&mut self.due);
         // 2
         due.iter().for_each(|&place| self.advance_state(place));
@@ -191,6 +207,7 @@ impl Mac {
         if can {
             self.terminals[USER].ends_at = if on { u64::MAX } else { frame };
             self.user_next_at = self.user_next_at.min(frame);
+            self.next_at = self.next_at.min(frame);
         }
         can
     }
@@ -266,10 +283,13 @@ impl Mac {
         let frame = self.frame;
         let mut needs = false;
         let mut next_at = u64::MAX;
-        for bearer in &mut self.terminals[USER].bearers {
+        for (place, bearer) in self.terminals[USER].bearers.iter_mut().enumerate() {
             if bearer.quality.next_at <= frame {
                 if self.quality_law.advance(bearer, frame, &mut self.streams.quality) {
-                    self.user.quality_changed(bearer.id, bearer.quality.now);
+                    debug_assert!(
+                        self.user.carrying.get(place).is_none_or(|carrying| carrying.id == bearer.id)
+                    );
+                    self.user.quality_changed(place, bearer.quality.now);
                 }
                 needs |= bearer.needs_handover_at == frame;
             }

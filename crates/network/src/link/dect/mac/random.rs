@@ -8,7 +8,7 @@ pub(super) struct Streams {
     pub cell: Stream,
     pub handover_need: Stream,
     pub permission: Ahead,
-    pub perception: Stream,
+    pub perception: Ahead,
     pub choice: Stream,
     pub quality: Ahead,
 }
@@ -20,7 +20,7 @@ impl Streams {
             cell: stream("cell"),
             handover_need: stream("handover need"),
             permission: Ahead::new(stream("attempt permission")),
-            perception: stream("channel list"),
+            perception: Ahead::new(stream("channel list")),
             choice: stream("channel choice"),
             quality: Ahead::new(stream("bearer quality")),
         }

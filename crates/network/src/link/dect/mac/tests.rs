@@ -35,6 +35,7 @@ fn a_terminal_with_nothing_ahead_is_in_no_frame() {
     mac.terminals.push(call);
     let place = mac.terminals.len() - 1;
     mac.schedule(place);
+    mac.find_next_frame();
     assert_eq!((mac.calendar.len(), mac.next_frame()), (1, u64::MAX));
 }
 
@@ -213,6 +214,7 @@ fn a_connection_handover_keeps_old_bearers_until_its_timer_and_goes_on_with_the_
     });
     mac.terminals[USER].leave_cell_at(1_500.0);
     mac.schedule(USER);
+    mac.find_next_frame();
     let at = |mac: &Mac, rfp| mac.user_bearers().iter().filter(|b| b.channel.rfp == rfp).count();
     run(&mut mac, 1_500);
     assert_eq!((at(&mac, old), at(&mac, new)), (5, 0));
@@ -234,6 +236,7 @@ fn the_end_of_a_call_comes_before_a_change_of_cell_and_that_before_a_handover_ne
         mac.terminals[place].ends_at = u64::MAX;
         mac.terminals[place].leave_cell_at(f64::INFINITY);
         mac.schedule(place);
+        mac.find_next_frame();
         run(&mut mac, 10);
         assert_eq!(mac.terminals[place].state, MacState::ActiveLocked);
         let terminal = &mut mac.terminals[place];
@@ -242,6 +245,7 @@ fn the_end_of_a_call_comes_before_a_change_of_cell_and_that_before_a_handover_ne
         terminal.leave_cell_at(if moves { 50.0 } else { f64::INFINITY });
         mac.calendar.clear();
         mac.schedule(place);
+        mac.find_next_frame();
         run(&mut mac, 51);
         mac.terminals[place].state
     };

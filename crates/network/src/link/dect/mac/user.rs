@@ -60,10 +60,9 @@ impl BearerQuality {
 /// How the chain goes on in one state.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
-    /// Probability a frame to move.
-    moves: f64,
-    /// Probability a frame that a need arises, and that it does in the frame of the move.
-    need: f64,
+    /// Given that it moves or a need arises in a frame, the probability that it moves: moves / (moves + (1 - moves) need).
+    moves_of_either: f64,
+    /// Probability that a need arises in the frame of the move.
     need_after_move: f64,
     /// Frames until either, or until a move alone when there is a need already.
     until_either: Geometric,
@@ -82,12 +81,14 @@ impl QualityLaw {
     pub fn new(chain: QualityChain, handover_need_factor: f64) -> QualityLaw {
         let needs = [chain.handover_need_good, chain.handover_need_bad]
             .map(|need| (need * handover_need_factor).clamp(0.0, 1.0));
-        let leaving = |moves: f64, need: f64, need_after_move: f64| Leaving {
-            moves,
-            need,
-            need_after_move,
-            until_either: Geometric::new(moves + (1.0 - moves) * need),
-            until_move: Geometric::new(moves),
+        let leaving = |moves: f64, need: f64, need_after_move: f64| {
+            let either = moves + (1.0 - moves) * need;
+            Leaving {
+                moves_of_either: moves / either,
+                need_after_move,
+                until_either: Geometric::new(either),
+                until_move: Geometric::new(moves),
+            }
         };
         QualityLaw {
             good: leaving(chain.good_to_bad, needs[0], needs[1]),
@@ -118,9 +119,7 @@ impl QualityLaw {
     pub fn advance(&self, bearer: &mut Bearer, frame: u64, random: &mut Ahead) -> bool {
         let needed = bearer.needs_handover_at <= frame;
         let leaving = self.leaving(bearer.quality.now);
-        // Given that either happened, it was a move with probability moves / (moves + (1 - moves) need).
-        let either = leaving.moves + (1.0 - leaving.moves) * leaving.need;
-        let moved = needed || random.bernoulli(leaving.moves / either);
+        let moved = needed || random.bernoulli(leaving.moves_of_either);
         let need = !needed && (!moved || random.bernoulli(leaving.need_after_move));
         if need {
             bearer.needs_handover_at = frame;
@@ -144,11 +143,12 @@ pub(super) struct UserView {
 }
 
 impl UserView {
-    /// A state changed.
-    pub fn quality_changed(&mut self, id: BearerId, quality: Quality) {
-        if let Some(bearer) = self.carrying.iter_mut().find(|bearer| bearer.id == id) {
+    /// The state of the bearer at this place among the terminal's changed; those that carry data are all of them, or none.
+    #[inline]
+    pub fn quality_changed(&mut self, place: usize, quality: Quality) {
+        if let Some(bearer) = self.carrying.get_mut(place) {
             bearer.quality = quality;
-            self.events.push_back(UserEvent::QualityChanged(id, quality));
+            self.events.push_back(UserEvent::QualityChanged(bearer.id, quality));
         }
     }
 
