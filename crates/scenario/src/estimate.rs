@@ -393,7 +393,7 @@ mod tests {
         let small = |transport| {
             let window = [("flow.f.transport.receive_window".to_owned(), "10kB".to_owned())];
             let whole = scenario("4Mb/s", transport, bulk);
-            let small = Scenario::parse(whole.canonical_json(), "x", Format::Json, &window).expect("valid");
+            let small = Scenario::parse(&whole.canonical_json(), "x", Format::Json, &window).expect("valid");
             small.estimate(&Trace::default()).events
         };
         assert!((small("tcp") - tcp.events / 2.0).abs() < 1e-6);

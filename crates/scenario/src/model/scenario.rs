@@ -19,6 +19,7 @@ use crate::flow::model::Flow;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
 use crate::motion::model::Area;
+use crate::packed::PackedText;
 use crate::signalling::model::Signalling;
 use crate::units;
 
@@ -66,7 +67,7 @@ pub struct Scenario {
     pub mih_handovers: Vec<MihHandover>,
     /// The tree that this scenario was decoded from, as JSON with sorted keys.
     #[serde(skip)]
-    pub(crate) canonical: String,
+    pub(crate) canonical: PackedText,
     /// The same before elements were repeated, where any were.
     #[serde(skip)]
     pub(crate) written: Option<String>,
@@ -172,13 +173,13 @@ impl Scenario {
     /// The scenario as JSON with sorted keys: the tree as written, after overrides and before defaults.
     ///
     /// Two scenarios with the same text here are the same scenario; it is what results are keyed by.
-    pub fn canonical_json(&self) -> &str {
-        &self.canonical
+    pub fn canonical_json(&self) -> String {
+        self.canonical.text()
     }
 
     /// The same with elements that stand for many as they were written: to read it again with other values, such as of
     /// `count`.
-    pub fn written_json(&self) -> &str {
-        self.written.as_ref().unwrap_or(&self.canonical)
+    pub fn written_json(&self) -> String {
+        self.written.clone().unwrap_or_else(|| self.canonical_json())
     }
 }
