@@ -121,7 +121,7 @@ impl Topology {
     }
 
     /// Adds a node.
-    pub fn add_node(&mut self, name: &str) -> NodeId {
+    pub fn add_node(&mut self, name: impl Into<Arc<str>>) -> NodeId {
         self.nodes.push(Node { name: name.into(), interfaces: Vec::new(), primary: None });
         self.routes.push(Routes::Default(None));
         self.host.push(false);
@@ -469,7 +469,7 @@ mod tests {
 
     fn ring(names: &str) -> Topology {
         let mut topology = Topology::default();
-        let nodes: Vec<_> = names.chars().map(|name| topology.add_node(&name.to_string())).collect();
+        let nodes: Vec<_> = names.chars().map(|name| topology.add_node(name.to_string())).collect();
         for (i, &a) in nodes.iter().enumerate() {
             let b = nodes[(i + 1) % nodes.len()];
             for (node, neighbour, link) in [(a, b, 2 * i), (b, a, 2 * i + 1)] {

@@ -79,6 +79,7 @@ fn read(
     }
     profile::apply(&mut tree);
     let mut scenario: Scenario = decode::decode(tree.root(), repeated, problems)?;
+    scenario.share_names();
     if problems.count() == 0 {
         validate::validate(&scenario, tree.root(), problems);
     }

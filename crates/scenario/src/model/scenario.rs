@@ -1,12 +1,14 @@
 //! The whole scenario and its `[scenario]` table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use foldhash::fast::FixedState;
 use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::dscp::Dscp;
+use super::name::Name;
 use super::node::Node;
 use crate::access::cell::model::Cell;
 use crate::access::dect::model::Dect;
@@ -139,6 +141,17 @@ impl IpVersion {
 }
 
 impl Scenario {
+    /// Has links and flows hold the names of nodes together with these.
+    pub(crate) fn share_names(&mut self) {
+        let nodes: HashSet<Name, FixedState> = self.nodes.iter().map(|node| node.name.clone()).collect();
+        let ends = self.links.iter_mut().flat_map(|link| &mut link.between);
+        for name in ends.chain(self.flows.iter_mut().flat_map(|flow| [&mut flow.from, &mut flow.to])) {
+            if let Some(of_node) = nodes.get(name) {
+                *name = of_node.clone();
+            }
+        }
+    }
+
     /// Every access, in the order in which their links join the topology. With the keys above, this is where a technology
     /// is named.
     pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
