@@ -118,10 +118,6 @@ impl Flights {
     #[cold]
     fn add_place(&mut self) {
         self.free = self.places.len() as u32;
-        if self.places.len() == self.places.capacity() {
-            // Rather copied more often than twice as many as needed: of a large world's memory these are much.
-            self.places.reserve_exact(self.places.len() / 4 + 64);
-        }
         let packet = Packet {
             id: PacketId(0),
             source: BROADCAST,
