@@ -112,7 +112,7 @@ impl<'de> State<'de> {
     fn is_broken(&self, node: Node<'_>) -> bool {
         let by_place =
             self.copies && node.place().is_some_and(|place| self.broken_places.borrow().contains(&place));
-        by_place || self.broken.borrow().iter().any(|broken| *broken == node)
+        by_place || self.broken.borrow().contains(&node)
     }
 
     /// Whether the absence of `key` follows from a problem already reported.
