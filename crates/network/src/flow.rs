@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A flow.
 pub struct Flow {
     /// Its name in the scenario.
-    pub name: Box<str>,
+    pub name: Arc<str>,
     /// The kind of its application, in the scenario's word.
     pub application: &'static str,
     /// The variant of TCP or the rules of SCTP, empty over UDP.
@@ -71,7 +71,7 @@ impl Answering {
 impl Flow {
     /// A flow that waits for its application's start. The source comes with its random stream.
     pub fn new(
-        name: &str,
+        name: Arc<str>,
         application: &'static str,
         variant: Arc<str>,
         source: (Source, Stream),
@@ -80,7 +80,7 @@ impl Flow {
     ) -> Flow {
         let draws = source.0.draws();
         Flow {
-            name: name.into(),
+            name,
             application,
             variant,
             source: source.0,
@@ -101,7 +101,14 @@ impl Flow {
         let association = Association { source: self.association.sink, sink: self.association.source };
         Flow {
             reverse: true,
-            ..Flow::new(&self.name, self.application, Arc::clone(&self.variant), source, None, association)
+            ..Flow::new(
+                Arc::clone(&self.name),
+                self.application,
+                Arc::clone(&self.variant),
+                source,
+                None,
+                association,
+            )
         }
     }
 

@@ -15,6 +15,8 @@ use roamsim_protocols::Address;
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Deref;
+use std::slice;
 use std::sync::Arc;
 
 /// A node's place on a link: 0, 1, ... in the order in which the link was described.
@@ -57,9 +59,39 @@ pub struct Node {
     /// Its name in the scenario.
     pub name: Arc<str>,
     /// Numbers of its interfaces. An interface's number is its address.
-    pub interfaces: Vec<u32>,
+    pub interfaces: Interfaces,
     /// The address by which others know it; `None`: of the interface that is nearest to them.
     pub primary: Option<Address>,
+}
+
+/// The interfaces of a node: mostly one, which needs no memory elsewhere.
+#[derive(Clone, Debug)]
+pub enum Interfaces {
+    /// One.
+    One(u32),
+    /// None, or several.
+    Several(Vec<u32>),
+}
+
+impl Interfaces {
+    fn push(&mut self, number: u32) {
+        match self {
+            Interfaces::One(first) => *self = Interfaces::Several(vec![*first, number]),
+            Interfaces::Several(none) if none.is_empty() => *self = Interfaces::One(number),
+            Interfaces::Several(all) => all.push(number),
+        }
+    }
+}
+
+impl Deref for Interfaces {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Interfaces::One(only) => slice::from_ref(only),
+            Interfaces::Several(all) => all,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -121,8 +153,12 @@ impl Topology {
     }
 
     /// Adds a node.
-    pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node { name: name.into(), interfaces: Vec::new(), primary: None });
+    pub fn add_node(&mut self, name: impl Into<Arc<str>>) -> NodeId {
+        self.nodes.push(Node {
+            name: name.into(),
+            interfaces: Interfaces::Several(Vec::new()),
+            primary: None,
+        });
         self.routes.push(Routes::Default(None));
         self.host.push(false);
         NodeId((self.nodes.len() - 1) as u32)
@@ -134,12 +170,7 @@ impl Topology {
         // Those of one link come one after the other.
         interface.name = shared(interface.name, self.interfaces.last().map(|before| &before.name));
         let number = self.interfaces.len() as u32;
-        let interfaces = &mut self.nodes[interface.node.0 as usize].interfaces;
-        // Most nodes have one.
-        if interfaces.is_empty() {
-            interfaces.reserve_exact(1);
-        }
-        interfaces.push(number);
+        self.nodes[interface.node.0 as usize].interfaces.push(number);
         self.hot.push(Hot {
             owner: interface.node,
             link: interface.link,
@@ -332,9 +363,9 @@ impl Topology {
         self.ways.end();
         self.costs.clear();
         for number in 0..self.nodes.len() {
-            self.routes[number] = match self.nodes[number].interfaces.as_slice() {
+            self.routes[number] = match *self.nodes[number].interfaces {
                 [] => Routes::Default(None),
-                [only] => Routes::Default(Some(*only)),
+                [only] => Routes::Default(Some(only)),
                 _ if self.host[number] => {
                     for at in 0..self.nodes[number].interfaces.len() {
                         let interface = self.nodes[number].interfaces[at];
@@ -396,7 +427,7 @@ impl Topology {
             if cost > costs[at] || is_end {
                 continue;
             }
-            for &number in &self.nodes[at].interfaces {
+            for &number in &*self.nodes[at].interfaces {
                 let interface = &self.interfaces[number as usize];
                 let next = interface.neighbour.0 as usize;
                 let cost = cost.saturating_add(interface.cost);
@@ -469,7 +500,7 @@ mod tests {
 
     fn ring(names: &str) -> Topology {
         let mut topology = Topology::default();
-        let nodes: Vec<_> = names.chars().map(|name| topology.add_node(&name.to_string())).collect();
+        let nodes: Vec<_> = names.chars().map(|name| topology.add_node(name.to_string())).collect();
         for (i, &a) in nodes.iter().enumerate() {
             let b = nodes[(i + 1) % nodes.len()];
             for (node, neighbour, link) in [(a, b, 2 * i), (b, a, 2 * i + 1)] {

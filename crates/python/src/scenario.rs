@@ -93,13 +93,13 @@ impl Scenario {
 
     /// Its tree after overrides, as JSON with sorted keys.
     #[getter]
-    fn canonical(&self) -> &str {
+    fn canonical(&self) -> String {
         self.scenario.canonical_json()
     }
 
     /// The same with elements that stand for many as they were written: to read it again with other values.
     #[getter]
-    fn written(&self) -> &str {
+    fn written(&self) -> String {
         self.scenario.written_json()
     }
 

@@ -353,7 +353,7 @@ mod tests {
         let mut one =
             scenario("1Mb/s", "udp", "{ kind = \"cbr\", packet_size = \"952B\", interval = \"2ms\" }");
         for name in ["g", "h"] {
-            let again = Flow { name: name.to_owned(), ..one.flows[0].clone() };
+            let again = Flow { name: name.into(), ..one.flows[0].clone() };
             one.flows.push(again);
         }
         let estimate = one.estimate(&Trace::default());
@@ -393,7 +393,7 @@ mod tests {
         let small = |transport| {
             let window = [("flow.f.transport.receive_window".to_owned(), "10kB".to_owned())];
             let whole = scenario("4Mb/s", transport, bulk);
-            let small = Scenario::parse(whole.canonical_json(), "x", Format::Json, &window).expect("valid");
+            let small = Scenario::parse(&whole.canonical_json(), "x", Format::Json, &window).expect("valid");
             small.estimate(&Trace::default()).events
         };
         assert!((small("tcp") - tcp.events / 2.0).abs() < 1e-6);
@@ -405,7 +405,7 @@ mod tests {
         // Four at 8 Mb/s each over a wire of 8 Mb/s: 6666.7 packets of 1500 octets in 10 s, two arrivals each; nothing waits.
         let mut shared = scenario("8Mb/s", "tcp", "{ kind = \"bulk\" }");
         for name in ["g", "h", "i"] {
-            let again = Flow { name: name.to_owned(), ..shared.flows[0].clone() };
+            let again = Flow { name: name.into(), ..shared.flows[0].clone() };
             shared.flows.push(again);
         }
         let estimate = shared.estimate(&Trace::default());

@@ -16,6 +16,7 @@ pub mod mobile_ip;
 pub mod model;
 pub mod motion;
 mod overrides;
+mod packed;
 mod parse;
 mod phase;
 mod reference;

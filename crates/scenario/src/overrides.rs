@@ -9,10 +9,10 @@ use crate::decode::write_step;
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::repeat;
 use crate::suggest::{alternatives, nearest};
-use crate::tree::{self, Entry, MAX_DEPTH, Node, Table, Value};
+use crate::tree::{MAX_DEPTH, New, Node, Nodes, Tree, Value};
 
 /// Applies one override to the tree. Problems point into the override's text.
-pub(crate) fn apply(root: &mut Node, path: &str, value: &str, problems: &mut Problems) {
+pub(crate) fn apply(tree: &mut Tree, path: &str, value: &str, problems: &mut Problems) {
     let text = format!("{path}={value}");
     let source = problems.source("--set", &text);
     let steps = match split(path, source) {
@@ -21,28 +21,26 @@ pub(crate) fn apply(root: &mut Node, path: &str, value: &str, problems: &mut Pro
     };
     let shift = path.len() + 1;
     let before = problems.count();
-    let node = tree::from_toml_value(value, source, shift, problems);
+    let new = tree.read_toml_value(value, source, shift, problems);
     if problems.count() > before {
         return;
     }
-    let mut node = node.unwrap_or_else(|| Node { place: None, value: Value::Text(value.to_owned()) });
-    node.place = Place::new(source, shift..text.len());
-    if let Value::Date(text) = node.value {
-        node.value = Value::Text(text);
-    }
-    if let Err(problem) = set(root, &steps, node) {
+    let new = new.unwrap_or_else(|| tree.text(value));
+    let new = new.no_date().at(Place::new(source, shift..text.len()));
+    if let Err(problem) = set(tree, &steps, new) {
         problems.add(*problem);
     }
 }
 
 /// Whether a path leads to one copy of an element that stands for many, `link.line-3.rate`: it is there once elements are
 /// repeated.
-pub(crate) fn is_of_a_copy(root: &Node, path: &str) -> bool {
+pub(crate) fn is_of_a_copy(tree: &Tree, path: &str) -> bool {
     let Ok(steps) = split(path, 0) else { return false };
     let [section, name, ..] = &steps[..] else { return false };
-    let elements = root.table().and_then(|table| table.get(section.name)?.list()).unwrap_or_default();
-    elements.iter().all(|element| element.name() != Some(name.name))
-        && elements.iter().filter_map(Node::name).any(|pattern| repeat::is_copy(pattern, name.name))
+    let section = tree.root().table().and_then(|table| table.get(section.name));
+    let elements = || section.and_then(Node::list).into_iter().flatten();
+    elements().all(|element| element.name() != Some(name.name))
+        && elements().filter_map(Node::name).any(|pattern| repeat::is_copy(pattern, name.name))
 }
 
 struct Step<'a> {
@@ -92,58 +90,51 @@ fn split(path: &str, source: u32) -> Result<Vec<Step<'_>>, Box<Problem>> {
     }
 }
 
-fn set(root: &mut Node, steps: &[Step<'_>], value: Node) -> Result<(), Box<Problem>> {
-    let mut at = root;
-    let mut value = Some(value);
+fn set(tree: &mut Tree, steps: &[Step<'_>], value: New) -> Result<(), Box<Problem>> {
+    let mut at = Tree::ROOT;
     for (depth, step) in steps.iter().enumerate() {
         let taken = &steps[..depth];
         let last = depth + 1 == steps.len();
-        let noun = at.noun();
-        at = match &mut at.value {
+        let node = tree.node(at);
+        at = match node.value() {
             Value::Table(table) => {
-                let index = match table.entries.iter().position(|e| *e.key == *step.name) {
-                    Some(index) => index,
+                let number = match table.get(step.name) {
+                    Some(entry) => entry.number(),
                     None => {
-                        let empty = Node { place: step.place, value: Value::Table(Table::default()) };
-                        let entry = Entry { key: step.name.into(), key_place: step.place, node: empty };
-                        table.entries.push(entry);
-                        table.entries.len() - 1
+                        let empty = tree.table([]).at(step.place);
+                        let entry = tree.under(step.name, step.place, empty);
+                        tree.add(at, [entry])
                     }
                 };
-                let entry = &mut table.entries[index];
                 if last {
-                    entry.key_place = step.place;
+                    tree.set_key_place(number, step.place);
                 }
-                &mut entry.node
+                number
             }
-            Value::List(list) => {
-                let index = element(list, step, taken)?;
-                &mut list[index]
-            }
+            Value::List(list) => element(list, step, taken)?.number(),
             _ => {
-                let taken = join(taken);
+                let (taken, noun) = (join(taken), node.noun());
                 let problem = Problem::new(format!("`{taken}` is {noun}, so nothing can be set inside it"));
                 let help = format!("set `{taken}` as a whole, for example to a table {{ ... }}");
                 return Err(problem.at(step.place).help(help).into());
             }
         };
-        if last && let Some(value) = value.take() {
-            *at = value;
-            break;
+        if last {
+            tree.set(at, value);
         }
     }
     Ok(())
 }
 
-/// The index of the element that a step names: by `name`, else by number.
-fn element(list: &[Node], step: &Step<'_>, taken: &[Step<'_>]) -> Result<usize, Box<Problem>> {
-    if let Some(index) = list.iter().position(|node| node.name() == Some(step.name)) {
-        return Ok(index);
+/// The element that a step names: by `name`, else by number.
+fn element<'t>(list: Nodes<'t>, step: &Step<'_>, taken: &[Step<'_>]) -> Result<Node<'t>, Box<Problem>> {
+    if let Some(named) = list.clone().find(|node| node.name() == Some(step.name)) {
+        return Ok(named);
     }
-    if let Some(index) = step.name.parse::<usize>().ok().filter(|&index| index < list.len()) {
-        return Ok(index);
+    if let Some(counted) = step.name.parse().ok().and_then(|index| list.clone().nth(index)) {
+        return Ok(counted);
     }
-    let names = || list.iter().filter_map(Node::name);
+    let names = || list.clone().filter_map(Node::name);
     let problem = Problem::new(format!("`{}` has no element `{}`", join(taken), step.name)).at(step.place);
     let mut help = String::new();
     if let Some(meant) = nearest(step.name, names()) {
@@ -151,7 +142,7 @@ fn element(list: &[Node], step: &Step<'_>, taken: &[Step<'_>]) -> Result<usize, 
     }
     if names().next().is_some() {
         help += &format!("Its elements: {}, or their numbers from 0", alternatives(names()));
-    } else if list.is_empty() {
+    } else if list.len() == 0 {
         help += "It is an empty list";
     } else {
         help += &format!("Its elements have numbers from 0 to {}", list.len() - 1);

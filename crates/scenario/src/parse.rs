@@ -1,8 +1,8 @@
 //! Reading a scenario: text, tree, overrides, files, repetition, profiles, model, validation.
 
-use crate::diagnostics::{Diagnostics, Problems};
+use crate::diagnostics::{Diagnostics, Problem, Problems};
 use crate::transport::tcp::profile;
-use crate::tree::{self, Node};
+use crate::tree::{self, MAX_BYTES, Tree};
 use crate::{Scenario, decode, files, overrides, repeat, validate};
 
 /// The notation of a scenario's text.
@@ -46,39 +46,46 @@ fn read(
     // Of JSON only an error shows the text, which is long where a program has written it.
     let kept = if format == Format::Toml { text } else { "" };
     let source = problems.source(source_name, kept);
-    let mut root = match format {
+    if text.len() > MAX_BYTES {
+        problems.add(Problem::new("this scenario is too large").help("a scenario has 4 GiB at most"));
+        return None;
+    }
+    let mut tree = match format {
         Format::Toml => tree::from_toml(text, source, problems),
         Format::Json => tree::from_json(text, source, problems),
     }?;
     let of_a_copy: Vec<bool> =
-        overrides.iter().map(|(path, _)| overrides::is_of_a_copy(&root, path)).collect();
-    let set = |root: &mut Node, copies: bool, problems: &mut Problems| {
+        overrides.iter().map(|(path, _)| overrides::is_of_a_copy(&tree, path)).collect();
+    let set = |tree: &mut Tree, copies: bool, problems: &mut Problems| {
         for ((path, value), _) in
             overrides.iter().zip(&of_a_copy).filter(|(_, of_a_copy)| **of_a_copy == copies)
         {
-            overrides::apply(root, path, value, problems);
+            overrides::apply(tree, path, value, problems);
         }
     };
-    set(&mut root, false, problems);
-    files::apply(&mut root, source_name, problems);
-    let written = repeat::is_meant(&root).then(|| root.canonical_json());
+    set(&mut tree, false, problems);
+    files::apply(&mut tree, source_name, problems);
+    let written = repeat::is_meant(&tree).then(|| tree.root().canonical_json());
     let before = problems.count();
-    let repeated = repeat::apply(&mut root, problems);
+    let repeated = repeat::apply(&mut tree, problems);
     if problems.count() > before {
         return None;
     }
     if repeated {
-        set(&mut root, true, problems);
+        set(&mut tree, true, problems);
         // What the number of a copy chooses from a file.
-        files::apply(&mut root, source_name, problems);
+        files::apply(&mut tree, source_name, problems);
         problems.fold_copies();
     }
-    profile::apply(&mut root);
-    let mut scenario: Scenario = decode::decode(&root, repeated, problems)?;
+    profile::apply(&mut tree);
+    let mut scenario: Scenario = decode::decode(tree.root(), repeated, problems)?;
+    scenario.share_names();
     if problems.count() == 0 {
-        validate::validate(&scenario, &root, problems);
+        validate::validate(&scenario, tree.root(), problems);
     }
-    scenario.canonical = root.into_canonical_json();
+    // Memory takes all that is written to it.
+    tree.root().write_json(&mut scenario.canonical).ok();
+    scenario.canonical.shrink();
     // One copy that was set has no place in a tree without copies.
     scenario.written = written.filter(|_| repeated && !of_a_copy.contains(&true));
     Some(scenario)

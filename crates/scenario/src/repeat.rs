@@ -10,9 +10,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::diagnostics::{Problem, Problems};
+use crate::diagnostics::{Place, Problem, Problems};
 use crate::suggest::{alternatives, nearest};
-use crate::tree::{Entry, Node, Table, Value};
+use crate::tree::{New, Node, Tree, Value};
 
 /// What becomes a copy's number.
 pub(crate) const NUMBER: &str = "{i}";
@@ -28,43 +28,42 @@ pub(crate) const COUNT: &str = "How often the element is there, from 0: in its `
     becomes the number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else once.";
 
 /// Whether anything in a section has the number of a copy in it, so that [`apply`] may change the tree.
-pub(crate) fn is_meant(root: &Node) -> bool {
-    let sections = root.table().into_iter().flat_map(|sections| &sections.entries);
-    sections.filter_map(|section| section.node.list()).flatten().any(mentions_number)
+pub(crate) fn is_meant(tree: &Tree) -> bool {
+    tree.may_mention(NUMBER) && tree.root().inner().filter_map(Node::list).flatten().any(mentions_number)
 }
 
 /// Copies what is to be repeated; whether anything was. What is wrong goes to `problems`.
-pub(crate) fn apply(root: &mut Node, problems: &mut Problems) -> bool {
-    let Value::Table(sections) = &mut root.value else { return false };
+pub(crate) fn apply(tree: &mut Tree, problems: &mut Problems) -> bool {
     let before = problems.count();
-    let counts = counts(sections, problems);
+    let counts = counts(tree.root(), problems);
     if problems.count() == before {
-        check_room(sections, &counts, problems);
+        check_room(tree.root(), &counts, problems);
     }
-    if problems.count() > before {
+    if problems.count() > before || !is_meant(tree) {
         return false;
     }
     let mut repeated = false;
-    for Entry { key: section, node, .. } in &mut sections.entries {
-        let Value::List(elements) = &mut node.value else { continue };
-        if !elements.iter().any(mentions_number) {
+    for section in tree.root().numbers() {
+        let Some(elements) = tree.node(section).list() else { continue };
+        if !elements.clone().any(mentions_number) {
             continue;
         }
         let mut copies = Vec::with_capacity(elements.len());
-        for mut element in elements.drain(..) {
-            match pattern(&element).and_then(|name| counts.get(name)) {
+        for element in tree.node(section).numbers() {
+            match pattern(tree.node(element)).and_then(|name| counts.get(name)) {
                 Some(&count) => {
-                    remove_count(&mut element);
-                    copies.extend((0..count).map(|number| copy(&element, number, &counts)));
+                    tree.remove(element, "count");
+                    copies.extend((0..count).map(|number| copy(tree, element, number, &counts)));
                     repeated = true;
                 }
                 None => {
-                    spread(&mut element, &counts, section, problems);
-                    copies.push(element);
+                    spread(tree, (section, element), &counts, problems);
+                    copies.push(tree.taken(element));
                 }
             }
         }
-        *elements = copies;
+        let copies = tree.list(copies);
+        tree.set_value(section, copies);
     }
     repeated
 }
@@ -74,14 +73,15 @@ pub(crate) fn apply(root: &mut Node, problems: &mut Problems) -> bool {
 type Counts = BTreeMap<String, u64>;
 
 /// An element that says nothing of its own count, by its section.
-type Follower<'a> = (&'a str, &'a Node, &'a str);
+type Follower<'a> = (&'a str, Node<'a>, &'a str);
 
-fn counts(sections: &Table, problems: &mut Problems) -> Counts {
+fn counts(root: Node<'_>, problems: &mut Problems) -> Counts {
     let mut counts = Counts::new();
     let mut followers: Vec<Follower<'_>> = Vec::new();
-    for Entry { key: section, node, .. } in &sections.entries {
+    for node in root.inner() {
+        let section = node.key();
         let mut names = BTreeSet::new();
-        for element in node.list().unwrap_or_default() {
+        for element in node.list().into_iter().flatten() {
             let Some(table) = element.table() else { continue };
             if let Some(name) = pattern(element)
                 && !names.insert(name)
@@ -99,7 +99,7 @@ fn counts(sections: &Table, problems: &mut Problems) -> Counts {
                     let help = format!("write the number of the copy into `name`: \"{name}{NUMBER}\"");
                     problems.add(at(count, section, name, message).help(help));
                 }
-                (Some(count), Some(name)) => match count.value {
+                (Some(count), Some(name)) => match count.value() {
                     Value::Integer(number @ 0..=MAX_INTEGER) => {
                         declare(&mut counts, name, number.unsigned_abs(), section, count, problems);
                     }
@@ -116,14 +116,21 @@ fn counts(sections: &Table, problems: &mut Problems) -> Counts {
         }
     }
     follow(&followers, &mut counts, problems);
-    check_references(sections, &counts, problems);
+    check_references(root, &counts, problems);
     counts
 }
 
 /// `MAX_COUNT` as TOML's integers are.
 const MAX_INTEGER: i64 = MAX_COUNT as i64;
 
-fn declare(counts: &mut Counts, name: &str, count: u64, section: &str, node: &Node, problems: &mut Problems) {
+fn declare(
+    counts: &mut Counts,
+    name: &str,
+    count: u64,
+    section: &str,
+    node: Node<'_>,
+    problems: &mut Problems,
+) {
     let known = *counts.entry(name.to_owned()).or_insert(count);
     if known != count {
         let message = format!("\"{name}\" is there {known} times elsewhere, and {count} times here");
@@ -135,7 +142,7 @@ fn declare(counts: &mut Counts, name: &str, count: u64, section: &str, node: &No
 /// loss names the flow.
 fn follow(followers: &[Follower<'_>], counts: &mut Counts, problems: &mut Problems) {
     let mut followed_by: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (place, (_, element, _)) in followers.iter().enumerate() {
+    for (place, &(_, element, _)) in followers.iter().enumerate() {
         each_reference(element, &mut |text, _| {
             if text.contains(NUMBER) {
                 followed_by.entry(text).or_default().push(place);
@@ -197,9 +204,10 @@ fn follow(followers: &[Follower<'_>], counts: &mut Counts, problems: &mut Proble
 
 /// Refuses an element that is there more often than what it refers to. One without a `count` of its own follows all that
 /// it refers to, which must agree.
-fn check_references(sections: &Table, counts: &Counts, problems: &mut Problems) {
-    for Entry { key: section, node, .. } in &sections.entries {
-        for element in node.list().unwrap_or_default() {
+fn check_references(root: Node<'_>, counts: &Counts, problems: &mut Problems) {
+    for node in root.inner() {
+        let section = node.key();
+        for element in node.list().into_iter().flatten() {
             let Some((name, &count)) = pattern(element).and_then(|name| Some((name, counts.get(name)?)))
             else {
                 continue;
@@ -223,10 +231,11 @@ fn check_references(sections: &Table, counts: &Counts, problems: &mut Problems) 
 }
 
 /// Refuses what would not fit.
-fn check_room(sections: &Table, counts: &Counts, problems: &mut Problems) {
+fn check_room(root: Node<'_>, counts: &Counts, problems: &mut Problems) {
     let mut all = 0_u64;
-    for Entry { key: section, node, .. } in &sections.entries {
-        for element in node.list().unwrap_or_default() {
+    for node in root.inner() {
+        let section = node.key();
+        for element in node.list().into_iter().flatten() {
             let copies = pattern(element).and_then(|name| counts.get(name)).copied();
             let values = match copies {
                 Some(count) => count.saturating_mul(values(element)),
@@ -245,32 +254,21 @@ fn check_room(sections: &Table, counts: &Counts, problems: &mut Problems) {
 }
 
 /// How many values there are in one, itself included; long texts count for several.
-fn values(node: &Node) -> u64 {
-    match &node.value {
-        Value::Text(text) => 1 + text.len() as u64 / 64,
-        Value::List(list) => 1 + list.iter().map(values).sum::<u64>(),
-        Value::Table(table) => 1 + table.entries.iter().map(|entry| values(&entry.node)).sum::<u64>(),
-        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Date(_) => 1,
-    }
+fn values(node: Node<'_>) -> u64 {
+    let text = node.text().map_or(0, |text| text.len() as u64 / 64);
+    1 + text + node.inner().map(values).sum::<u64>()
 }
 
 /// How many there will be once lists of names have all copies.
-fn spread_values(node: &Node, counts: &Counts) -> u64 {
-    match &node.value {
-        Value::Text(text) => counts.get(text).copied().unwrap_or(0),
-        Value::List(list) => {
-            list.iter().fold(0, |all, inner| all.saturating_add(spread_values(inner, counts)))
-        }
-        Value::Table(table) => {
-            let entries = table.entries.iter();
-            entries.fold(0, |all, entry| all.saturating_add(spread_values(&entry.node, counts)))
-        }
-        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Date(_) => 0,
+fn spread_values(node: Node<'_>, counts: &Counts) -> u64 {
+    match node.text() {
+        Some(text) => counts.get(text).copied().unwrap_or(0),
+        None => node.inner().fold(0, |all, inner| all.saturating_add(spread_values(inner, counts))),
     }
 }
 
 /// The name of an element that is repeated.
-fn pattern(element: &Node) -> Option<&str> {
+fn pattern(element: Node<'_>) -> Option<&str> {
     element.name().filter(|name| name.contains(NUMBER))
 }
 
@@ -283,25 +281,23 @@ pub(crate) fn is_copy(pattern: &str, name: &str) -> bool {
     (1..=digits.len()).any(|length| numbered(pattern, &digits[..length]) == name)
 }
 
-fn mentions_number(element: &Node) -> bool {
+fn mentions_number(element: Node<'_>) -> bool {
     let mut mentions = false;
     each_text(element, &mut |text, _| mentions |= text.contains(NUMBER));
     mentions
 }
 
 /// Calls `visit` with each string in an element but its name.
-fn each_reference<'a>(element: &'a Node, visit: &mut impl FnMut(&'a str, &'a Node)) {
-    let entries = element.table().map_or(&[][..], |table| &table.entries);
-    entries.iter().filter(|entry| &*entry.key != "name").for_each(|entry| each_text(&entry.node, visit));
+fn each_reference<'a>(element: Node<'a>, visit: &mut impl FnMut(&'a str, Node<'a>)) {
+    let entries = element.table().into_iter().flat_map(|table| table.entries());
+    entries.filter(|entry| entry.key() != "name").for_each(|entry| each_text(entry, visit));
 }
 
 /// Calls `visit` with each string in a value.
-fn each_text<'a>(node: &'a Node, visit: &mut impl FnMut(&'a str, &'a Node)) {
-    match &node.value {
-        Value::Text(text) => visit(text, node),
-        Value::List(list) => list.iter().for_each(|inner| each_text(inner, visit)),
-        Value::Table(table) => table.entries.iter().for_each(|entry| each_text(&entry.node, visit)),
-        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Date(_) => {}
+fn each_text<'a>(node: Node<'a>, visit: &mut impl FnMut(&'a str, Node<'a>)) {
+    match node.text() {
+        Some(text) => visit(text, node),
+        None => node.inner().for_each(|inner| each_text(inner, visit)),
     }
 }
 
@@ -310,38 +306,38 @@ fn numbered(text: &str, number: impl ToString) -> String {
     text.replace(NUMBER, &number.to_string())
 }
 
-fn remove_count(element: &mut Node) {
-    if let Value::Table(table) = &mut element.value {
-        table.entries.retain(|entry| &*entry.key != "count");
-    }
-}
-
-/// The same value for the copy of a number.
-fn copy(node: &Node, number: u64, counts: &Counts) -> Node {
-    let value = match &node.value {
+/// The same value, with its key, for the copy of a number.
+fn copy(tree: &mut Tree, node: u32, number: u64, counts: &Counts) -> New {
+    let of = tree.taken(node);
+    let new = match tree.node(node).value() {
         // A name may be the number alone.
         Value::Text(text) if text == NUMBER && !counts.contains_key(NUMBER) => {
-            Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+            New::integer(i64::try_from(number).unwrap_or(i64::MAX))
         }
-        Value::Text(text) => Value::Text(numbered(text, number)),
-        Value::List(list) => Value::List(list.iter().map(|inner| copy(inner, number, counts)).collect()),
-        Value::Table(table) => {
-            let entry = |entry: &Entry| Entry {
-                key: entry.key.clone(),
-                key_place: entry.key_place,
-                node: copy(&entry.node, number, counts),
-            };
-            Value::Table(Table { entries: table.entries.iter().map(entry).collect() })
+        Value::Text(text) if text.contains(NUMBER) => {
+            let text = numbered(text, number);
+            tree.text(&text)
         }
-        plain => plain.clone(),
+        Value::List(_) => {
+            let inner: Vec<_> =
+                tree.node(node).numbers().map(|inner| copy(tree, inner, number, counts)).collect();
+            tree.list(inner)
+        }
+        Value::Table(_) => {
+            let inner: Vec<_> =
+                tree.node(node).numbers().map(|inner| copy(tree, inner, number, counts)).collect();
+            tree.table(inner)
+        }
+        _ => of,
     };
-    Node { place: node.place, value }
+    new.in_place_of(of)
 }
 
 /// In an element that is not repeated: puts all copies in place of a pattern in a list of names.
-fn spread(element: &mut Node, counts: &Counts, section: &str, problems: &mut Problems) {
-    let name = element.name().unwrap_or_default().to_owned();
-    spread_within(element, counts, &mut |node, text| {
+fn spread(tree: &mut Tree, (section, element): (u32, u32), counts: &Counts, problems: &mut Problems) {
+    let name = tree.node(element).name().unwrap_or_default().to_owned();
+    let section = tree.node(section).key().to_owned();
+    spread_within(tree, element, counts, &mut |place, text| {
         if problems.full() {
             return problems.leave_out();
         }
@@ -361,45 +357,45 @@ fn spread(element: &mut Node, counts: &Counts, section: &str, problems: &mut Pro
             };
             (format!("nothing is repeated under the name \"{text}\""), help)
         };
-        problems.add(at(node, section, &name, message).help(help));
+        problems.add(at_place(place, &section, &name, message).help(help));
     });
 }
 
-fn spread_within(node: &mut Node, counts: &Counts, wrong: &mut impl FnMut(&Node, &str)) {
-    match &mut node.value {
-        Value::Text(text) if text.contains(NUMBER) => {
-            let text = text.clone();
-            wrong(node, &text);
-        }
+fn spread_within(tree: &mut Tree, node: u32, counts: &Counts, wrong: &mut impl FnMut(Option<Place>, &str)) {
+    match tree.node(node).value() {
+        Value::Text(text) if text.contains(NUMBER) => wrong(tree.node(node).place(), text),
         Value::List(list) => {
             let mut all = Vec::with_capacity(list.len());
-            for mut inner in list.drain(..) {
-                match &inner.value {
-                    Value::Text(text) if counts.contains_key(text) => {
-                        let text = text.clone();
-                        all.extend((0..counts[&text]).map(|number| Node {
-                            place: inner.place,
-                            value: Value::Text(numbered(&text, number)),
-                        }));
-                    }
-                    _ => {
-                        spread_within(&mut inner, counts, wrong);
-                        all.push(inner);
+            for inner in tree.node(node).numbers() {
+                let of = tree.taken(inner);
+                match tree.node(inner).text().and_then(|text| counts.get_key_value(text)) {
+                    Some((text, &count)) => all.extend((0..count).map(|number| {
+                        let text = numbered(text, number);
+                        tree.text(&text).in_place_of(of)
+                    })),
+                    None => {
+                        spread_within(tree, inner, counts, wrong);
+                        all.push(tree.taken(inner));
                     }
                 }
             }
-            *list = all;
+            let all = tree.list(all);
+            tree.set_value(node, all);
         }
-        Value::Table(table) => {
-            table.entries.iter_mut().for_each(|entry| spread_within(&mut entry.node, counts, wrong));
+        Value::Table(_) => {
+            tree.node(node).numbers().for_each(|inner| spread_within(tree, inner, counts, wrong));
         }
         _ => {}
     }
 }
 
-fn at(node: &Node, section: &str, name: &str, message: impl Into<String>) -> Problem {
+fn at(node: Node<'_>, section: &str, name: &str, message: impl Into<String>) -> Problem {
+    at_place(node.place(), section, name, message)
+}
+
+fn at_place(place: Option<Place>, section: &str, name: &str, message: impl Into<String>) -> Problem {
     let mut path = format!("{section}.");
     // Writing to a string cannot fail.
     let _ = crate::decode::write_step(&mut path, name);
-    Problem::new(message).at(node.place).path(path)
+    Problem::new(message).at(place).path(path)
 }

@@ -323,6 +323,17 @@ mod tests {
     }
 
     #[test]
+    fn a_world_holds_the_names_of_its_scenario() {
+        let scenario = scenario();
+        let prepared = prepare(&scenario, Options::default()).expect("it is built");
+        let topology = &prepared.world.network.topology;
+        let names =
+            [&topology.nodes()[1].name, &topology.interfaces()[0].name, &prepared.world.flows[0].name];
+        let written = [&scenario.nodes[1].name, &scenario.links[0].name, &scenario.flows[0].name];
+        assert_eq!(names.map(|name| name.as_ptr()), written.map(|name| name.as_ptr()));
+    }
+
+    #[test]
     fn a_run_that_was_stopped_is_not_built() {
         let scenario = scenario();
         let watch = Arc::new(Watch::default());

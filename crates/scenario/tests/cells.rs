@@ -199,7 +199,7 @@ fn a_file_of_motion_becomes_part_of_the_scenario() {
     let scenario = Scenario::parse(&text, "cells.toml", Format::Toml, &[]).expect("a good scenario");
     let canonical = scenario.canonical_json();
     assert!(canonical.contains("\"content\":\"0 0 0 10 100 0\\n\"") && !canonical.contains("two.movements"));
-    let again = Scenario::parse(canonical, "elsewhere", Format::Json, &[]).expect("the same scenario");
+    let again = Scenario::parse(&canonical, "elsewhere", Format::Json, &[]).expect("the same scenario");
     let results = |scenario| tables(&run(scenario, Options::default()).expect("a run"));
     assert_eq!(results(&scenario), results(&again));
     // The same walk as from the scenario itself.

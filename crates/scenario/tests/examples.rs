@@ -49,12 +49,12 @@ fn every_example_and_the_template_are_the_same_written_as_json() {
     for (name, text) in all {
         let scenario = parse(&name, &text);
         // The same tree as JSON is the same scenario.
-        let again = Scenario::parse(scenario.written_json(), "json", Format::Json, &[]);
+        let again = Scenario::parse(&scenario.written_json(), "json", Format::Json, &[]);
         // But for warnings, which say where.
         let mut again = again.expect("valid as JSON");
         again.warnings.clone_from(&scenario.warnings);
         assert_eq!(again, scenario, "{name}");
-        let again = Scenario::parse(scenario.canonical_json(), "json", Format::Json, &[]);
+        let again = Scenario::parse(&scenario.canonical_json(), "json", Format::Json, &[]);
         assert_eq!(again.expect("valid as JSON").canonical_json(), scenario.canonical_json(), "{name}");
     }
 }
@@ -111,7 +111,7 @@ fn defaults_in_the_schema_are_those_of_the_parser() {
         ("wifi.cell", &schema["$defs"]["Wifi"]),
         ("scenario", &schema["$defs"]["General"]),
     ] {
-        let tree: Value = serde_json::from_str(plain.canonical_json()).expect("JSON");
+        let tree: Value = serde_json::from_str(&plain.canonical_json()).expect("JSON");
         for (key, property) in object["properties"].as_object().expect("properties") {
             let Some(default) = property.get("default") else { continue };
             let path = format!("{place}.{key}");

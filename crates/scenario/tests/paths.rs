@@ -91,7 +91,7 @@ fn a_file_is_read_by_line_and_refused_by_line() {
         parse("rate = [{ from = \"a\", mahimahi = \"cell.trace\" }, { from = \"b\", file = \"rate.csv\" }]");
     let read = read.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     // Filed under what was in the files: the same without them.
-    let again = Scenario::parse(read.canonical_json(), "x", Format::Json, &[]).expect("valid");
+    let again = Scenario::parse(&read.canonical_json(), "x", Format::Json, &[]).expect("valid");
     let opportunities = again.links[0].rate[0].opportunities.as_ref();
     assert_eq!(opportunities.map(|lines| lines.text()), Some("1\n3\n4\n4\n10\n"));
     for (rate, line, message) in [

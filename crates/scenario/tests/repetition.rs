@@ -158,7 +158,7 @@ fn one_copy_can_be_set() {
 
 #[test]
 fn a_scenario_that_was_read_can_be_read_again_with_another_number() {
-    let written = parse(STAR, &[("node.client-{i}.count", "2")]).written_json().to_owned();
+    let written = parse(STAR, &[("node.client-{i}.count", "2")]).written_json();
     let more = [("node.client-{i}.count".to_owned(), "5".to_owned())];
     let again = Scenario::parse(&written, "again", Format::Json, &more).expect("valid");
     assert_eq!(again.flows.len(), 5);
@@ -224,7 +224,7 @@ fn files_by_number_are_found_when_the_scenario_is_read_again() {
     let scenario = Scenario::parse(&text, "tests/files/walkers.toml", Format::Toml, &[])
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     let one = [("node.walker-{i}.count".to_owned(), "1".to_owned())];
-    let again = Scenario::parse(scenario.written_json(), "walkers", Format::Json, &one)
+    let again = Scenario::parse(&scenario.written_json(), "walkers", Format::Json, &one)
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     assert_eq!(again.nodes[1].motion, scenario.nodes[1].motion);
 }

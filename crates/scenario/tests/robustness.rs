@@ -10,7 +10,9 @@ const CELLS: &str = include_str!("../../../examples/cell-walk.toml");
 /// Parses, and renders what is refused.
 fn survives(text: &str, format: Format, overrides: &[(String, String)]) {
     match Scenario::parse(text, "input", format, overrides) {
-        Ok(scenario) => assert!(serde_json::from_str::<serde_json::Value>(scenario.canonical_json()).is_ok()),
+        Ok(scenario) => {
+            assert!(serde_json::from_str::<serde_json::Value>(&scenario.canonical_json()).is_ok())
+        }
         Err(diagnostics) => {
             assert!(!diagnostics.problems().is_empty());
             assert!(!diagnostics.render(true).is_empty());

@@ -93,7 +93,7 @@ fn the_canonical_scenario_needs_no_file() {
     let from_file = parsed(&scenario("", TRACE));
     let json = from_file.canonical_json();
     assert!(json.contains("1 I 0 1944\\n2 P 120 972") && !json.contains("film.txt"), "{json}");
-    let again = Scenario::parse(json, "elsewhere", Format::Json, &[]).expect("valid");
+    let again = Scenario::parse(&json, "elsewhere", Format::Json, &[]).expect("valid");
     let counts_of = |scenario| counts(&run(scenario, Options::default()).expect("the run succeeds"));
     assert_eq!(counts_of(&again), counts_of(&from_file));
 }

@@ -17,7 +17,14 @@ pub struct Measurement {
     pub lost_messages: u64,
     /// When the transfer was complete.
     pub completed_at: Option<Time>,
-    delays_ns: Vec<u64>,
+    /// Of messages, apart since a stream has none.
+    delays: Option<Box<Delays>>,
+}
+
+/// The delays of messages.
+#[derive(Clone, Debug, Default)]
+struct Delays {
+    all_ns: Vec<u64>,
     jitter_ns: f64,
 }
 
@@ -55,16 +62,24 @@ impl Measurement {
     /// A message has arrived, `delay` after it was written.
     pub fn on_delivery(&mut self, bytes: u64, delay: Span) {
         self.count_delivery(bytes);
-        if let Some(&before) = self.delays_ns.last() {
+        let delays = self.delays.get_or_insert_default();
+        if let Some(&before) = delays.all_ns.last() {
             // RFC 3550 section 6.4.1: J += (|D| - J) / 16, D the difference of two successive transit times.
-            self.jitter_ns += (delay.as_ns().abs_diff(before) as f64 - self.jitter_ns) / 16.0;
+            delays.jitter_ns += (delay.as_ns().abs_diff(before) as f64 - delays.jitter_ns) / 16.0;
         }
-        self.delays_ns.push(delay.as_ns());
+        delays.all_ns.push(delay.as_ns());
+    }
+
+    fn delays_ns(&self) -> &[u64] {
+        self.delays.as_ref().map_or(&[], |delays| &delays.all_ns)
     }
 
     /// Interarrival jitter (RFC 3550 section 6.4.1) at the end, in seconds; NaN with fewer than two messages.
     pub fn jitter_s(&self) -> f64 {
-        if self.delays_ns.len() < 2 { f64::NAN } else { self.jitter_ns / 1e9 }
+        match &self.delays {
+            Some(delays) if delays.all_ns.len() >= 2 => delays.jitter_ns / 1e9,
+            _ => f64::NAN,
+        }
     }
 
     /// How far it is.
@@ -77,7 +92,7 @@ impl Measurement {
             lost_messages,
             ..
         } = self;
-        let delays = self.delays_ns.len();
+        let delays = self.delays_ns().len();
         Mark { sent_messages, sent_bytes, delivered_messages, delivered_bytes, lost_messages, delays }
     }
 
@@ -91,19 +106,21 @@ impl Measurement {
             delivered_bytes: self.delivered_bytes - mark.delivered_bytes,
             lost_messages: self.lost_messages - mark.lost_messages,
             completed_at: self.completed_at,
-            delays_ns: self.delays_ns[mark.delays..].to_vec(),
-            jitter_ns: self.jitter_ns,
+            delays: self.delays.as_ref().map(|delays| {
+                let all_ns = delays.all_ns[mark.delays..].to_vec();
+                Box::new(Delays { all_ns, jitter_ns: delays.jitter_ns })
+            }),
         }
     }
 
     /// A percentile of the delays by nearest rank, in seconds; NaN without messages.
     pub fn delay_percentile_s(&self, percent: f64) -> f64 {
-        delay_percentile_s(&self.delays_ns, percent)
+        delay_percentile_s(self.delays_ns(), percent)
     }
 
     /// Mean and percentiles of the delays; NaN without messages.
     pub fn delay_statistics(&self) -> DelayStatistics {
-        delay_statistics(&self.delays_ns)
+        delay_statistics(self.delays_ns())
     }
 }
 

@@ -13,7 +13,7 @@ mod transfers;
 pub mod video;
 
 pub use bulk::{Bulk, Transfer};
-pub use measure::{Mark, Measurement, delay_percentile_s, delay_statistics};
+pub use measure::{DelayStatistics, Mark, Measurement, delay_percentile_s, delay_statistics};
 pub use messages::{Messages, OnOff};
 pub use reader::{Pace, Pause, Reader};
 pub use request_response::{Client, Server};

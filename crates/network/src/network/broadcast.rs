@@ -47,8 +47,7 @@ impl Network {
         // The first copy is the packet itself.
         self.created += copies.len() as u64 - 1;
         for dropped in copies.iter().filter_map(|(_, dropped)| *dropped) {
-            let drops = self.records[number as usize].drops.get_or_insert_default();
-            drops.of(dropped.reason, from).add(packet.size_bytes);
+            self.drops_of(number).of(dropped.reason, from).add(packet.size_bytes);
             self.dropped += 1;
         }
         let waiting = self.links[number as usize].link.waiting_packets(from, now);

@@ -15,12 +15,12 @@ impl Network {
     pub(crate) fn arm_indications(&mut self, moment: &mut Moment<'_>, number: u32) {
         let Some(due) = self.links[number as usize].link.next_indication() else { return };
         let due = due.max(moment.now);
-        self.records[number as usize].indications.arm(Some(due), Event::Indication(number), moment);
+        self.indications.entry(number).or_default().arm(Some(due), Event::Indication(number), moment);
     }
 
     /// Whether a wake-up for link events is still meant.
     pub(crate) fn indications_fire(&mut self, now: Time, number: u32) -> bool {
-        self.records[number as usize].indications.fires(now)
+        self.indications.get_mut(&number).is_some_and(|alarm| alarm.fires(now))
     }
 
     /// What was done about a link event may have given its link something to do.

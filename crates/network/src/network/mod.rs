@@ -49,11 +49,12 @@ struct LinkRecord {
     first_attachment: u32,
     /// The node that a wire leads to; on other links it is asked for by the attachment.
     leads_to: NodeId,
-    /// Of a link that has dropped something.
-    drops: Option<Box<DropCounts>>,
-    /// For its link events.
-    indications: Alarm,
+    /// Where its drops are among `Network::drops`; of a link that has dropped nothing none.
+    drops: u32,
 }
+
+/// Where no drops are.
+const NO_DROPS: u32 = u32::MAX;
 
 /// What a link needs that is no wire: a wire draws nothing, and knows by itself whether it is to be woken.
 struct Carrier {
@@ -182,6 +183,10 @@ pub struct Network {
     names: BTreeMap<u32, Arc<str>>,
     /// The links that are no wires.
     carriers: Vec<Carrier>,
+    /// By link, when it is asked for its link events: plain wires have none.
+    indications: BTreeMap<u32, Alarm>,
+    /// Of each link that has dropped something, in the order in which they did so first.
+    drops: Vec<DropCounts>,
     /// By node, those that take time over packets; empty where none does.
     processors: Vec<Option<Processor>>,
     /// The addresses of all attachments, link by link.
@@ -218,6 +223,8 @@ impl Network {
             records: Vec::new(),
             names: BTreeMap::new(),
             carriers: Vec::new(),
+            indications: BTreeMap::new(),
+            drops: Vec::new(),
             processors: Vec::new(),
             attachments: Vec::new(),
             created: 0,
@@ -262,8 +269,7 @@ impl Network {
         if of_interface != Some(name) {
             self.names.insert(number, name.into());
         }
-        let indications = Alarm::default();
-        self.records.push(LinkRecord { carrier, first_attachment, leads_to, drops: None, indications });
+        self.records.push(LinkRecord { carrier, first_attachment, leads_to, drops: NO_DROPS });
         LinkId(number)
     }
 
@@ -568,9 +574,19 @@ impl Network {
     /// A link does not deliver a packet: its account, and the network's.
     #[inline(always)]
     fn count_drop(&mut self, number: u32, from: Attachment, packet: Account, dropped: Dropped) {
-        let drops = self.records[number as usize].drops.get_or_insert_default();
-        drops.of(dropped.reason, from).add(packet.bytes);
+        self.drops_of(number).of(dropped.reason, from).add(packet.bytes);
         self.end_in_a_drop(packet);
+    }
+
+    /// What a link has dropped.
+    #[inline(always)]
+    fn drops_of(&mut self, number: u32) -> &mut DropCounts {
+        let drops = &mut self.records[number as usize].drops;
+        if *drops == NO_DROPS {
+            *drops = self.drops.len() as u32;
+            self.drops.push(DropCounts::default());
+        }
+        &mut self.drops[*drops as usize]
     }
 
     /// The link by which packets go on from a node, and the node that it leads to where it is a wire.
@@ -673,7 +689,7 @@ impl Network {
     /// Drops by place and reason, in the order of the links.
     pub fn drops(&self) -> impl Iterator<Item = Drops<'_>> {
         self.links().zip(&self.records).flat_map(|(link, record)| {
-            let counts = record.drops.iter().flat_map(|drops| &drops.0);
+            let counts = self.drops.get(record.drops as usize).into_iter().flat_map(|drops| &drops.0);
             counts.map(move |&((reason, from), count)| Drops { link, from, reason, count })
         })
     }

@@ -280,7 +280,7 @@ mod tests {
         let association = world.add_tcp(&tcp::Config::default(), ends.0, ends.1).expect("a route joins them");
         let source = Source::Bulk(Bulk::new(Activity { start: Time::ZERO, stop: Time::MAX }));
         let random = || stream("flow");
-        world.flows.push(Flow::new("flow", "bulk", "".into(), (source, random()), None, association));
+        world.flows.push(Flow::new("flow".into(), "bulk", "".into(), (source, random()), None, association));
         world.keep_series(&[]);
         world.cut_warm_up(Time::ZERO + Span::from_secs(1));
         world.run(Time::ZERO + Span::from_secs(2), &Watch::default(), &mut |_, _| true).expect("a run");

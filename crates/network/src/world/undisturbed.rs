@@ -50,7 +50,7 @@ fn busy(stations: u32) -> World {
         let source =
             Source::Messages(Box::new(Messages::new(activity, interval, Distribution::Constant(1000))));
         let random = || stream("flow");
-        world.flows.push(Flow::new("flow", "cbr", "".into(), (source, random()), None, association));
+        world.flows.push(Flow::new("flow".into(), "cbr", "".into(), (source, random()), None, association));
     }
     world
 }

@@ -23,6 +23,7 @@ pub mod wimax;
 pub mod wire;
 
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
@@ -53,6 +54,11 @@ pub(crate) trait Access {
 
     /// Its name, the only one among all accesses: result tables tell them apart by it.
     fn name(&self) -> &str;
+
+    /// The same, to be held together with the access where that is possible.
+    fn shared_name(&self) -> Arc<str> {
+        self.name().into()
+    }
 
     /// The largest IP packet that it carries.
     fn mtu_bytes(&self) -> u64;

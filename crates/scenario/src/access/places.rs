@@ -44,7 +44,7 @@ fn attach(
             neighbour,
             mtu_bytes: access.mtu_bytes() as u32,
             cost: access.cost(),
-            name: access.name().into(),
+            name: access.shared_name(),
         })
     })
     .collect()

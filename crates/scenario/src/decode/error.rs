@@ -17,7 +17,7 @@ pub(super) struct Fault<'de> {
 }
 
 pub(super) struct At<'de> {
-    pub node: &'de Node,
+    pub node: Node<'de>,
     pub path: String,
 }
 

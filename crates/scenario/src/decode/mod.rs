@@ -19,7 +19,6 @@ mod sharing;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ptr;
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
@@ -33,7 +32,7 @@ pub(crate) use self::one_or_many::OneOrMany;
 pub(crate) use self::sharing::{Sharing, share, sharing};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::suggest::{alternatives, nearest, nearest_key};
-use crate::tree::{Entry, Node, Table, Value};
+use crate::tree::{Node, Nodes, Table, Value};
 
 /// The serde name of a struct for whose first key a plain value may stand.
 const PLAIN_OR_TABLE: &str = "plain value or table";
@@ -49,7 +48,7 @@ const ELSEWHERE: [(&str, &str); 1] =
 ///
 /// Where values are `copies` of each other, which have the same place, what is wrong with all is told once.
 pub(crate) fn decode<'de, T: Deserialize<'de>>(
-    root: &'de Node,
+    root: Node<'de>,
     copies: bool,
     problems: &mut Problems,
 ) -> Option<T> {
@@ -72,11 +71,11 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(
                 };
                 if !matches!(fault.kind, Kind::Consequence) {
                     let problem =
-                        Problem::new(fault.message).at(at.node.place).path(at.path).help_if(fault.help);
+                        Problem::new(fault.message).at(at.node.place()).path(at.path).help_if(fault.help);
                     state.found.borrow_mut().push(problem);
                 }
                 // An error that comes back although its value counts as left out would come back forever.
-                if ptr::eq(at.node, root) || state.is_broken(at.node) {
+                if at.node == root || state.is_broken(at.node) {
                     break;
                 }
                 state.add_broken(at.node);
@@ -94,31 +93,31 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(
 struct State<'de> {
     found: RefCell<Vec<Problem>>,
     /// Values already reported, taken as left out.
-    broken: RefCell<Vec<&'de Node>>,
+    broken: RefCell<Vec<Node<'de>>>,
     /// Whether values with the same place are copies of each other, and the places of those reported.
     copies: bool,
     broken_places: RefCell<BTreeSet<Place>>,
     /// Tables whose unknown keys were reported, and what these keys probably meant.
-    searched: RefCell<Vec<(&'de Table, Vec<&'static str>)>>,
+    searched: RefCell<Vec<(Table<'de>, Vec<&'static str>)>>,
 }
 
 impl<'de> State<'de> {
-    fn add_broken(&self, node: &'de Node) {
+    fn add_broken(&self, node: Node<'de>) {
         self.broken.borrow_mut().push(node);
-        if let Some(place) = node.place.filter(|_| self.copies) {
+        if let Some(place) = node.place().filter(|_| self.copies) {
             self.broken_places.borrow_mut().insert(place);
         }
     }
 
-    fn is_broken(&self, node: &Node) -> bool {
+    fn is_broken(&self, node: Node<'_>) -> bool {
         let by_place =
-            self.copies && node.place.is_some_and(|place| self.broken_places.borrow().contains(&place));
-        by_place || self.broken.borrow().iter().any(|broken| ptr::eq(*broken, node))
+            self.copies && node.place().is_some_and(|place| self.broken_places.borrow().contains(&place));
+        by_place || self.broken.borrow().contains(&node)
     }
 
     /// Whether the absence of `key` follows from a problem already reported.
-    fn explains_absence(&self, table: &Table, key: &str) -> bool {
-        let meant = |(t, meant): &(&Table, Vec<&str>)| ptr::eq(*t, table) && meant.contains(&key);
+    fn explains_absence(&self, table: Table<'_>, key: &str) -> bool {
+        let meant = |(t, meant): &(Table<'_>, Vec<&str>)| *t == table && meant.contains(&key);
         table.get(key).is_some_and(|node| self.is_broken(node)) || self.searched.borrow().iter().any(meant)
     }
 }
@@ -159,7 +158,7 @@ pub(crate) fn write_step(f: &mut impl fmt::Write, step: &str) -> fmt::Result {
 
 /// One value of the tree, on its way into the model.
 struct NodeDeserializer<'de, 's> {
-    node: &'de Node,
+    node: Node<'de>,
     path: &'s Path<'s>,
     /// Keys of this table that named a variant and are used up.
     tags: Vec<&'static str>,
@@ -184,23 +183,23 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
 
     fn visit_table<V: Visitor<'de>>(
         &self,
-        table: &'de Table,
+        table: Table<'de>,
         keys: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error<'de>> {
         self.report_unknown_keys(table, keys);
-        let access = TableAccess { rest: table.entries.iter(), keys, value: None, of: self };
+        let access = TableAccess { rest: table.entries(), keys, value: None, of: self };
         visitor.visit_map(access)
     }
 
-    fn report_unknown_keys(&self, table: &'de Table, keys: &'static [&'static str]) {
+    fn report_unknown_keys(&self, table: Table<'de>, keys: &'static [&'static str]) {
         let known = |key: &str| keys.contains(&key) || self.tags.contains(&key);
-        if table.entries.iter().all(|e| known(&e.key))
-            || self.state.searched.borrow().iter().any(|(t, _)| ptr::eq(*t, table))
+        if table.entries().all(|e| known(e.key()))
+            || self.state.searched.borrow().iter().any(|(t, _)| *t == table)
         {
             return;
         }
-        let first = table.entries.iter().find(|e| !known(&e.key)).and_then(|e| e.key_place);
+        let first = table.entries().find(|e| !known(e.key())).and_then(Node::key_place);
         if self.state.copies
             && let Some(place) = first
             && !self.state.broken_places.borrow_mut().insert(place)
@@ -210,22 +209,22 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
         // Rather a key that is still free than one that stands beside it. Looked up once: tables may be large.
         let free: Vec<_> = keys.iter().copied().filter(|key| table.get(key).is_none()).collect();
         let mut meanings = Vec::new();
-        for entry in table.entries.iter().filter(|e| !known(&e.key)) {
+        for entry in table.entries().filter(|e| !known(e.key())) {
             if self.state.found.borrow().len() >= Problems::MAX {
                 break;
             }
-            let meant = nearest_key(&entry.key, free.iter().copied())
-                .or_else(|| nearest_key(&entry.key, keys.iter().copied()));
+            let meant = nearest_key(entry.key(), free.iter().copied())
+                .or_else(|| nearest_key(entry.key(), keys.iter().copied()));
             let list = alternatives(self.tags.iter().chain(keys).copied());
-            let elsewhere = ELSEWHERE.iter().find(|(key, _)| *key == &*entry.key);
+            let elsewhere = ELSEWHERE.iter().find(|(key, _)| *key == entry.key());
             let help = match (meant, elsewhere) {
                 (Some(meant), _) => format!("did you mean `{meant}`? The keys here: {list}"),
                 (None, Some((_, belongs))) => format!("{belongs}; the keys here: {list}"),
                 (None, None) => format!("the keys here: {list}"),
             };
             meanings.extend(meant);
-            let problem = Problem::new(format!("unknown key `{}`", entry.key))
-                .at(entry.key_place)
+            let problem = Problem::new(format!("unknown key `{}`", entry.key()))
+                .at(entry.key_place())
                 .path(self.path.to_string())
                 .help(help);
             self.state.found.borrow_mut().push(problem);
@@ -236,12 +235,12 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
     /// Which variant a table's tag names, and where the tag stands.
     fn variant(
         &self,
-        table: &'de Table,
+        table: Table<'de>,
         tag: &'static str,
         default: Option<&'static str>,
         variants: &'static [&'static str],
     ) -> Result<&'static str, Error<'de>> {
-        let written = table.get(tag).filter(|node| !self.state.is_broken(node));
+        let written = table.get(tag).filter(|node| !self.state.is_broken(*node));
         let Some(node) = written else {
             return default.ok_or_else(|| {
                 let missing: Error<'de> = de::Error::missing_field(tag);
@@ -265,7 +264,7 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
         if let Some(tag) = name.strip_prefix("tag:") {
             let (tag, default) =
                 tag.split_once('=').map_or((tag, None), |(tag, default)| (tag, Some(default)));
-            return match (&self.node.value, default) {
+            return match (self.node.value(), default) {
                 (Value::Table(table), default) => {
                     let variant = self.variant(table, tag, default, variants)?;
                     let mut tags = self.tags.clone();
@@ -301,14 +300,14 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             return Err(Error::new(format!("a table is needed here, not {}", self.node.noun())).help(help));
         };
         self.report_unknown_keys(table, variants);
-        let known: Vec<&Entry> = table.entries.iter().filter(|e| variants.contains(&&*e.key)).collect();
+        let known: Vec<Node<'_>> = table.entries().filter(|e| variants.contains(&e.key())).collect();
         match known[..] {
-            [entry] if self.state.is_broken(&entry.node) => Err(Error::consequence()),
+            [entry] if self.state.is_broken(entry) => Err(Error::consequence()),
             [entry] => {
-                let variant = choose(&entry.key, "key", variants)?;
-                Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
+                let variant = choose(entry.key(), "key", variants)?;
+                Ok(Choice { variant, content: Content::Key(entry), of: self })
             }
-            [] if table.entries.iter().any(|e| !self.tags.contains(&&*e.key)) => Err(Error::consequence()),
+            [] if table.entries().any(|e| !self.tags.contains(&e.key())) => Err(Error::consequence()),
             [] if !self.tags.is_empty() => Err(Error::new(format!("{list} is missing")).help(help)),
             [] => Err(Error::new("this table is empty").help(help)),
             _ => Err(Error::new(format!("only one of the keys {list} may stand here")).help(help)),
@@ -344,12 +343,12 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
     type Error = Error<'de>;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error<'de>> {
-        self.place(match &self.node.value {
+        self.place(match self.node.value() {
             Value::Text(text) => visitor.visit_borrowed_str(text),
-            Value::Integer(number) => visitor.visit_i64(*number),
-            Value::Float(number) => visitor.visit_f64(*number),
-            Value::Boolean(yes) => visitor.visit_bool(*yes),
-            Value::Date(_) => Err(de::Error::invalid_type(Unexpected::Other("a date"), &visitor)),
+            Value::Integer(number) => visitor.visit_i64(number),
+            Value::Float(number) => visitor.visit_f64(number),
+            Value::Boolean(yes) => visitor.visit_bool(yes),
+            Value::Date => Err(de::Error::invalid_type(Unexpected::Other("a date"), &visitor)),
             Value::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
             Value::Table(_) => Err(de::Error::invalid_type(Unexpected::Map, &visitor)),
         })
@@ -365,23 +364,19 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
         visitor: V,
     ) -> Result<V::Value, Error<'de>> {
         if name == one_or_many::NAME {
-            return match &self.node.value {
+            return match self.node.value() {
                 Value::List(_) => self.deserialize_seq(visitor),
-                _ => visitor.visit_seq(ListAccess {
-                    rest: std::slice::from_ref(self.node).iter(),
-                    index: None,
-                    of: &self,
-                }),
+                _ => visitor.visit_seq(ListAccess { rest: self.node.alone(), index: None, of: &self }),
             };
         }
         visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error<'de>> {
-        match &self.node.value {
+        match self.node.value() {
             Value::List(list) => {
-                let result = visitor.visit_seq(ListAccess { rest: list.iter(), index: Some(0), of: &self });
-                let broken = list.iter().any(|node| self.state.is_broken(node));
+                let result = visitor.visit_seq(ListAccess { rest: list.clone(), index: Some(0), of: &self });
+                let broken = list.into_iter().any(|node| self.state.is_broken(node));
                 self.place(result.map_err(|error| match error.0.at {
                     None if broken => Error::consequence(),
                     _ => error,
@@ -412,7 +407,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
         keys: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error<'de>> {
-        match &self.node.value {
+        match self.node.value() {
             Value::Table(table) => self.place(self.visit_table(table, keys, visitor)),
             _ if name == PLAIN_OR_TABLE => {
                 self.place(visitor.visit_map(ShorthandAccess { key: keys.first().copied(), of: &self }))
@@ -443,7 +438,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
 
 /// The elements of a list that are not broken.
 struct ListAccess<'de, 'a> {
-    rest: std::slice::Iter<'de, Node>,
+    rest: Nodes<'de>,
     /// `None` when the list is one table, whose path is that of the list.
     index: Option<usize>,
     of: &'a NodeDeserializer<'de, 'a>,
@@ -480,9 +475,9 @@ impl<'de> SeqAccess<'de> for ListAccess<'de, '_> {
 
 /// The known keys of a table whose values are not broken.
 struct TableAccess<'de, 'a, 's> {
-    rest: std::slice::Iter<'de, Entry>,
+    rest: Nodes<'de>,
     keys: &'static [&'static str],
-    value: Option<&'de Entry>,
+    value: Option<Node<'de>>,
     of: &'a NodeDeserializer<'de, 's>,
 }
 
@@ -491,15 +486,15 @@ impl<'de> MapAccess<'de> for TableAccess<'de, '_, '_> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error<'de>> {
         let (keys, state) = (self.keys, self.of.state);
-        let usable = |e: &&'de Entry| keys.contains(&&*e.key) && !state.is_broken(&e.node);
+        let usable = |e: &Node<'de>| keys.contains(&e.key()) && !state.is_broken(*e);
         self.value = self.rest.by_ref().find(usable);
-        self.value.map(|entry| seed.deserialize(BorrowedStrDeserializer::new(&entry.key))).transpose()
+        self.value.map(|entry| seed.deserialize(BorrowedStrDeserializer::new(entry.key()))).transpose()
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error<'de>> {
         let entry = self.value.take().ok_or_else(|| Error::new("a value was asked for before its key"))?;
-        let path = &Path::Key(self.of.path, &entry.key);
-        seed.deserialize(NodeDeserializer { node: &entry.node, path, tags: Vec::new(), state: self.of.state })
+        let path = &Path::Key(self.of.path, entry.key());
+        seed.deserialize(NodeDeserializer { node: entry, path, tags: Vec::new(), state: self.of.state })
     }
 }
 
@@ -514,11 +509,11 @@ enum Content<'de> {
     /// Nothing: the name is all.
     None,
     /// The other keys of the table that the tag stands in, and the tags used up so far.
-    Tagged(&'de Table, Vec<&'static str>),
+    Tagged(Table<'de>, Vec<&'static str>),
     /// The plain value itself, for the variant's first key.
     Shorthand,
     /// The value of the key that is the variant's name.
-    Key(&'de Node),
+    Key(Node<'de>),
 }
 
 impl<'de, 'a> EnumAccess<'de> for Choice<'de, 'a> {

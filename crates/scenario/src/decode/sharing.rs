@@ -76,5 +76,7 @@ mod tests {
         assert!(Arc::ptr_eq(&nodes[0].kind, &nodes[1].kind) && !Arc::ptr_eq(&nodes[1].kind, &nodes[2].kind));
         assert!(nodes[2].multihomed);
         assert!(Arc::ptr_eq(&flows[0].transport, &flows[1].transport));
+        let letters = [&nodes[1].name, &one.between[1], &two.between[0], &flows[0].to, &flows[1].from];
+        assert!(letters.iter().all(|name| name.as_ptr() == nodes[1].name.as_ptr()), "all are b");
     }
 }

@@ -29,43 +29,49 @@ use serde::{Deserialize, Deserializer};
 use self::series::Quantity;
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::repeat;
-use crate::tree::{Entry, Node, Table, Value};
+use crate::tree::{New, Node, Tree, Value};
 
 /// Larger files are refused: a node's motion takes a line a move.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads the files that the scenario names; a path is relative to the folder of `source_name`.
-pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems) {
+pub(crate) fn apply(tree: &mut Tree, source_name: &str, problems: &mut Problems) {
     let folder = Path::new(source_name).parent().unwrap_or(Path::new("")).to_owned();
-    let mut files = Files { folder, read: BTreeMap::new(), problems };
-    let Value::Table(root) = &mut root.value else { return };
-    for section in &mut root.entries {
-        let keys: &[&str] = match &*section.key {
+    let mut files = Files { folder, read: BTreeMap::new(), tree, problems };
+    for section in files.tree.root().numbers() {
+        let section = files.tree.node(section);
+        let keys: &[&str] = match section.key() {
             "node" => &["motion"],
             "flow" => &["application"],
             "link" => &["rate", "delay", "loss"],
             "wifi" => &["loss"],
             _ => &["coverage"],
         };
-        let Value::List(elements) = &mut section.node.value else { continue };
-        for (index, element) in elements.iter_mut().enumerate() {
-            if !names_file(element, keys) {
-                continue;
-            }
-            let name = element.name().map_or_else(|| index.to_string(), str::to_owned);
-            let Value::Table(element) = &mut element.value else { continue };
-            for entry in element.entries.iter_mut().filter(|entry| keys.contains(&&*entry.key)) {
-                let path = format!("{}.{name}.{}", section.key, entry.key);
-                match (&*entry.key, &mut entry.node.value) {
-                    ("motion", Value::Table(table)) => files.motion(table, &path),
-                    ("application", Value::Table(table)) => files.trace(table, &path),
-                    ("coverage", Value::Table(table)) => files.errors(table, &path),
-                    (key, Value::Table(table)) => files.over_time(key, table, &path),
+        let Some(elements) = section.list() else { continue };
+        let first = section.numbers().start;
+        let naming: Vec<u32> =
+            elements.filter(|element| names_file(*element, keys)).map(Node::number).collect();
+        let section = section.key().to_owned();
+        for element in naming {
+            let element_node = files.tree.node(element);
+            let name = element_node.name().map_or_else(|| (element - first).to_string(), str::to_owned);
+            for entry in element_node.numbers() {
+                let entry = files.tree.node(entry);
+                let key = entry.key().to_owned();
+                if !keys.contains(&&*key) {
+                    continue;
+                }
+                let (number, path) = (entry.number(), format!("{section}.{name}.{key}"));
+                match (&*key, entry.value()) {
+                    ("motion", Value::Table(_)) => files.motion(number, &path),
+                    ("application", Value::Table(_)) => files.trace(number, &path),
+                    ("coverage", Value::Table(_)) => files.errors(number, &path),
+                    (key, Value::Table(_)) => files.over_time(key, number, &path),
                     // A table a direction, or a loss.
-                    ("rate" | "delay" | "loss", Value::List(list)) => {
-                        for (direction, node) in list.iter_mut().enumerate() {
-                            if let Value::Table(table) = &mut node.value {
-                                files.over_time(&entry.key, table, &format!("{path}.{direction}"));
+                    ("rate" | "delay" | "loss", Value::List(_)) => {
+                        for (direction, node) in entry.numbers().enumerate() {
+                            if files.tree.node(node).table().is_some() {
+                                files.over_time(&key, node, &format!("{path}.{direction}"));
                             }
                         }
                     }
@@ -77,15 +83,15 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
 }
 
 /// Whether one of these keys of an element leads to the name of a file.
-fn names_file(element: &Node, keys: &[&str]) -> bool {
-    let Value::Table(element) = &element.value else { return false };
-    let names = |node: &Node| match &node.value {
-        Value::Table(table) => REPLACED.iter().any(|replaced| table.get(replaced.key).is_some()),
-        _ => false,
+fn names_file(element: Node<'_>, keys: &[&str]) -> bool {
+    let names = |node: Node<'_>| {
+        node.table().is_some_and(|table| REPLACED.iter().any(|replaced| table.get(replaced.key).is_some()))
     };
-    element.entries.iter().filter(|entry| keys.contains(&&*entry.key)).any(|entry| match &entry.node.value {
-        Value::List(list) => list.iter().any(names),
-        _ => names(&entry.node),
+    let entries = element.table().into_iter().flat_map(|table| table.entries());
+    let mut of_keys = entries.filter(|entry| keys.contains(&entry.key()));
+    of_keys.any(|entry| match entry.list() {
+        Some(mut list) => list.any(names),
+        None => names(entry),
     })
 }
 
@@ -111,67 +117,78 @@ struct Files<'a> {
     folder: PathBuf,
     /// Each is read once, and what is wrong with it as a whole is told once.
     read: BTreeMap<String, Option<Text>>,
+    tree: &'a mut Tree,
     problems: &'a mut Problems,
 }
 
 impl Files<'_> {
+    fn get(&self, table: u32, key: &str) -> Option<Node<'_>> {
+        self.tree.node(table).table()?.get(key)
+    }
+
+    fn get_text(&self, table: u32, key: &str) -> Option<&str> {
+        self.get(table, key)?.text()
+    }
+
     /// Puts the lines about the node in place of a file of motion.
-    fn motion(&mut self, table: &mut Table, path: &str) {
-        let parse = match table.get("kind").and_then(Node::text) {
+    fn motion(&mut self, table: u32, path: &str) {
+        let kind = self.get_text(table, "kind");
+        let bonnmotion = kind == Some("bonnmotion");
+        let parse = match kind {
             Some("setdest") => setdest::parse,
             Some("bonnmotion") => bonnmotion::parse,
             _ => return,
         };
-        if table.get("node").and_then(Node::text).is_some_and(waits) {
+        if self.get_text(table, "node").is_some_and(waits) {
             return self.anchor(table, "file");
         }
-        let Some(&Value::Integer(node)) = table.get("node").map(|node| &node.value) else { return };
+        let Some(entry) = self.get(table, "node") else { return };
+        let Value::Integer(node) = entry.value() else { return };
+        let entry = entry.number();
         // Decoding refuses a number that no node can have.
         let Ok(node) = u32::try_from(node) else { return };
-        let bonnmotion = table.get("kind").and_then(Node::text) == Some("bonnmotion");
         if let Some(walk) = self.parse(table, FILE_OF_CONTENT, path, |text| parse(text, node)) {
-            put(table, FILE_OF_CONTENT, Value::Text(walk.lines));
+            self.put_text(table, FILE_OF_CONTENT, &walk.lines);
             // Its lines have no numbers: the only one that is left is the first.
-            if let Some(node) = table.entries.iter_mut().find(|entry| bonnmotion && &*entry.key == "node") {
-                node.node.value = Value::Integer(0);
+            if bonnmotion {
+                self.tree.set_value(entry, New::integer(0));
             }
         }
     }
 
     /// Puts the points in place of a file of errors.
-    fn errors(&mut self, table: &mut Table, path: &str) {
-        if table.get("model").and_then(Node::text) != Some("table") {
+    fn errors(&mut self, table: u32, path: &str) {
+        if self.get_text(table, "model") != Some("table") {
             return;
         }
         if let Some(points) = self.parse(table, FILE_OF_POINTS, path, errors::parse) {
+            let tree = &mut *self.tree;
             let point = |(distance_m, error): (f64, f64)| {
-                let entry = |key: &str, value| Entry {
-                    key: key.into(),
-                    key_place: None,
-                    node: Node { place: None, value },
-                };
-                let distance = Value::Text(crate::units::length_text(distance_m));
-                let entries = vec![entry("distance", distance), entry("error", Value::Float(error))];
-                Node { place: None, value: Value::Table(Table { entries }) }
+                let distance = tree.text(&crate::units::length_text(distance_m));
+                let entries =
+                    [tree.under("distance", None, distance), tree.under("error", None, New::float(error))];
+                tree.table(entries)
             };
-            put(table, FILE_OF_POINTS, Value::List(points.into_iter().map(point).collect()));
+            let points: Vec<_> = points.into_iter().map(point).collect();
+            let points = self.tree.list(points);
+            self.put(table, FILE_OF_POINTS, points);
         }
     }
 
     /// Puts the lines in place of a trace of frames or of transfers.
-    fn trace(&mut self, table: &mut Table, path: &str) {
-        let parse = match table.get("kind").and_then(Node::text) {
+    fn trace(&mut self, table: u32, path: &str) {
+        let parse = match self.get_text(table, "kind") {
             Some("video") => |text: &str| frames::parse(text).map(|trace| trace.lines),
             Some("transfers") => |text: &str| transfers::parse(text).map(|list| list.lines),
             _ => return,
         };
         if let Some(lines) = self.parse(table, TRACE, path, parse) {
-            put(table, TRACE, Value::Text(lines));
+            self.put_text(table, TRACE, &lines);
         }
     }
 
     /// Puts the lines in place of a file of rates, delays or losses, or of opportunities.
-    fn over_time(&mut self, key: &str, table: &mut Table, path: &str) {
+    fn over_time(&mut self, key: &str, table: u32, path: &str) {
         let quantity = match key {
             "rate" => Quantity::Mbps,
             "delay" => Quantity::Ms,
@@ -179,38 +196,40 @@ impl Files<'_> {
         };
         let parse = |text: &str| series::parse(text, quantity);
         if let Some(values) = self.parse(table, FILE_OF_CONTENT, path, parse) {
-            put(table, FILE_OF_CONTENT, Value::Text(values.lines));
+            self.put_text(table, FILE_OF_CONTENT, &values.lines);
         }
         let parse = |text: &str| mahimahi::parse(text).map(|_| text.to_owned());
         if let Some(lines) = self.parse(table, MAHIMAHI, path, parse) {
-            put(table, MAHIMAHI, Value::Text(lines));
+            self.put_text(table, MAHIMAHI, &lines);
         }
     }
 
     /// Names the file from wherever the scenario is read again. A path of this folder has no other form where there is no
     /// current folder.
-    fn anchor(&self, table: &mut Table, key: &str) {
-        let file = table.entries.iter_mut().find(|entry| *entry.key == *key);
-        if let Some(Value::Text(name)) = file.map(|entry| &mut entry.node.value)
-            && let Ok(path) = std::path::absolute(self.folder.join(&*name))
+    fn anchor(&mut self, table: u32, key: &str) {
+        let Some(file) = self.get(table, key) else { return };
+        if let Some(name) = file.text()
+            && let Ok(path) = std::path::absolute(self.folder.join(name))
             && let Some(path) = path.to_str()
         {
-            *name = path.to_owned();
+            let file = file.number();
+            let path = self.tree.text(path);
+            self.tree.set_value(file, path);
         }
     }
 
     /// What the file says. It may not stand there already. The path is that of the table.
     fn parse<T>(
         &mut self,
-        table: &mut Table,
+        table: u32,
         Replaced { key, by }: Replaced,
         path: &str,
         parse: impl Fn(&str) -> Result<T, Fault>,
     ) -> Option<T> {
         let path = &format!("{path}.{key}");
-        let file = table.get(key)?;
-        let (name, place) = (file.text()?.to_owned(), file.place);
-        if table.get(by).is_some() {
+        let file = self.get(table, key)?;
+        let (name, place) = (file.text()?.to_owned(), file.place());
+        if self.get(table, by).is_some() {
             let message = format!("`{key}` and `{by}` say the same thing twice");
             self.problems.add(Problem::new(message).at(place).path(path).help("write one of them"));
             return None;
@@ -233,6 +252,19 @@ impl Files<'_> {
                 None
             }
         }
+    }
+
+    /// Puts a value in place of the name of a file.
+    fn put(&mut self, table: u32, replaced: Replaced, value: New) {
+        if let Some(file) = self.get(table, replaced.key).map(Node::number) {
+            self.tree.set_key(file, replaced.by);
+            self.tree.set_value(file, value);
+        }
+    }
+
+    fn put_text(&mut self, table: u32, replaced: Replaced, text: &str) {
+        let text = self.tree.text(text);
+        self.put(table, replaced, text);
     }
 
     fn read(&mut self, name: &str, place: Option<Place>, path: &str) -> Option<Text> {
@@ -271,14 +303,6 @@ fn read(path: &Path) -> Result<String, (String, String)> {
         .map_err(|error| fault(format!("{shown} cannot be read: {error}"), "look at its permissions"))?;
     String::from_utf8(octets)
         .map_err(|_| fault(format!("{shown} is no text in UTF-8"), "is it compressed? Unpack it first"))
-}
-
-/// Puts a value in place of the name of a file.
-fn put(table: &mut Table, replaced: Replaced, value: Value) {
-    if let Some(entry) = table.entries.iter_mut().find(|entry| *entry.key == *replaced.key) {
-        entry.key = replaced.by.into();
-        entry.node.value = value;
-    }
 }
 
 /// What a file says of a node.

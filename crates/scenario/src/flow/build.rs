@@ -43,7 +43,7 @@ impl Builder<'_> {
         };
         let (source, server) = application(&model.application, reliable, activity);
         let flow = Flow::new(
-            &model.name,
+            (&model.name).into(),
             model.application.kind(),
             shared(model.transport.rules_name(), world.flows.last().map(|before| &before.variant)),
             (source, stream("application")),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use crate::application::model::Application;
 use crate::decode::{Sharing, share};
 use crate::model::dscp::Dscp;
+use crate::model::name::Name;
 use crate::transport::Transport;
 use crate::units;
 
@@ -18,11 +19,11 @@ use crate::units;
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The flow's name in results.
-    pub name: String,
+    pub name: Name,
     /// The node that sends (with `bidirectional`, one of two); with `request_response`, the client. It opens the TCP connection or the SCTP association.
-    pub from: String,
+    pub from: Name,
     /// The node that receives; with `request_response`, the server.
-    pub to: String,
+    pub to: Name,
     /// What carries the data.
     #[serde(deserialize_with = "transport")]
     #[schemars(with = "Transport")]

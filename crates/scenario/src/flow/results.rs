@@ -3,7 +3,7 @@
 use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
-use roamsim_network::application::Measurement;
+use roamsim_network::application::{DelayStatistics, Measurement};
 use roamsim_network::flow::{Association, Flow};
 use roamsim_network::socket::Counts;
 use roamsim_network::subject::Subject;
@@ -63,7 +63,13 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
     let active_until = |flow: &Flow| flow.measurement.completed_at.unwrap_or(stop(flow));
     let active_from = |flow: &Flow| flow.source.activity().start.max(world.measured_from());
     let active_s = |flow: &Flow| active_until(flow).since(active_from(flow)).as_secs_f64();
-    let delays: Vec<_> = measured.iter().map(|measured| measured.delay_statistics()).collect();
+    // A stream has none.
+    let delays: Vec<_> = both()
+        .map(|(flow, measured)| (!flow.is_stream()).then(|| Box::new(measured.delay_statistics())))
+        .collect();
+    let delay = |name, of: fn(&DelayStatistics) -> f64| {
+        float(name, "s", delays.iter().map(move |delays| delays.as_deref().map_or(f64::NAN, of)))
+    };
     let lost = |flow: &Flow, measured: &Measurement| messages_only(flow, measured.lost_messages);
     Table {
         name: "flows",
@@ -114,10 +120,10 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
                     completed.map_or(f64::NAN, |at| at.since(flow.source.activity().start).as_secs_f64())
                 }),
             ),
-            float("mean_delay_s", "s", delays.iter().map(|delay| delay.mean_s)),
-            float("median_delay_s", "s", delays.iter().map(|delay| delay.median_s)),
-            float("p95_delay_s", "s", delays.iter().map(|delay| delay.p95_s)),
-            float("p99_delay_s", "s", delays.iter().map(|delay| delay.p99_s)),
+            delay("mean_delay_s", |delays| delays.mean_s),
+            delay("median_delay_s", |delays| delays.median_s),
+            delay("p95_delay_s", |delays| delays.p95_s),
+            delay("p99_delay_s", |delays| delays.p99_s),
             float("jitter_s", "s", measured.iter().map(|measured| measured.jitter_s())),
             float("lost_packets", "messages", both().map(|(flow, measured)| lost(flow, measured))),
             float(

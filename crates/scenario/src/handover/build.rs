@@ -87,7 +87,7 @@ impl Builder<'_> {
     /// Binds the interfaces of nodes whose addresses stay with their links.
     pub(crate) fn bind_multihomed(&self, topology: &mut Topology) {
         for node in self.scenario.nodes.iter().filter(|node| node.multihomed) {
-            let interfaces = topology.node(self.node(&node.name)).interfaces.clone();
+            let interfaces = topology.node(self.node(&node.name)).interfaces.to_vec();
             // Not the broadcast interface of a base station, which leads to nobody.
             let leads_away = |&number: &u32| {
                 let interface = topology.interface(Address(number));

@@ -201,7 +201,9 @@ fn check_mobile_node(
     }
     let handed_over = |node: &str| scenario.mih_handovers.iter().any(|other| other.mobile_node == node);
     let both = |flow: &&Flow| {
-        [&flow.from, &flow.to].contains(&name) && handed_over(&flow.from) && handed_over(&flow.to)
+        [&flow.from, &flow.to].iter().any(|end| ***end == **name)
+            && handed_over(&flow.from)
+            && handed_over(&flow.to)
     };
     if let Some(flow) = scenario.flows.iter().find(both) {
         let message =
@@ -209,7 +211,8 @@ fn check_mobile_node(
         report.add(&steps, message, "let the flow end at a node that stays");
     }
     let of_transfers = |flow: &&Flow| {
-        [&flow.from, &flow.to].contains(&name) && matches!(flow.application, Application::Transfers(_))
+        [&flow.from, &flow.to].iter().any(|end| ***end == **name)
+            && matches!(flow.application, Application::Transfers(_))
     };
     if let Some(flow) = scenario.flows.iter().find(of_transfers) {
         let message = format!(
@@ -219,7 +222,7 @@ fn check_mobile_node(
         let help = "write application = { kind = \"bulk\" } or \"transfer\" there, or let the transfers end at a node that stays";
         report.add(&steps, message, help);
     }
-    let mut flows = scenario.flows.iter().filter(|flow| flow.from == *name || flow.to == *name).peekable();
+    let mut flows = scenario.flows.iter().filter(|flow| flow.from == **name || flow.to == **name).peekable();
     let nothing = flows.peek().is_none();
     if flows.all(|flow| matches!(*flow.transport, Transport::Sctp(_))) {
         let message = match nothing {

@@ -11,5 +11,6 @@
 
 pub mod distribution;
 pub mod dscp;
+pub mod name;
 pub mod node;
 pub mod scenario;

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::distribution::TimeDistribution;
+use super::name::Name;
 use crate::access::wifi::station::WifiStation;
 use crate::decode::{Sharing, share};
 use crate::handover::model::Scheme;
@@ -19,7 +20,7 @@ use crate::units;
 #[serde(from = "NodeTable")]
 pub struct Node {
     /// Its name, by which links, cells, flows and signalling refer to it.
-    pub name: String,
+    pub name: Name,
     /// What it is like. Nodes that are alike, one behind the other, have it together.
     pub kind: Arc<Kind>,
 }
@@ -50,7 +51,7 @@ pub struct Kind {
 #[serde(rename = "Node", deny_unknown_fields)]
 struct NodeTable {
     /// The node's name, by which links, cells, flows and signalling refer to it.
-    name: String,
+    name: Name,
     /// Where it is, or where its motion begins. Base stations and stations of a `[[cell]]` need it, unless their motion
     /// comes from a file.
     #[serde(default)]

@@ -1,12 +1,14 @@
 //! The whole scenario and its `[scenario]` table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use foldhash::fast::FixedState;
 use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::dscp::Dscp;
+use super::name::Name;
 use super::node::Node;
 use crate::access::cell::model::Cell;
 use crate::access::dect::model::Dect;
@@ -19,6 +21,7 @@ use crate::flow::model::Flow;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
 use crate::motion::model::Area;
+use crate::packed::PackedText;
 use crate::signalling::model::Signalling;
 use crate::units;
 
@@ -66,7 +69,7 @@ pub struct Scenario {
     pub mih_handovers: Vec<MihHandover>,
     /// The tree that this scenario was decoded from, as JSON with sorted keys.
     #[serde(skip)]
-    pub(crate) canonical: String,
+    pub(crate) canonical: PackedText,
     /// The same before elements were repeated, where any were.
     #[serde(skip)]
     pub(crate) written: Option<String>,
@@ -138,6 +141,17 @@ impl IpVersion {
 }
 
 impl Scenario {
+    /// Has links and flows hold the names of nodes together with these.
+    pub(crate) fn share_names(&mut self) {
+        let nodes: HashSet<Name, FixedState> = self.nodes.iter().map(|node| node.name.clone()).collect();
+        let ends = self.links.iter_mut().flat_map(|link| &mut link.between);
+        for name in ends.chain(self.flows.iter_mut().flat_map(|flow| [&mut flow.from, &mut flow.to])) {
+            if let Some(of_node) = nodes.get(name) {
+                *name = of_node.clone();
+            }
+        }
+    }
+
     /// Every access, in the order in which their links join the topology. With the keys above, this is where a technology
     /// is named.
     pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
@@ -172,13 +186,13 @@ impl Scenario {
     /// The scenario as JSON with sorted keys: the tree as written, after overrides and before defaults.
     ///
     /// Two scenarios with the same text here are the same scenario; it is what results are keyed by.
-    pub fn canonical_json(&self) -> &str {
-        &self.canonical
+    pub fn canonical_json(&self) -> String {
+        self.canonical.text()
     }
 
     /// The same with elements that stand for many as they were written: to read it again with other values, such as of
     /// `count`.
-    pub fn written_json(&self) -> &str {
-        self.written.as_ref().unwrap_or(&self.canonical)
+    pub fn written_json(&self) -> String {
+        self.written.clone().unwrap_or_else(|| self.canonical_json())
     }
 }

@@ -135,7 +135,8 @@ impl Builder<'_> {
     /// The links of a node tell Link_Going_Down again when they come to this confidence. Returns it in percent.
     fn await_confidence(&self, world: &mut World, node: &str, confidence: Option<f64>) -> u8 {
         let Some(percent) = confidence.map(percent) else { return 0 };
-        for interface in world.network.topology.node(self.node(node)).interfaces.clone() {
+        let interfaces = world.network.topology.node(self.node(node)).interfaces.clone();
+        for &interface in &*interfaces {
             world.await_confidence(Address(interface), percent);
         }
         percent

@@ -267,7 +267,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             report.add(&join(&place, ["upon"]), message, "add it to `events`, or name one of them");
         }
         let cell = member(&action.link);
-        let keeps_all = scenario.nodes.iter().any(|node| node.name == source.from && node.multihomed);
+        let keeps_all = scenario.nodes.iter().any(|node| node.name == *source.from && node.multihomed);
         if action.action == LinkActionKind::Scan && !cell.is_some_and(|cell| cell.scans_when_told()) {
             let message = format!("the link of \"{}\" is not able to scan when it is told to", action.link);
             let help = "name a [[wifi]] with `beacons`, or a [[wimax]] with `scanning` in its `entry`";

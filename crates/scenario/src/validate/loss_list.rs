@@ -8,6 +8,7 @@ use super::{At, Key, Report, Step, join};
 use crate::access::wire::model::LossModel;
 use crate::access::{Access, Pair};
 use crate::application::model::Application;
+use crate::model::name::Name;
 use crate::{Scenario, build};
 
 /// Whose data pass a direction of a link, by the link's name and the node that sends there; a signalling source has no name
@@ -15,7 +16,7 @@ use crate::{Scenario, build};
 type Passing<'a> = BTreeMap<(String, String), Vec<Option<&'a str>>>;
 
 /// A loss: where it stands, in what, who sends there, whose frames it is of, and what decides.
-type Found<'a> = (Vec<Step>, &'a str, Vec<&'a String>, Option<&'a String>, &'a LossModel);
+type Found<'a> = (Vec<Step>, &'a str, Vec<&'a str>, Option<&'a str>, &'a LossModel);
 
 /// The losses of wires and of cells of 802.11.
 fn losses(scenario: &Scenario) -> Vec<Found<'_>> {
@@ -23,14 +24,15 @@ fn losses(scenario: &Scenario) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     for (i, link) in scenario.links.iter().enumerate() {
         found.extend(link.loss.iter().enumerate().map(|(j, loss)| -> Found<'_> {
-            let senders = link.between.iter().collect();
-            (at("link", i, j), &link.name, senders, loss.from.as_ref(), &loss.model)
+            let senders = link.between.iter().map(Name::as_str).collect();
+            (at("link", i, j), &link.name, senders, loss.from.as_deref(), &loss.model)
         }));
     }
     for (i, cell) in scenario.wifi.iter().enumerate() {
         found.extend(cell.loss.iter().enumerate().map(|(j, loss)| -> Found<'_> {
-            let senders = std::iter::once(&cell.access_point).chain(&cell.stations).collect();
-            (at("wifi", i, j), &cell.name, senders, loss.from.as_ref(), &loss.model)
+            let senders =
+                std::iter::once(&cell.access_point).chain(&cell.stations).map(String::as_str).collect();
+            (at("wifi", i, j), &cell.name, senders, loss.from.as_deref(), &loss.model)
         }));
     }
     found
@@ -54,13 +56,13 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
             let named = |name: &Option<&str>| flow.is_none() || *name == flow.as_deref();
             data.is_some_and(|data| data.iter().any(named))
         };
-        let covers = |from: &&&String| only.is_none_or(|only| only == **from);
+        let covers = |from: &&&str| only.is_none_or(|only| only == **from);
         // An empty list loses nothing, and says so.
         if segments.is_empty() || senders.iter().filter(covers).any(|from| passes(from)) {
             continue;
         }
         let other_way = senders.into_iter().find(|from| passes(from));
-        report_unused(&at, only.map(String::as_str), flow.as_deref(), other_way, report);
+        report_unused(&at, only, flow.as_deref(), other_way, report);
     }
 }
 
@@ -68,7 +70,7 @@ fn report_unused(
     at: &[Step],
     from: Option<&str>,
     flow: Option<&str>,
-    other_way: Option<&String>,
+    other_way: Option<&str>,
     report: &mut Report<'_>,
 ) {
     let whose = flow.map_or_else(|| "no data".to_owned(), |flow| format!("no data of \"{flow}\""));

@@ -20,7 +20,7 @@ use crate::units;
 use crate::{Scenario, flow, handover, mih_handover, mobile_ip, motion, signalling};
 
 /// Reports everything that is wrong with the scenario, which was decoded from `root`.
-pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems) {
+pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Problems) {
     let mut report = Report { root, problems };
     let names = Names::check(scenario, &mut report);
     check_general(scenario, &mut report);
@@ -120,7 +120,7 @@ pub(crate) use Step::{At, Key};
 
 /// Where problems go, and where they find their places.
 pub(crate) struct Report<'a> {
-    root: &'a Node,
+    root: Node<'a>,
     problems: &'a mut Problems,
 }
 
@@ -131,13 +131,13 @@ impl Report<'_> {
             return self.problems.leave_out();
         }
         let (node, path) = locate(self.root, steps);
-        self.problems.add(Problem::new(message).at(node.place).path(path).help(help));
+        self.problems.add(Problem::new(message).at(node.place()).path(path).help(help));
     }
 
     /// Warns of the value that the steps lead to: it is valid, and hardly meant.
     pub(crate) fn warn(&mut self, steps: &[Step], message: impl Into<String>, help: impl Into<String>) {
         let (node, path) = locate(self.root, steps);
-        self.problems.warn(Problem::new(message).at(node.place).path(path).help(help));
+        self.problems.warn(Problem::new(message).at(node.place()).path(path).help(help));
     }
 
     /// How many problems there are so far.
@@ -155,11 +155,11 @@ impl Report<'_> {
     ) {
         let (node, path) = locate(self.root, steps);
         let other = self.place(other);
-        self.problems.add(Problem::new(message).at(node.place).path(path).help(help).related(other, label));
+        self.problems.add(Problem::new(message).at(node.place()).path(path).help(help).related(other, label));
     }
 
     fn place(&self, steps: &[Step]) -> Option<Place> {
-        locate(self.root, steps).0.place
+        locate(self.root, steps).0.place()
     }
 
     /// Whether the scenario itself sets the value.
@@ -175,10 +175,10 @@ impl Report<'_> {
     }
 }
 
-fn child(node: &Node, step: Step) -> Option<&Node> {
-    match (&node.value, step) {
+fn child(node: Node<'_>, step: Step) -> Option<Node<'_>> {
+    match (node.value(), step) {
         (Value::Table(table), Key(key)) => table.get(key),
-        (Value::List(list), At(index)) => list.get(index),
+        (Value::List(mut list), At(index)) => list.nth(index),
         // A table that stands for a list of one.
         (Value::Table(_), At(0)) => Some(node),
         _ => None,
@@ -186,12 +186,12 @@ fn child(node: &Node, step: Step) -> Option<&Node> {
 }
 
 /// The value that the steps lead to, or the innermost on the way to it where it is left out; and its path.
-fn locate<'a>(root: &'a Node, steps: &[Step]) -> (&'a Node, String) {
+fn locate<'a>(root: Node<'a>, steps: &[Step]) -> (Node<'a>, String) {
     let mut node = root;
     let mut path = String::new();
     for step in steps {
         let Some(inner) = child(node, *step) else { break };
-        if std::ptr::eq(inner, node) {
+        if inner == node {
             continue;
         }
         if !path.is_empty() {

@@ -19,7 +19,7 @@ const TOLD: usize = 3;
 
 /// The technology whose cells a node compares by their signals.
 fn compared_by_signal(node: &Node, scenario: &Scenario) -> Option<&'static str> {
-    let is_station = |pair: Pair<'_>| pair.has_station() && pair.nodes[1] == node.name;
+    let is_station = |pair: Pair<'_>| pair.has_station() && node.name == *pair.nodes[1];
     let mut found = scenario.accesses().filter(|entry| entry.access.signal_hysteresis_db(node).is_some());
     found.find(|entry| entry.access.pairs().into_iter().any(is_station)).map(|entry| entry.access.section())
 }

@@ -66,7 +66,7 @@ fn examples() -> Vec<Example> {
         let text = fs::read_to_string(&file).expect("an example");
         let name = file.to_string_lossy().into_owned();
         let scenario = Scenario::parse(&text, &name, Format::Toml, &[]).expect("examples are valid");
-        Example { text, name, tree: serde_json::from_str(scenario.canonical_json()).expect("JSON") }
+        Example { text, name, tree: serde_json::from_str(&scenario.canonical_json()).expect("JSON") }
     };
     files.map(example).collect()
 }

@@ -153,7 +153,7 @@ pub(crate) fn check(node: &Node, at: &[Step], scenario: &Scenario, report: &mut 
     let cells: Vec<&Wifi> = scenario
         .wifi
         .iter()
-        .filter(|cell| cell.beacons.is_some() && cell.stations.contains(&node.name))
+        .filter(|cell| cell.beacons.is_some() && cell.stations.iter().any(|station| node.name == **station))
         .collect();
     if cells.is_empty() {
         let message =

@@ -136,7 +136,8 @@ pub(in crate::access) fn check_loss_model(
             check_list(at, segments, report);
             let flows = names::each_once(scenario.flows.iter().map(|flow| flow.name.as_str()));
             let of_transfers = |other: &&Flow| {
-                Some(&other.name) == flow.as_ref() && matches!(other.application, Application::Transfers(_))
+                Some(other.name.as_str()) == flow.as_deref()
+                    && matches!(other.application, Application::Transfers(_))
             };
             if scenario.flows.iter().any(|flow| of_transfers(&flow)) {
                 let message =

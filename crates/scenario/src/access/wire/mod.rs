@@ -19,6 +19,7 @@ use roamsim_network::link::AnyLink;
 use roamsim_network::link::managed_wire::Change;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
+use std::sync::Arc;
 
 impl Access for Link {
     fn section(&self) -> &'static str {
@@ -27,6 +28,10 @@ impl Access for Link {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn shared_name(&self) -> Arc<str> {
+        (&self.name).into()
     }
 
     fn mtu_bytes(&self) -> u64 {

@@ -13,6 +13,7 @@ use crate::access::DEFAULT_COST;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::decode::{OneOrMany, Sharing, share};
+use crate::model::name::Name;
 use crate::schema::{first_variant_is_default, plain_value_is_first_key};
 use crate::units;
 
@@ -21,9 +22,9 @@ use crate::units;
 #[serde(from = "LinkTable")]
 pub struct Link {
     /// The link's name in results.
-    pub name: String,
+    pub name: Name,
     /// The two nodes at its ends.
-    pub between: [String; 2],
+    pub between: [Name; 2],
     /// What it is like. Links that are alike, one behind the other, have it together.
     pub kind: Arc<Kind>,
 }
@@ -54,9 +55,9 @@ pub struct Kind {
 #[serde(rename = "Link", deny_unknown_fields)]
 struct LinkTable {
     /// The link's name in results.
-    name: String,
+    name: Name,
     /// The two nodes at its ends.
-    between: [String; 2],
+    between: [Name; 2],
     /// Bit rate of each direction: one for both, or a list of tables, one a direction.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Rate>")]
@@ -122,7 +123,7 @@ impl JsonSchema for Link {
 impl Link {
     /// The end, 0 or 1, at which a node is.
     pub fn end(&self, node: &str) -> Option<usize> {
-        self.between.iter().position(|name| name == node)
+        self.between.iter().position(|name| *name == *node)
     }
 
     /// Whether what is said of a direction, by the node that sends in it, is said of the one that starts from an end.

@@ -17,14 +17,15 @@ use std::collections::BTreeSet;
 impl Scenario {
     /// The nodes whose addresses an association follows.
     pub(crate) fn with_followed_addresses(&self) -> BTreeSet<&str> {
-        let flows = self.flows.iter().map(|flow| (&*flow.transport, &flow.from, &flow.to));
-        let signalling = self.signalling.iter().map(|entry| (&entry.transport, &entry.from, &entry.to));
+        let flows = self.flows.iter().map(|flow| (&*flow.transport, [flow.from.as_str(), &flow.to]));
+        let signalling =
+            self.signalling.iter().map(|entry| (&entry.transport, [entry.from.as_str(), &entry.to]));
         let follows =
             |transport: &Transport| matches!(transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
         flows
             .chain(signalling)
-            .filter(|(transport, ..)| follows(transport))
-            .flat_map(|(_, from, to)| [from.as_str(), to.as_str()])
+            .filter(|(transport, _)| follows(transport))
+            .flat_map(|(_, ends)| ends)
             .collect()
     }
 }

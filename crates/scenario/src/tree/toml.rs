@@ -1,0 +1,120 @@
+//! TOML, of which each key and value knows where it stands.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{MAX_DEPTH, New, Tree};
+use crate::diagnostics::{Place, Problem, Problems};
+
+/// Reads TOML. All syntax errors are reported; `None` if there is one.
+pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Option<Tree> {
+    let mut tree = Tree::default();
+    let root = tree.read_toml(text, source, problems)?;
+    tree.set(Tree::ROOT, root);
+    Some(tree)
+}
+
+impl Tree {
+    /// Reads TOML as a table of this tree.
+    pub fn read_toml(&mut self, text: &str, source: u32, problems: &mut Problems) -> Option<New> {
+        let before = problems.count();
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in errors {
+            // Where the text ends too early, its last line with something on it is shown.
+            let written = text.trim_end().len();
+            let place = error.span();
+            let place =
+                place.and_then(|span| Place::new(source, span.start.min(written)..span.end.min(written)));
+            problems.add(Problem::new(format!("invalid TOML: {}", error.message().trim())).at(place));
+        }
+        if problems.count() > before {
+            return None;
+        }
+        let span = table.span();
+        let root = Reader { source, shift: 0, tree: self }
+            .table(table.get_ref(), 0, problems)
+            .map(|table| table.at(Place::new(source, span.start..span.start)));
+        if problems.count() > before { None } else { root }
+    }
+
+    /// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value.
+    pub fn read_toml_value(
+        &mut self,
+        text: &str,
+        source: u32,
+        shift: usize,
+        problems: &mut Problems,
+    ) -> Option<New> {
+        let value = DeValue::parse(text).ok()?;
+        Reader { source, shift, tree: self }.value(&value, 0, problems)
+    }
+}
+
+struct Reader<'t> {
+    source: u32,
+    shift: usize,
+    tree: &'t mut Tree,
+}
+
+impl Reader<'_> {
+    fn place(&self, span: Range<usize>) -> Option<Place> {
+        Place::new(self.source, span.start + self.shift..span.end + self.shift)
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems) -> Option<New> {
+        let place = self.place(value.span());
+        if depth > MAX_DEPTH {
+            problems.add(Problem::new("this is nested too deeply").at(place));
+            return None;
+        }
+        let new = match value.get_ref() {
+            DeValue::String(text) => self.tree.text(text),
+            DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+                Ok(number) => New::integer(number),
+                Err(_) => New::float(beyond_integers(number.as_str(), number.radix())),
+            },
+            DeValue::Float(number) => match number.as_str().parse() {
+                Ok(number) => New::float(number),
+                Err(_) => {
+                    problems.add(Problem::new("this is no number").at(place));
+                    return None;
+                }
+            },
+            DeValue::Boolean(yes) => New::boolean(*yes),
+            DeValue::Datetime(date) => self.tree.date(&date.to_string()),
+            DeValue::Array(list) => {
+                let mut elements = Vec::with_capacity(list.len());
+                for value in list.iter() {
+                    elements.push(self.value(value, depth + 1, problems)?);
+                }
+                self.tree.list(elements)
+            }
+            DeValue::Table(table) => self.table(table, depth, problems)?,
+        };
+        Some(new.at(place))
+    }
+
+    fn table(&mut self, table: &DeTable<'_>, depth: usize, problems: &mut Problems) -> Option<New> {
+        let mut entries = Vec::with_capacity(table.len());
+        for (key, value) in table.iter() {
+            let new = self.value(value, depth + 1, problems)?;
+            let key_place = self.place(key.span());
+            entries.push(self.tree.under(key.get_ref(), key_place, new));
+        }
+        Some(self.tree.table(entries))
+    }
+}
+
+/// A whole number that is too large for one. As a float it comes to the key that it stands for, which refuses it by name.
+fn beyond_integers(text: &str, radix: u32) -> f64 {
+    if radix == 10
+        && let Ok(value) = text.parse()
+    {
+        return value;
+    }
+    let digits = text.chars().filter_map(|digit| digit.to_digit(radix));
+    let value = digits.fold(0.0, |value, digit| value * f64::from(radix) + f64::from(digit));
+    if text.starts_with('-') { -value } else { value }
+}
