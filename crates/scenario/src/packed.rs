@@ -42,7 +42,8 @@ impl PackedText {
 
     #[inline(never)]
     fn pack(&mut self) {
-        self.blocks.push(compress_prepend_size(&self.rest).into_boxed_slice());
+        let pieces = self.rest.chunks(BLOCK_BYTES);
+        self.blocks.extend(pieces.map(|piece| compress_prepend_size(piece).into_boxed_slice()));
         self.rest.clear();
     }
 

@@ -83,15 +83,12 @@ impl Near {
     /// Adds an entry, the lowest bits of whose key are zero.
     #[inline(always)]
     pub fn push(&mut self, key: u64, code: u32) {
-        if self.lasts[0] <= key {
-            return self.push_behind(0, key, code);
+        for run in 0..RUNS {
+            if self.lasts[run] <= key {
+                return self.push_behind(run, key, code);
+            }
         }
-        // The first that fits, without a branch: the last entries of all but the last run are in order.
-        let run = 1 + self.lasts[1..RUNS - 1].iter().map(|&last| usize::from(last > key)).sum::<usize>();
-        if run == RUNS - 1 && self.lasts[run] > key {
-            return self.push_apart(key, code);
-        }
-        self.push_behind(run, key, code);
+        self.push_apart(key, code);
     }
 
     /// Adds an entry to the last run, if it fits.
