@@ -87,6 +87,13 @@ mod tests {
         assert!(bytes < text.len() / 5, "{bytes} of {}", text.len());
     }
 
+    #[test]
+    fn what_is_written_at_once_is_packed_in_blocks_that_have_a_bound() {
+        let text = "abcdefg".repeat(BLOCK_BYTES / 2);
+        let packed = packed(&text, text.len());
+        assert_eq!((packed.text() == text, packed.blocks.len()), (true, 4));
+    }
+
     proptest! {
         #[test]
         fn any_text_comes_back(words in prop::collection::vec("[ab]{1,6}|\\PC{0,9}", 1..40), times in 1_usize..2000, at_once in 1_usize..9000) {

@@ -374,11 +374,11 @@ mod tests {
     }
 
     fn operation() -> impl Strategy<Value = Operation> {
-        // Now and then from the near heap into the far one, and past it.
+        // Now and then from what is due soon into the wheel, and past it.
         let soon = SOON.as_ns();
         // And to both sides of where an epoch ends, which is SOON before the times that a key of 64 bits counts to.
         let far = (1 << 32) - 2 * soon..(1 << 32) + soon;
-        // What the queue knows of both heaps holds from one end to the next, so that there are few.
+        // What the queue knows of both parts holds from one end to the next, so that there are few.
         prop_oneof![
             10 => (0u64..20).prop_map(Operation::PushAfter),
             10 => (soon - 10..soon + 10).prop_map(Operation::PushAfter),

@@ -1,8 +1,8 @@
 //! A timing wheel for what is not due soon (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", 1987).
 //!
 //! Simulated time is cut into slots. What is due in one of the slots of this turn lies in it in no order, what is due behind this turn
-//! in one list, and a slot is put in order when its time has come. So an entry is written once or twice and then sorted among the
-//! few that are due with it, however many others wait.
+//! in one list, and a slot is put in order when its time has come. So an entry is written once, and once more for each turn that
+//! it lies behind, and then sorted among the few that are due with it, however many others wait.
 
 use crate::time::Time;
 

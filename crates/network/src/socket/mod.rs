@@ -319,7 +319,7 @@ pub(crate) trait Socket {
         !self.sends_at_once()
     }
 
-    /// Whether it has none, though it is asked: by a closer look, which is worth it where much is to be done for a packet that there may be.
+    /// Whether it has no packet for IP, by a closer look, which is worth it where much is to be done for one that there may be; false where that is not known.
     fn is_at_rest(&self) -> bool {
         false
     }

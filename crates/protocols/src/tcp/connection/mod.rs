@@ -211,7 +211,7 @@ impl Connection {
             || self.syn_due
     }
 
-    /// Whether a steady one has nothing to send: all is sent and acknowledged.
+    /// Whether a steady one has nothing to send: all is sent, and no acknowledgement is owed.
     #[inline(always)]
     pub fn is_at_rest(&self) -> bool {
         self.steady
