@@ -66,15 +66,13 @@ const RUN_BITS: u32 = 3;
 /// One insertion.
 const INSERTION: u32 = 1 << RUN_BITS;
 
-/// No further one has room in a key.
-const LAST_INSERTION: u32 = u32::MAX - (INSERTION - 1);
-
 /// Pending events in order of time, then of insertion.
 pub struct EventQueue<E> {
     /// What was due soon when it was pushed, by the time since `epoch`.
     near: Near,
     /// The rest.
     far: Wheel,
+    /// The number of the next one, from [`INSERTION`] on; zero where no further one has room in a key.
     insertions: u32,
     /// Nothing comes out beyond it.
     end: Time,
@@ -94,7 +92,7 @@ impl<E: Event> Default for EventQueue<E> {
         EventQueue {
             near: Near::default(),
             far: Wheel::default(),
-            insertions: 0,
+            insertions: INSERTION,
             end: Time::ZERO,
             epoch: Time::ZERO,
             now: Time::ZERO,
@@ -147,10 +145,10 @@ impl<E: Event> EventQueue<E> {
     fn push_code(&mut self, order: Order, time: Time, code: u32) {
         debug_assert!(time >= self.now, "an event at {time} in the past of {}", self.now);
         let insertion = self.insertions;
-        if insertion == LAST_INSERTION {
+        if insertion == 0 {
             return self.push_counted_anew(order, time, code);
         }
-        self.insertions = insertion + INSERTION;
+        self.insertions = insertion.wrapping_add(INSERTION);
         // Neither is less than zero.
         if time.as_ns().wrapping_sub(self.now.as_ns()) < SOON.as_ns() {
             // Less than 2^32, as the last event came out in this epoch.
@@ -314,7 +312,7 @@ impl<E: Event> EventQueue<E> {
         self.bound_epoch();
     }
 
-    /// Numbers the pending events from zero in their order: once in five hundred million.
+    /// Numbers the pending events anew in their order: once in five hundred million.
     #[cold]
     fn count_anew(&mut self) {
         let near =
@@ -327,7 +325,7 @@ impl<E: Event> EventQueue<E> {
                 .map(|Entry { time, insertion, code }| (time, insertion, code, false)),
         );
         all.sort_unstable();
-        self.insertions = 0;
+        self.insertions = INSERTION;
         self.near_until = 0;
         for (time, _, code, is_near) in all {
             let insertion = self.insertions;

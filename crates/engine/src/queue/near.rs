@@ -83,33 +83,35 @@ impl Near {
     /// Adds an entry, the lowest bits of whose key are zero.
     #[inline(always)]
     pub fn push(&mut self, key: u64, code: u32) {
-        for run in 0..RUNS {
-            if self.lasts[run] <= key {
-                return self.push_behind(run, key, code);
-            }
+        // Each run by itself, so that its place is known where it is written.
+        match self.lasts.map(|last| last <= key) {
+            [true, ..] => self.push_behind::<0>(key, code),
+            [_, true, ..] => self.push_behind::<1>(key, code),
+            [_, _, true, _] => self.push_behind::<2>(key, code),
+            [.., true] => self.push_behind::<3>(key, code),
+            _ => self.push_apart(key, code),
         }
-        self.push_apart(key, code);
     }
 
     /// Adds an entry to the last run, if it fits.
     #[inline(never)]
     pub fn push_last(&mut self, key: u64, code: u32) {
         if self.lasts[RUNS - 1] <= key {
-            return self.push_behind(RUNS - 1, key, code);
+            return self.push_behind::<{ RUNS - 1 }>(key, code);
         }
         self.push_apart(key, code);
     }
 
     /// Adds an entry to a run, none of whose entries is later.
     #[inline(always)]
-    fn push_behind(&mut self, run: usize, key: u64, code: u32) {
-        let key = key | run as u64;
-        self.lasts[run] = key;
-        if self.firsts[run] == NOTHING {
-            self.firsts[run] = key;
-            self.codes[run] = code;
+    fn push_behind<const RUN: usize>(&mut self, key: u64, code: u32) {
+        let key = key | RUN as u64;
+        self.lasts[RUN] = key;
+        if self.firsts[RUN] == NOTHING {
+            self.firsts[RUN] = key;
+            self.codes[RUN] = code;
         } else {
-            self.behind[run].push(key, code);
+            self.behind[RUN].push(key, code);
         }
     }
 

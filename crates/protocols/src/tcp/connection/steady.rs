@@ -229,20 +229,26 @@ impl Connection {
         if is_plain { Due::Data } else { Due::FullSized }
     }
 
-    /// Whether all that is left goes in a segment, as a message does whose user waits before the next one.
+    /// Whether all that is left goes in a segment, as a message does whose user waits before the next one, or the first segment of all that goes
+    /// anew, which every congestion window has room for.
     #[inline(never)]
     fn due_of_rest(&self) -> Due {
         let (sender, flight) = (&self.sender, self.sender.flight());
         let queued = (1 + sender.written).saturating_sub(sender.snd_nxt);
         let goes_anew = sender.snd_nxt < sender.snd_max;
-        let goes = (1..=sender.smss).contains(&queued)
-            && flight + queued <= sender.snd_wnd
+        let is_rest = (1..=sender.smss).contains(&queued);
+        let goes = (is_rest || flight == 0 && goes_anew && queued > 0)
+            && flight + queued.min(sender.smss) <= sender.snd_wnd
             && (flight == 0 || flight + queued <= sender.send_window() && (goes_anew || !self.config.nagle))
             && !sender.fin_queued
             && !sender.recovery.is_recovering()
             && !sender.recovery.takes_blocks()
             && self.state == State::Established;
-        if goes { Due::Rest } else { Due::Other }
+        match (goes, is_rest) {
+            (true, true) => Due::Rest,
+            (true, false) => Due::FullSized,
+            (false, _) => Due::Other,
+        }
     }
 
     /// The segment that is due amid losses, or by the general order.
