@@ -100,7 +100,7 @@ mod tests {
     use crate::network::{Landing, Woken};
     use crate::packet::IpVersion;
     use crate::testing::{segment, stream};
-    use crate::topology::{Interface, Topology};
+    use crate::topology::Topology;
     use crate::ways::END;
     use roamsim_engine::{EventQueue, Span, Time};
     use roamsim_protocols::tcp::Flags;
@@ -114,7 +114,7 @@ mod tests {
             .into_iter()
             .flat_map(|(one, other)| [(one, other), (other, one)]);
         for (number, (node, neighbour)) in (0..).zip(ends) {
-            topology.add_interface(Interface::on_wire(node, neighbour, number));
+            topology.add_on_wire(node, neighbour, number, "");
         }
         topology.make_routes();
         let mut network = Network::new(topology, IpVersion::V6);
