@@ -1,12 +1,11 @@
 //! `flows`: one row a flow, and one for each direction of a flow with data both ways.
 
-use crate::table::{Column, Table, float, integer, ratio, text};
+use crate::table::{Column, Table, float, integer, named, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::application::{DelayStatistics, Measurement};
 use roamsim_network::flow::{Association, Flow};
-use roamsim_network::socket::Counts;
-use roamsim_network::subject::Subject;
+use roamsim_network::socket::{Counts, SocketId};
 use std::borrow::Cow;
 use std::ops::Deref;
 
@@ -67,15 +66,19 @@ impl OfEnds {
                 count(source) + flow.server.as_ref().map_or(0, |_| count(sink))
             })
         };
-        let named = || (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32)));
+        // By its number, which is shorter than a name: there may be many.
+        let node = |name, of: fn(&Flow) -> SocketId| {
+            let nodes = flows.iter().map(|flow| world.node(of(flow)));
+            named(name, nodes, |&node| world.network.topology.node(node).name.to_string())
+        };
         let connections = flows.iter().map(|flow| match &flow.connections {
             None => connection(world, flow.association),
             // Each transfer has one of its own.
             Some(_) => String::new(),
         });
         OfEnds {
-            from: text("from", named().map(|flow| flow.from)),
-            to: text("to", named().map(|flow| flow.to)),
+            from: node("from", |flow| flow.association.source),
+            to: node("to", |flow| flow.association.sink),
             connection: text("connection", connections),
             segments_sent: integer("segments_sent", "segments", sent(|sent| sent.segments)),
             retransmissions: integer("retransmissions", "segments", sent(|sent| sent.retransmissions)),
