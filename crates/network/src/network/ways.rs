@@ -9,6 +9,7 @@ use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment};
 use crate::topology::{LinkId, NodeId};
 use roamsim_protocols::Address;
+use std::mem;
 
 /// By what packets leave the node that makes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +58,10 @@ impl Network {
     /// Where a way begins that is not known where it is asked for.
     #[cold]
     fn look_up(&mut self, node: NodeId, way: [Address; 2]) -> Onward {
-        let mut ways = std::mem::take(&mut self.topology.ways);
+        let mut ways = mem::take(&mut self.topology.ways);
         let found = ways.look_up((node.0, way), |wires| self.find_way(node, way, wires));
-        self.topology.ways = ways;
+        // What stood in for them owns nothing that would have to be given back.
+        mem::forget(mem::replace(&mut self.topology.ways, ways));
         found
     }
 
