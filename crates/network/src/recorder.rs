@@ -324,7 +324,7 @@ impl Recorder {
         waiting: usize,
         topology: &Topology,
     ) {
-        let interface = topology.interface(at);
+        let (owner, interface) = (topology.owner(at), topology.interface(at));
         if self.fingerprints {
             self.digest(now, at.0, packet);
         }
@@ -333,13 +333,12 @@ impl Recorder {
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get_mut(&packet.id)) {
             let node = |id| &topology.node(id).name;
-            let place =
-                format!("{} ({} to {})", interface.name, node(interface.node), node(interface.neighbour));
+            let place = format!("{} ({} to {})", interface.name, node(owner), node(interface.neighbour));
             let dropped = dropped.map(|dropped| (dropped, place.as_str()));
             let octets = capture.on_the_way(packet, &mut traced.octets);
             capture.packet(now, at, Direction::Outbound, &octets, dropped);
         }
-        self.passed(now, interface.node, Subject::Interface(at), dropped, packet);
+        self.passed(now, owner, Subject::Interface(at), dropped, packet);
         if let Some(dropped) = dropped {
             self.lost(dropped.at, packet);
         }
@@ -353,7 +352,7 @@ impl Recorder {
         dropped: Dropped,
         topology: &Topology,
     ) {
-        self.passed(dropped.at, topology.interface(at).node, Subject::Interface(at), Some(dropped), packet);
+        self.passed(dropped.at, topology.owner(at), Subject::Interface(at), Some(dropped), packet);
         self.lost(dropped.at, packet);
     }
 
@@ -367,8 +366,8 @@ impl Recorder {
         waiting: usize,
         topology: &Topology,
     ) {
-        let interface = topology.interface(at);
-        let place = format!("{} ({} to all)", interface.name, topology.node(interface.node).name);
+        let owner = topology.owner(at);
+        let place = format!("{} ({} to all)", topology.interface(at).name, topology.node(owner).name);
         if self.fingerprints {
             self.digest(now, at.0, packet);
         }
@@ -391,7 +390,7 @@ impl Recorder {
                 self.traced.insert(id, traced.clone());
             }
             let copy = Packet { id, ..packet.clone() };
-            self.passed(now, interface.node, Subject::Broadcast(at), dropped, &copy);
+            self.passed(now, owner, Subject::Broadcast(at), dropped, &copy);
             if let Some(dropped) = dropped {
                 self.lost(dropped.at, &copy);
             }
@@ -413,7 +412,7 @@ impl Recorder {
             let traced = Traced { parts: Vec::new(), ..traced.clone() };
             self.traced.insert(copy.id, traced);
         }
-        let node = topology.interface(at).node;
+        let node = topology.owner(at);
         self.row(now, PacketEvent::Duplicated, node, Some(Subject::Interface(at)), None, copy);
     }
 

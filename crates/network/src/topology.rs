@@ -31,27 +31,24 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
 
-/// A node's end of a link.
+/// A node's end of a link. Its node, the link that it sends on and its place there are asked for by its address
+/// ([`Topology::owner`], [`Topology::attachment`]).
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// Its node.
-    pub node: NodeId,
-    /// The link that it sends on.
-    pub link: LinkId,
     /// By which its own end and the others know each other: the link, of a point-to-point link the first of the two, and the
     /// first of the attachments of which that is so.
     pub joins: (LinkId, Attachment),
-    /// Its place there.
-    pub attachment: Attachment,
     /// The node that the link leads to.
     pub neighbour: NodeId,
-    /// The largest packet that the link takes.
-    pub mtu_bytes: u32,
-    /// What the link costs on a route (RFC 2328 appendix C.3, interface output cost).
-    pub cost: u32,
+    /// The largest packet that the link takes, in octets; that of IP has 16 bits.
+    pub mtu_bytes: u16,
+    /// What the link costs on a route (RFC 2328 appendix C.3, interface output cost: 16 bits).
+    pub cost: u16,
     /// Its name, for captures: the link's.
     pub name: Arc<str>,
 }
+
+const _: () = assert!(size_of::<Interface>() == 32);
 
 /// A node.
 #[derive(Clone, Debug)]
@@ -60,8 +57,6 @@ pub struct Node {
     pub name: Arc<str>,
     /// Numbers of its interfaces. An interface's number is its address.
     pub interfaces: Interfaces,
-    /// The address by which others know it; `None`: of the interface that is nearest to them.
-    pub primary: Option<Address>,
 }
 
 /// The interfaces of a node: mostly one, which needs no memory elsewhere.
@@ -94,19 +89,28 @@ impl Deref for Interfaces {
     }
 }
 
-#[derive(Clone, Debug)]
+/// Of a node. There may be many, few of them with tables.
+#[derive(Clone, Copy, Debug)]
 enum Routes {
-    /// One interface for everything (`None`: no interface at all).
-    Default(Option<u32>),
-    /// The interface by target: the destination node, or behind the nodes, the bound interface. `UNREACHABLE` where
-    /// there is none.
-    Table(Box<[u32]>),
+    /// One interface for everything (`UNREACHABLE`: no interface at all).
+    Default(u32),
+    /// The interface by target, in the table of this number: the destination node, or behind the nodes, the bound interface. `UNREACHABLE`
+    /// where there is none.
+    Table(u32),
     /// Of a host with several interfaces: found when it is asked for ([`Topology::host_route`]). A table for each host would
     /// grow with the square of their number.
     Host,
 }
 
+const _: () = assert!(size_of::<Routes>() == 8);
+
 const UNREACHABLE: u32 = u32::MAX;
+
+/// The interface that a route says.
+#[inline]
+fn reachable(interface: u32) -> Option<Address> {
+    (interface != UNREACHABLE).then_some(Address(interface))
+}
 
 /// All nodes and interfaces.
 #[derive(Clone, Debug, Default)]
@@ -115,8 +119,11 @@ pub struct Topology {
     interfaces: Vec<Interface>,
     /// What every packet asks for, apart from the rest, so that it stays in the cache.
     hot: Vec<Hot>,
+    /// The addresses by which others know nodes, of those that have one such.
+    primary: BTreeMap<NodeId, Address>,
     /// By node.
     routes: Vec<Routes>,
+    tables: Vec<Box<[u32]>>,
     /// Numbers of the bound interfaces, in the order of the targets behind the nodes.
     bound: Vec<u32>,
     /// The place of each in there.
@@ -154,30 +161,25 @@ impl Topology {
 
     /// Adds a node.
     pub fn add_node(&mut self, name: impl Into<Arc<str>>) -> NodeId {
-        self.nodes.push(Node {
-            name: name.into(),
-            interfaces: Interfaces::Several(Vec::new()),
-            primary: None,
-        });
-        self.routes.push(Routes::Default(None));
+        self.nodes.push(Node { name: name.into(), interfaces: Interfaces::Several(Vec::new()) });
+        self.routes.push(Routes::Default(UNREACHABLE));
         self.host.push(false);
         NodeId((self.nodes.len() - 1) as u32)
     }
 
-    /// Adds an interface to its node.
-    pub fn add_interface(&mut self, mut interface: Interface) -> Address {
+    /// Adds an interface to its node, which sends by that attachment of the link.
+    pub fn add_interface(
+        &mut self,
+        node: NodeId,
+        (link, attachment): (LinkId, Attachment),
+        mut interface: Interface,
+    ) -> Address {
         self.ways.end();
         // Those of one link come one after the other.
         interface.name = shared(interface.name, self.interfaces.last().map(|before| &before.name));
         let number = self.interfaces.len() as u32;
-        self.nodes[interface.node.0 as usize].interfaces.push(number);
-        self.hot.push(Hot {
-            owner: interface.node,
-            link: interface.link,
-            attachment: interface.attachment,
-            target: interface.node.0,
-            own_egress: false,
-        });
+        self.nodes[node.0 as usize].interfaces.push(number);
+        self.hot.push(Hot { owner: node, link, attachment, target: node.0, own_egress: false });
         self.interfaces.push(interface);
         Address(number)
     }
@@ -195,6 +197,11 @@ impl Topology {
     /// All nodes, in order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The addresses of all interfaces, in order.
+    pub fn addresses(&self) -> impl Iterator<Item = Address> + use<> {
+        (0..self.interfaces.len() as u32).map(Address)
     }
 
     /// All interfaces, in order of their addresses.
@@ -224,12 +231,9 @@ impl Topology {
     /// The interface by which `from` reaches the node of `destination`.
     #[inline]
     pub fn route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
-        match &self.routes[from.0 as usize] {
-            Routes::Default(interface) => interface.map(Address),
-            Routes::Table(table) => match table[destination.0 as usize] {
-                UNREACHABLE => None,
-                interface => Some(Address(interface)),
-            },
+        match self.routes[from.0 as usize] {
+            Routes::Default(interface) => reachable(interface),
+            Routes::Table(number) => reachable(self.tables[number as usize][destination.0 as usize]),
             Routes::Host => self.host_route(from, destination),
         }
     }
@@ -237,12 +241,12 @@ impl Topology {
     /// The interface by which `from` sends on what is for `destination`.
     #[inline]
     pub fn route_to(&self, from: NodeId, destination: Address) -> Option<Address> {
-        match &self.routes[from.0 as usize] {
-            Routes::Default(interface) => interface.map(Address),
-            Routes::Table(table) => match table.get(self.hot[destination.0 as usize].target as usize) {
-                None | Some(&UNREACHABLE) => None,
-                Some(&interface) => Some(Address(interface)),
-            },
+        match self.routes[from.0 as usize] {
+            Routes::Default(interface) => reachable(interface),
+            Routes::Table(number) => {
+                let target = self.hot[destination.0 as usize].target;
+                self.tables[number as usize].get(target as usize).copied().and_then(reachable)
+            }
             Routes::Host => self.host_route_to(from, destination),
         }
     }
@@ -256,10 +260,15 @@ impl Topology {
         }
     }
 
+    /// The address by which others know a node; `None`: of the interface that is nearest to them.
+    pub fn primary(&self, node: NodeId) -> Option<Address> {
+        self.primary.get(&node).copied()
+    }
+
     /// The address by which `other` knows `node`: its primary address, or that of the interface by which `node`
     /// reaches `other`.
     pub fn address_for(&self, node: NodeId, other: NodeId) -> Option<Address> {
-        self.node(node).primary.or_else(|| self.route(node, other))
+        self.primary(node).or_else(|| self.route(node, other))
     }
 
     /// The addresses by which `other` may reach `node`, the one by which it knows it first: several where they stay with
@@ -292,7 +301,7 @@ impl Topology {
     /// Sets the address by which others know a node.
     pub fn set_primary(&mut self, address: Address) {
         let owner = self.owner(address);
-        self.nodes[owner.0 as usize].primary = Some(address);
+        self.primary.insert(owner, address);
     }
 
     /// Sends packets to `address` where those to `to` go by themselves, at once and everywhere. Both are bound; an
@@ -310,10 +319,10 @@ impl Topology {
         let target = self.hot[destination.0 as usize].target as usize;
         if matches!(self.routes[node.0 as usize], Routes::Host) {
             // A home agent with an address on several links: what it is told has its place in a table.
-            self.routes[node.0 as usize] = Routes::Table(self.first_interfaces(node.0 as usize).into());
+            self.routes[node.0 as usize] = self.table(node.0 as usize);
         }
-        if let Routes::Table(table) = &mut self.routes[node.0 as usize]
-            && let Some(entry) = table.get_mut(target)
+        if let Routes::Table(number) = self.routes[node.0 as usize]
+            && let Some(entry) = self.tables[number as usize].get_mut(target)
         {
             *entry = interface.map_or(UNREACHABLE, |address| address.0);
         }
@@ -322,7 +331,7 @@ impl Topology {
     /// Makes a host send everything by one interface, or by none.
     pub fn set_egress(&mut self, node: NodeId, interface: Option<Address>) {
         self.ways.end();
-        self.routes[node.0 as usize] = Routes::Default(interface.map(|address| address.0));
+        self.routes[node.0 as usize] = Routes::Default(interface.map_or(UNREACHABLE, |address| address.0));
     }
 
     /// The interfaces on the way from `from` to `to`, empty when no route leads there.
@@ -348,7 +357,7 @@ impl Topology {
         let mut interface = self.egress(at, source, destination);
         for _ in 0..self.nodes.len() {
             let next = self.interface(interface?);
-            mtu_bytes = mtu_bytes.min(next.mtu_bytes);
+            mtu_bytes = mtu_bytes.min(next.mtu_bytes.into());
             at = next.neighbour;
             if at == end {
                 return Some(mtu_bytes);
@@ -362,10 +371,11 @@ impl Topology {
     pub fn make_routes(&mut self) {
         self.ways.end();
         self.costs.clear();
+        self.tables.clear();
         for number in 0..self.nodes.len() {
             self.routes[number] = match *self.nodes[number].interfaces {
-                [] => Routes::Default(None),
-                [only] => Routes::Default(Some(only)),
+                [] => Routes::Default(UNREACHABLE),
+                [only] => Routes::Default(only),
                 _ if self.host[number] => {
                     for at in 0..self.nodes[number].interfaces.len() {
                         let interface = self.nodes[number].interfaces[at];
@@ -377,13 +387,19 @@ impl Topology {
                     }
                     Routes::Host
                 }
-                _ => Routes::Table(self.first_interfaces(number).into()),
+                _ => self.table(number),
             };
         }
         for place in 0..self.bound.len() {
             let address = Address(self.bound[place]);
             self.redirect(address, address);
         }
+    }
+
+    /// Makes the table of a node.
+    fn table(&mut self, node: usize) -> Routes {
+        self.tables.push(self.first_interfaces(node).into());
+        Routes::Table(self.tables.len() as u32 - 1)
     }
 
     /// The first interface of a shortest path from a node to every other, and to every bound interface.
@@ -399,12 +415,13 @@ impl Topology {
         // To the node at the other end of the link of a bound interface, and over that link.
         let to_bound = self.bound.iter().map(|&bound| {
             let there = &self.interfaces[bound as usize];
-            if there.node.0 as usize == from {
+            let node = self.owner(Address(bound));
+            if node.0 as usize == from {
                 bound
             } else if there.neighbour.0 as usize != from {
                 first[there.neighbour.0 as usize]
             } else {
-                ends.get(&(there.node, there.joins)).copied().unwrap_or(UNREACHABLE)
+                ends.get(&(node, there.joins)).copied().unwrap_or(UNREACHABLE)
             }
         });
         let to_bound: Vec<u32> = to_bound.collect();
@@ -430,7 +447,7 @@ impl Topology {
             for &number in &*self.nodes[at].interfaces {
                 let interface = &self.interfaces[number as usize];
                 let next = interface.neighbour.0 as usize;
-                let cost = cost.saturating_add(interface.cost);
+                let cost = cost.saturating_add(interface.cost.into());
                 if cost < costs[next] {
                     costs[next] = cost;
                     first[next] = if at == from { number } else { first[at] };
@@ -449,7 +466,7 @@ impl Topology {
             let Interface { neighbour, cost, .. } = self.interfaces[number as usize];
             let behind =
                 self.costs.get(&neighbour).map_or(UNREACHABLE, |costs| costs[destination.0 as usize]);
-            if neighbour == from { UNREACHABLE } else { behind.saturating_add(cost) }
+            if neighbour == from { UNREACHABLE } else { behind.saturating_add(cost.into()) }
         };
         let nearest = self.node(from).interfaces.iter().min_by_key(|&number| cost(number));
         nearest.filter(|&number| from != destination && cost(number) != UNREACHABLE).copied().map(Address)
@@ -462,35 +479,43 @@ impl Topology {
         let Some(place) = target.checked_sub(self.nodes.len()) else {
             return self.host_route(from, NodeId(target as u32));
         };
-        let there = &self.interfaces[*self.bound.get(place)? as usize];
-        if there.node == from {
-            return Some(Address(self.bound[place]));
+        let bound = Address(*self.bound.get(place)?);
+        let (node, there) = (self.owner(bound), self.interface(bound));
+        if node == from {
+            return Some(bound);
         }
         if there.neighbour != from {
             return self.host_route(from, there.neighbour);
         }
         let opposite = |number: &&u32| {
             let here = &self.interfaces[**number as usize];
-            here.neighbour == there.node && here.joins == there.joins
+            here.neighbour == node && here.joins == there.joins
         };
         self.node(from).interfaces.iter().find(opposite).copied().map(Address)
     }
 }
 
 #[cfg(test)]
-impl Interface {
-    /// One on a wire: the directions of wire n are links 2n and 2n + 1.
-    pub(crate) fn on_wire(node: NodeId, neighbour: NodeId, link: u32) -> Interface {
-        Interface {
+impl Topology {
+    /// Adds an interface of 1500 octets to a node.
+    pub(crate) fn add_plain(
+        &mut self,
+        (node, neighbour): (NodeId, NodeId),
+        at: (LinkId, Attachment),
+        joins: LinkId,
+        name: &str,
+    ) -> Address {
+        let joins = (joins, Attachment(0));
+        self.add_interface(
             node,
-            link: LinkId(link),
-            joins: (LinkId(link / 2 * 2), Attachment(0)),
-            attachment: Attachment(0),
-            neighbour,
-            mtu_bytes: 1500,
-            cost: 1,
-            name: "".into(),
-        }
+            at,
+            Interface { joins, neighbour, mtu_bytes: 1500, cost: 1, name: name.into() },
+        )
+    }
+
+    /// The same on a wire: the directions of wire n are links 2n and 2n + 1.
+    pub(crate) fn add_on_wire(&mut self, node: NodeId, neighbour: NodeId, link: u32, name: &str) -> Address {
+        self.add_plain((node, neighbour), (LinkId(link), Attachment(0)), LinkId(link / 2 * 2), name)
     }
 }
 
@@ -504,7 +529,7 @@ mod tests {
         for (i, &a) in nodes.iter().enumerate() {
             let b = nodes[(i + 1) % nodes.len()];
             for (node, neighbour, link) in [(a, b, 2 * i), (b, a, 2 * i + 1)] {
-                topology.add_interface(Interface::on_wire(node, neighbour, link as u32));
+                topology.add_on_wire(node, neighbour, link as u32, "");
             }
         }
         topology.make_routes();
@@ -563,16 +588,9 @@ mod tests {
         let mut host = Vec::new();
         for (number, (a, b)) in [(0, 1), (0, 2), (1, 2), (1, 3)].into_iter().enumerate() {
             for (node, neighbour, at) in [(a, b, 0), (b, a, 1)] {
-                let address = topology.add_interface(Interface {
-                    node: NodeId(node),
-                    link: LinkId(2 * number as u32 + at),
-                    joins: (LinkId(2 * number as u32), Attachment(0)),
-                    attachment: Attachment(0),
-                    neighbour: NodeId(neighbour),
-                    mtu_bytes: 1500,
-                    cost: 1,
-                    name: format!("link {number}").into(),
-                });
+                let name = format!("link {number}");
+                let address =
+                    topology.add_on_wire(NodeId(node), NodeId(neighbour), 2 * number as u32 + at, &name);
                 if node == 0 {
                     host.push(address);
                 }
@@ -663,27 +681,16 @@ mod tests {
         let mut bound = Vec::new();
         for (number, (a, b)) in [(0, 1), (1, 2)].into_iter().enumerate() {
             for (node, neighbour) in [(a, b), (b, a)] {
-                let address = cut.add_interface(Interface {
-                    node: NodeId(node),
-                    link: LinkId(number as u32),
-                    joins: (LinkId(number as u32), Attachment(0)),
-                    attachment: Attachment(0),
-                    neighbour: NodeId(neighbour),
-                    mtu_bytes: 1500,
-                    cost: 1,
-                    name: format!("link {number}").into(),
-                });
+                let link = LinkId(number as u32);
+                let ends = (NodeId(node), NodeId(neighbour));
+                let address = cut.add_plain(ends, (link, Attachment(0)), link, &format!("link {number}"));
                 if node == 1 {
                     bound.push(address);
                 }
             }
         }
         // A third interface, so that "a" has a table.
-        cut.add_interface(Interface {
-            node: NodeId(0),
-            neighbour: NodeId(0),
-            ..cut.interface(bound[0]).clone()
-        });
+        cut.add_plain((NodeId(0), NodeId(0)), cut.attachment(bound[0]), LinkId(0), "link 0");
         cut.make_routes();
         assert_eq!(cut.route(NodeId(0), NodeId(2)), Some(Address(0)));
         bound.iter().for_each(|&address| cut.bind(address));
@@ -698,16 +705,8 @@ mod tests {
         let mut there = Vec::new();
         for number in 0..3 {
             for (at, node) in nodes.into_iter().enumerate() {
-                let address = topology.add_interface(Interface {
-                    node,
-                    link: LinkId(2 * number + at as u32),
-                    joins: (LinkId(2 * number), Attachment(0)),
-                    attachment: Attachment(0),
-                    neighbour: nodes[1 - at],
-                    mtu_bytes: 1500,
-                    cost: 1,
-                    name: "the same".into(),
-                });
+                let link = 2 * number + at as u32;
+                let address = topology.add_on_wire(node, nodes[1 - at], link, "the same");
                 if at == 1 {
                     there.push(address);
                 }

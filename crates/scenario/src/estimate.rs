@@ -15,7 +15,7 @@ use crate::access::queue::{Limit, Queue};
 use crate::application::model::{Application, Pace};
 use crate::application::{transfers, video};
 use crate::build;
-use crate::by_name::ByName;
+use crate::by_name::NodesByName;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::scenario::Scenario;
 use crate::run::Trace;
@@ -24,7 +24,7 @@ use crate::transport::tcp::model::Tcp;
 use crate::transport::{Transport, Udp};
 use roamsim_engine::{Span, Time};
 use roamsim_network::distribution::bounded_pareto_mean;
-use roamsim_network::topology::{NodeId, Topology};
+use roamsim_network::topology::Topology;
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ impl Load {
 /// The ways that packets take.
 struct Ways<'a> {
     topology: Topology,
-    nodes: ByName<'a, NodeId>,
+    nodes: NodesByName<'a>,
     links: Vec<&'a dyn Access>,
 }
 
@@ -106,7 +106,7 @@ impl Ways<'_> {
 
     /// The access that an interface sends on.
     fn access(&self, interface: u32) -> &dyn Access {
-        self.links[self.topology.interface(Address(interface)).link.0 as usize]
+        self.links[self.topology.attachment(Address(interface)).0.0 as usize]
     }
 }
 

@@ -43,10 +43,11 @@ fn read(
     overrides: &[(String, String)],
     problems: &mut Problems,
 ) -> Option<Scenario> {
+    let is_too_large = text.len() > MAX_BYTES;
     // Of JSON only an error shows the text, which is long where a program has written it.
-    let kept = if format == Format::Toml { text } else { "" };
+    let kept = if format == Format::Toml && !is_too_large { text } else { "" };
     let source = problems.source(source_name, kept);
-    if text.len() > MAX_BYTES {
+    if is_too_large {
         problems.add(Problem::new("this scenario is too large").help("a scenario has 4 GiB at most"));
         return None;
     }

@@ -9,7 +9,7 @@ use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::node::Node;
 use crate::model::scenario::Scenario;
 use crate::transport::Transport;
-use roamsim_network::topology::{NodeId, Topology};
+use roamsim_network::topology::{LinkId, NodeId, Topology};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 
@@ -62,9 +62,9 @@ impl Scenario {
         let in_step = passing.into_iter().filter(|(_, (flows, in_step))| *in_step && flows.len() > 1);
         in_step
             .map(|(interface, (flows, _))| {
-                let interface = topology.interface(Address(interface));
-                let node = topology.node(interface.node).name.to_string();
-                Meeting { link: interface.name.to_string(), node, flows }
+                let at = Address(interface);
+                let node = topology.node(topology.owner(at)).name.to_string();
+                Meeting { link: topology.interface(at).name.to_string(), node, flows }
             })
             .collect()
     }
@@ -73,8 +73,8 @@ impl Scenario {
     fn is_steady(&self, topology: &Topology, links: &[&dyn Access], [from, to]: [NodeId; 2]) -> bool {
         let model = |node: NodeId| &self.nodes[node.0 as usize];
         topology.path(from, to).into_iter().all(|address| {
-            let interface = topology.interface(address);
-            keeps_time(model(interface.node)) && links[interface.link.0 as usize].draws_nothing()
+            let (LinkId(link), _) = topology.attachment(address);
+            keeps_time(model(topology.owner(address))) && links[link as usize].draws_nothing()
         })
     }
 }

@@ -20,7 +20,8 @@ pub(crate) const NUMBER: &str = "{i}";
 /// More copies of an element are refused: a slip of the pen should not fill the memory.
 pub(crate) const MAX_COUNT: u64 = 1_000_000;
 
-/// Values in all copies together, each with its key some hundred octets: a gigabyte.
+/// Values in all copies together, against the same slip. One of a dumbbell takes some 80 octets at the most while it is read, with what the
+/// scenario makes of it, and 110 with the world of it: a gigabyte.
 const MAX_VALUES: u64 = 10_000_000;
 
 /// What the schema says of the key.

@@ -1,6 +1,7 @@
 //! Running a scenario: preparing its world, the loop, the tables.
 
 use crate::build::{self, Unbuilt};
+use crate::flow;
 use crate::model::scenario::Scenario;
 use crate::results;
 use crate::stories::Stories;
@@ -210,6 +211,7 @@ impl Prepared<'_> {
             return Err(RunError::Conservation(violation, self.story()));
         }
         self.world.network.forget_packets();
+        let of_ends = flow::results::OfEnds::new(&self.world);
         let mut tables = results::tables(self.scenario, &self.world, self.end);
         let Some(traces) = self.traces.finish(&mut self.world) else {
             return Err(RunError::Stopped(reached(&self.world, self.end, self.events)));
@@ -217,8 +219,9 @@ impl Prepared<'_> {
         tables.extend(traces);
         let series = self.world.series.take().map(|series| results::series(&self.world, &series));
         let signals = self.world.signals.take().and_then(|signals| results::signals(&self.world, &signals));
-        // Of rows there are most here, and of a flow its sockets take half of the memory, which no link asks.
+        // Of columns and rows there are most here, and of a flow its sockets take half of the memory, which are not asked any more.
         self.world.forget_connections();
+        tables.insert(results::FLOWS_AT, flow::results::table(&self.world, self.end, of_ends));
         tables.insert(results::LINKS_AT, results::links(&self.world, self.end));
         let mut fingerprints = None;
         if let Some(recorder) = &mut self.world.network.recorder {

@@ -132,6 +132,26 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
+fn nesting_is_too_deep_at_the_same_depth_and_in_the_same_words_in_both_notations() {
+    for (lists, too_deep) in [(31, false), (32, true), (33, true), (79, true), (200, true), (100_000, true)] {
+        let nested = format!("{}1{}", "[".repeat(lists), "]".repeat(lists));
+        let tables = format!("{}1{}", "{\"a\":".repeat(lists), "}".repeat(lists));
+        for (text, format) in [
+            (format!("a = {nested}"), Format::Toml),
+            (format!("{{\"a\": {nested}}}"), Format::Json),
+            (format!("a = {}", tables.replace(':', "=")), Format::Toml),
+            (format!("{{\"a\": {tables}}}"), Format::Json),
+        ] {
+            let error = Scenario::parse(&text, "deep", format, &[]).expect_err("it is no scenario");
+            let said =
+                error.problems().iter().any(|problem| problem.message() == "this is nested too deeply");
+            assert_eq!(said, too_deep, "{lists} in {format:?}: {error}");
+            assert!(!too_deep || error.problems().len() == 1, "{lists} in {format:?}: {error}");
+        }
+    }
+}
+
+#[test]
 fn many_mistakes_are_cut_short() {
     let wrong: String =
         (0..5000).map(|i| format!("[[link]]\nname = \"{i}\"\nbandwith = 3\ndelay = 1\n")).collect();

@@ -37,8 +37,8 @@ impl Capture {
             IpVersion::V4 => pcapng::LINKTYPE_IPV4,
         };
         let mut writer = pcapng::Writer::new(file)?;
-        for interface in topology.interfaces() {
-            let name = format!("{}:{}", topology.node(interface.node).name, interface.name);
+        for at in topology.addresses() {
+            let name = format!("{}:{}", topology.node(topology.owner(at)).name, topology.interface(at).name);
             writer.interface(link_type, &name)?;
         }
         Ok(Capture { writer, ip, failure: None, air: None })

@@ -81,7 +81,7 @@ mod tests {
     use crate::queue::{QueueLimit, Rule};
     use crate::recorder::{PacketEvent, Recorder};
     use crate::testing::{datagram, stream};
-    use crate::topology::{Interface, Topology};
+    use crate::topology::Topology;
     use crate::trace::Trace;
     use roamsim_engine::{EventQueue, Span};
 
@@ -119,16 +119,8 @@ mod tests {
         let addresses: Vec<_> = ends
             .enumerate()
             .map(|(number, (node, neighbour))| {
-                topology.add_interface(Interface {
-                    node,
-                    link: LinkId(0),
-                    joins: (LinkId(0), Attachment(0)),
-                    attachment: Attachment(number as u32),
-                    neighbour,
-                    mtu_bytes: 1500,
-                    cost: 1,
-                    name: "cell".into(),
-                })
+                let at = (LinkId(0), Attachment(number as u32));
+                topology.add_plain((node, neighbour), at, LinkId(0), "cell")
             })
             .collect();
         topology.make_routes();

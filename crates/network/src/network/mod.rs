@@ -286,19 +286,18 @@ impl Network {
         let topology = &self.topology;
         for ((number, slot), record) in (0..).zip(&mut self.links).zip(&self.records) {
             let Some(frames) = slot.link.frames_mut() else { continue };
-            let interface = |Attachment(at): Attachment| {
-                topology.interface(self.attachments[(record.first_attachment + at) as usize])
-            };
+            let address =
+                |Attachment(at): Attachment| self.attachments[(record.first_attachment + at) as usize];
             let cells = frames.radios();
             let names = cells.iter().map(|radios| match radios.first() {
-                Some(&(_, at)) => interface(at).name.to_string(),
+                Some(&(_, at)) => topology.interface(address(at)).name.to_string(),
                 None => String::new(),
             });
             let names = names.collect();
             let radios = cells.iter().flatten().map(|&(radio, _)| radio + 1).max().unwrap_or(0);
             let mut nodes = vec![String::new(); radios];
             for &(radio, at) in cells.iter().flatten() {
-                nodes[radio] = topology.node(interface(at).node).name.to_string();
+                nodes[radio] = topology.node(topology.owner(address(at))).name.to_string();
             }
             if let Some(listening) = capture.add_medium(number, frames.capture_link_type(), names, &nodes) {
                 frames.listen(listening);

@@ -104,13 +104,13 @@ impl Network {
 mod tests {
     use super::*;
     use crate::event::Wake;
+    use crate::link::AnyLink;
     use crate::link::wired::{Wire, WireConfig};
-    use crate::link::{AnyLink, Attachment};
     use crate::network::{Landing, Woken};
     use crate::packet::IpVersion;
     use crate::queue::QueueLimit;
     use crate::testing::{datagram, stream};
-    use crate::topology::{Interface, LinkId, Topology};
+    use crate::topology::Topology;
     use roamsim_engine::{EventQueue, Span};
 
     /// Three nodes in a row, one way: wires on which 1000 octets take 1 ms, without delay.
@@ -119,16 +119,7 @@ mod tests {
         let nodes = ["a", "b", "c"].map(|name| topology.add_node(name));
         let mut addresses = Vec::new();
         for (link, (node, neighbour)) in [(0, 1), (1, 0), (1, 2), (2, 1)].into_iter().enumerate() {
-            addresses.push(topology.add_interface(Interface {
-                node: nodes[node],
-                link: LinkId(link as u32),
-                joins: (LinkId(link as u32 & !1), Attachment(0)),
-                attachment: Attachment(0),
-                neighbour: nodes[neighbour],
-                mtu_bytes: 1500,
-                cost: 1,
-                name: "".into(),
-            }));
+            addresses.push(topology.add_on_wire(nodes[node], nodes[neighbour], link as u32, ""));
         }
         topology.make_routes();
         let mut network = Network::new(topology, IpVersion::V6);

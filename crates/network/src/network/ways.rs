@@ -9,6 +9,7 @@ use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment};
 use crate::topology::{LinkId, NodeId};
 use roamsim_protocols::Address;
+use std::mem;
 
 /// By what packets leave the node that makes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +58,10 @@ impl Network {
     /// Where a way begins that is not known where it is asked for.
     #[cold]
     fn look_up(&mut self, node: NodeId, way: [Address; 2]) -> Onward {
-        let mut ways = std::mem::take(&mut self.topology.ways);
+        let mut ways = mem::take(&mut self.topology.ways);
         let found = ways.look_up((node.0, way), |wires| self.find_way(node, way, wires));
-        self.topology.ways = ways;
+        // What stood in for them owns nothing that would have to be given back.
+        mem::forget(mem::replace(&mut self.topology.ways, ways));
         found
     }
 
@@ -100,7 +102,7 @@ mod tests {
     use crate::network::{Landing, Woken};
     use crate::packet::IpVersion;
     use crate::testing::{segment, stream};
-    use crate::topology::{Interface, Topology};
+    use crate::topology::Topology;
     use crate::ways::END;
     use roamsim_engine::{EventQueue, Span, Time};
     use roamsim_protocols::tcp::Flags;
@@ -114,7 +116,7 @@ mod tests {
             .into_iter()
             .flat_map(|(one, other)| [(one, other), (other, one)]);
         for (number, (node, neighbour)) in (0..).zip(ends) {
-            topology.add_interface(Interface::on_wire(node, neighbour, number));
+            topology.add_on_wire(node, neighbour, number, "");
         }
         topology.make_routes();
         let mut network = Network::new(topology, IpVersion::V6);

@@ -246,7 +246,7 @@ mod tests {
     use crate::packet::IpVersion;
     use crate::socket::{SocketEnd, User};
     use crate::testing::stream;
-    use crate::topology::{Interface, NodeId, Topology};
+    use crate::topology::{NodeId, Topology};
     use crate::traffic_class::TrafficClass;
     use roamsim_engine::run::Watch;
     use roamsim_protocols::{Address, tcp};
@@ -255,8 +255,8 @@ mod tests {
     fn bulk(rate_bps: u64, throughput_recorded: bool) -> World {
         let mut topology = Topology::default();
         let nodes = ["a", "b"].map(|name| topology.add_node(name));
-        topology.add_interface(Interface::on_wire(nodes[0], nodes[1], 0));
-        topology.add_interface(Interface::on_wire(nodes[1], nodes[0], 1));
+        topology.add_on_wire(nodes[0], nodes[1], 0, "");
+        topology.add_on_wire(nodes[1], nodes[0], 1, "");
         topology.make_routes();
         let mut network = Network::new(topology, IpVersion::V4);
         for number in 0..2u32 {

@@ -58,7 +58,7 @@ impl World {
                 Named {
                     kind: "link",
                     name: &interface.name,
-                    from: &topology.node(interface.node).name,
+                    from: &topology.node(topology.owner(at)).name,
                     to: &topology.node(interface.neighbour).name,
                 }
             }

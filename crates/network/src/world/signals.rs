@@ -28,8 +28,8 @@ impl Signals {
         let is_watched = |name: &str| watched.contains(&name);
         Signals {
             rows: Vec::new(),
-            watched: (topology.interfaces().iter())
-                .map(|interface| is_watched(&topology.node(interface.node).name))
+            watched: (topology.addresses())
+                .map(|address| is_watched(&topology.node(topology.owner(address)).name))
                 .collect(),
             events: Vec::new(),
             reports: BTreeMap::new(),

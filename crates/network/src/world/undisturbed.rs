@@ -7,7 +7,7 @@ use crate::link::wifi::tests::config;
 use crate::link::{AnyLink, Attachment, wifi};
 use crate::packet::IpVersion;
 use crate::testing::stream;
-use crate::topology::{Interface, LinkId, Topology};
+use crate::topology::{LinkId, Topology};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 
@@ -21,16 +21,7 @@ fn busy(stations: u32) -> World {
     let addresses: Vec<Address> = (0..)
         .zip(down.chain(up))
         .map(|(number, (node, neighbour))| {
-            topology.add_interface(Interface {
-                node,
-                link: LinkId(0),
-                joins: (LinkId(0), Attachment(0)),
-                attachment: Attachment(number),
-                neighbour,
-                mtu_bytes: 1500,
-                cost: 1,
-                name: "".into(),
-            })
+            topology.add_plain((node, neighbour), (LinkId(0), Attachment(number)), LinkId(0), "")
         })
         .collect();
     topology.make_routes();

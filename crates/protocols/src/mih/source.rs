@@ -174,7 +174,9 @@ impl Session {
         if let Some(last) = &mut self.sources.last
             && let Some(message) = Arc::get_mut(last)
         {
-            (message.mid, message.tid, message.uir, message.ack_req) = (mid, tid, uir, ack_req);
+            // All that is not of the session itself, as its two MIHFs are.
+            (message.mid, message.tid, message.uir) = (mid, tid, uir);
+            (message.ack_req, message.ack_rsp) = (ack_req, false);
             if !message.tlvs.shares(&tlvs) {
                 message.tlvs = tlvs;
             }

@@ -68,7 +68,7 @@ pub(crate) trait Access {
     fn pairs(&self) -> Vec<Pair<'_>>;
 
     /// What it costs on a route.
-    fn cost(&self) -> u32 {
+    fn cost(&self) -> u16 {
         DEFAULT_COST
     }
 
@@ -181,7 +181,7 @@ pub(crate) trait Access {
 }
 
 /// What an access costs on a route unless it says otherwise: with it the shortest route is that of the fewest accesses.
-pub(crate) const DEFAULT_COST: u32 = 1;
+pub(crate) const DEFAULT_COST: u16 = 1;
 
 /// What the machines of a technology have logged.
 #[derive(Clone, Copy, Debug)]

@@ -36,16 +36,9 @@ fn attach(
 ) -> Vec<Address> {
     let ends = ends.into_iter().enumerate();
     ends.map(|(number, (node, neighbour))| {
-        topology.add_interface(Interface {
-            node,
-            link,
-            joins,
-            attachment: Attachment((first + number) as u32),
-            neighbour,
-            mtu_bytes: access.mtu_bytes() as u32,
-            cost: access.cost(),
-            name: access.shared_name(),
-        })
+        let (mtu_bytes, cost) = (access.mtu_bytes() as u16, access.cost());
+        let interface = Interface { joins, neighbour, mtu_bytes, cost, name: access.shared_name() };
+        topology.add_interface(node, (link, Attachment((first + number) as u32)), interface)
     })
     .collect()
 }

@@ -170,7 +170,7 @@ pub(crate) fn join_topology(
     for &address in &addresses[1 + pairs.len()..] {
         topology.bind(address);
         let station = topology.owner(address);
-        if topology.node(station).primary.is_none() {
+        if topology.primary(station).is_none() {
             topology.set_primary(address);
         }
     }

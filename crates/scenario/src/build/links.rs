@@ -1,29 +1,82 @@
 //! Links: their places in the topology, and which change at link events of others.
 
-use super::{Builder, NewLink, NewLinks};
+use super::Builder;
+use crate::Scenario;
+use crate::access::Access;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_network::world::PathChange;
 use roamsim_protocols::Address;
 
-impl<'a> Builder<'a> {
+/// A link that has its place in the topology, and waits for its machine.
+pub(super) struct NewLink<'a> {
+    pub(super) access: &'a dyn Access,
+    /// Its number among the links of the access.
+    pub(super) part: usize,
+    /// Of its attachments.
+    pub(super) addresses: &'a [Address],
+}
+
+/// All of them. They wait while the world becomes as large as it will be, so that what is known elsewhere is not held.
+#[derive(Default)]
+pub(super) struct NewLinks {
+    /// How many links each access is, in the order of [`Scenario::accesses`].
+    parts: Vec<u32>,
+    /// By the number of a link, how many attachments all have up to it.
+    ends: Vec<u32>,
+    /// The addresses of their attachments, link by link.
+    addresses: Vec<Address>,
+}
+
+impl NewLinks {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The access of each, by its number, and its own number among the links of that.
+    pub(super) fn accesses<'s>(
+        &self,
+        scenario: &'s Scenario,
+    ) -> impl Iterator<Item = (&'s dyn Access, usize)> {
+        let accesses = scenario.accesses().zip(&self.parts);
+        accesses.flat_map(|(entry, &parts)| (0..parts as usize).map(move |part| (entry.access, part)))
+    }
+
+    /// They, by their numbers.
+    pub(super) fn iter<'a>(&'a self, scenario: &'a Scenario) -> impl Iterator<Item = NewLink<'a>> {
+        let mut first = 0;
+        self.accesses(scenario).zip(&self.ends).map(move |((access, part), &end)| {
+            let end = end as usize;
+            NewLink { access, part, addresses: &self.addresses[std::mem::replace(&mut first, end)..end] }
+        })
+    }
+}
+
+impl Builder<'_> {
     /// Gives every link its place in the topology; their order is that of their numbers.
-    pub(super) fn links(&self, topology: &mut Topology) -> NewLinks<'a> {
+    pub(super) fn links(&self, topology: &mut Topology) -> NewLinks {
         let mut links = NewLinks::default();
         // Wires, of which there may be many, are two each.
-        links.all.reserve(2 * self.scenario.links.len());
-        links.addresses.reserve(4 * self.scenario.links.len());
+        let wires = self.scenario.links.len();
+        links.parts.reserve(wires);
+        links.ends.reserve(2 * wires);
+        links.addresses.reserve(4 * wires);
         for entry in self.scenario.accesses() {
-            let parts = entry.join(self, topology, LinkId(links.all.len() as u32));
-            (0..).zip(parts).for_each(|(part, addresses)| links.add(entry.access, part, &addresses));
+            let parts = entry.join(self, topology, LinkId(links.count() as u32));
+            links.parts.push(parts.len() as u32);
+            for addresses in parts {
+                links.addresses.extend(addresses);
+                links.ends.push(links.addresses.len() as u32);
+            }
         }
         links
     }
 
     /// How links change at link events of others.
-    pub(super) fn path_changes(&self, topology: &Topology, links: &[NewLink<'_>]) -> Vec<PathChange> {
+    pub(super) fn path_changes(&self, topology: &Topology, links: &NewLinks) -> Vec<PathChange> {
         let mut changes = Vec::new();
-        for (number, target) in (0..).zip(links) {
-            for (event, change) in target.access.changes(target.part as usize, self.scenario) {
+        for (number, (access, part)) in (0..).zip(links.accesses(self.scenario)) {
+            for (event, change) in access.changes(part, self.scenario) {
                 let of =
                     (0..).zip(topology.interfaces()).filter(|(_, interface)| *interface.name == *event.link);
                 changes.push(PathChange {

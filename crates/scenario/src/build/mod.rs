@@ -7,8 +7,9 @@ pub(crate) mod distribution;
 mod links;
 
 use self::distribution::time_distribution;
+use self::links::{NewLink, NewLinks};
 use crate::access::{Access, Making};
-use crate::by_name::ByName;
+use crate::by_name::NodesByName;
 use crate::model::distribution::TimeDistribution;
 use crate::model::scenario::{IpVersion as IpModel, Scenario};
 use crate::transport::Transport;
@@ -19,7 +20,6 @@ use roamsim_network::packet::IpVersion;
 use roamsim_network::recorder::Recorder;
 use roamsim_network::topology::{NodeId, Topology};
 use roamsim_network::{Network, World};
-use roamsim_protocols::Address;
 use std::borrow::Cow;
 use std::io;
 
@@ -27,23 +27,24 @@ pub(crate) struct Builder<'a> {
     pub(crate) scenario: &'a Scenario,
     seed: u64,
     replication: u64,
-    nodes: ByName<'a, NodeId>,
+    nodes: NodesByName<'a>,
 }
 
 /// The nodes and their routes, the nodes by name, and by the number of each link its access.
-pub(crate) fn topology(scenario: &Scenario) -> (Topology, ByName<'_, NodeId>, Vec<&dyn Access>) {
+pub(crate) fn topology(scenario: &Scenario) -> (Topology, NodesByName<'_>, Vec<&dyn Access>) {
     let (builder, topology, links) = start(scenario, 0, 0);
-    (topology, builder.nodes, links.all.iter().map(|link| link.access).collect())
+    (topology, builder.nodes, links.accesses(scenario).map(|(access, _)| access).collect())
 }
 
 /// The first steps, up to the routes.
-fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topology, NewLinks<'_>) {
+fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topology, NewLinks) {
     let mut topology = Topology::default();
     // As many interfaces as there are ends of wires; what else there is comes on top.
     topology.expect(scenario.nodes.len(), 2 * scenario.links.len());
-    let nodes: ByName<'_, NodeId> =
-        scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
-    let builder = Builder { scenario, seed, replication, nodes };
+    scenario.nodes.iter().for_each(|node| {
+        topology.add_node(&node.name);
+    });
+    let builder = Builder { scenario, seed, replication, nodes: NodesByName::new(&scenario.nodes) };
     let links = builder.links(&mut topology);
     builder.bind_multihomed(&mut topology);
     topology.make_routes();
@@ -83,7 +84,7 @@ pub(crate) fn world(
     let recorder = recorder(&topology, ip).map_err(Unbuilt::Capture)?;
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
-    network.expect_links(links.all.len());
+    network.expect_links(links.count());
     for node in &scenario.nodes {
         if !node.packet_processing_time.is_zero() {
             let time = time_distribution(&node.packet_processing_time);
@@ -104,13 +105,12 @@ pub(crate) fn world(
     // After the flows, whose packets a loss may name.
     let trace = world.network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
     let making = Making { builder: &builder, flows: &world.flows, trace };
-    for (link, addresses) in links.iter() {
+    for NewLink { access, part, addresses } in links.iter(scenario) {
         keep_on(watch)?;
-        let random = builder.stream("link", link.access.name(), &[]);
-        let machine = link.access.machine(link.part as usize, &making);
-        world.network.add_link(machine, link.access.name(), addresses, random);
+        let random = builder.stream("link", access.name(), &[]);
+        world.network.add_link(access.machine(part, &making), access.name(), addresses, random);
     }
-    world.path_changes = builder.path_changes(&world.network.topology, &links.all);
+    world.path_changes = builder.path_changes(&world.network.topology, &links);
     for signalling in &scenario.signalling {
         keep_on(watch)?;
         builder.signalling(&mut world, signalling);
@@ -126,39 +126,6 @@ pub(crate) fn world(
         }
     }
     Ok(world)
-}
-
-/// A link that has its place in the topology, and waits for its machine.
-pub(crate) struct NewLink<'a> {
-    pub(crate) access: &'a dyn Access,
-    /// Its number among the links of the access.
-    part: u32,
-    /// How many attachments all have up to it.
-    attachments: u32,
-}
-
-/// All of them, by their numbers.
-#[derive(Default)]
-pub(crate) struct NewLinks<'a> {
-    all: Vec<NewLink<'a>>,
-    /// The addresses of their attachments, link by link.
-    addresses: Vec<Address>,
-}
-
-impl<'a> NewLinks<'a> {
-    fn add(&mut self, access: &'a dyn Access, part: u32, addresses: &[Address]) {
-        self.addresses.extend(addresses);
-        self.all.push(NewLink { access, part, attachments: self.addresses.len() as u32 });
-    }
-
-    /// Each with the addresses of its attachments.
-    fn iter(&self) -> impl Iterator<Item = (&NewLink<'a>, &[Address])> {
-        let mut first = 0;
-        self.all.iter().map(move |link| {
-            let end = link.attachments as usize;
-            (link, &self.addresses[std::mem::replace(&mut first, end)..end])
-        })
-    }
 }
 
 impl Builder<'_> {

@@ -1,12 +1,11 @@
 //! `flows`: one row a flow, and one for each direction of a flow with data both ways.
 
-use crate::table::{Table, float, integer, ratio, text};
+use crate::table::{Column, Table, float, integer, named, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::application::{DelayStatistics, Measurement};
 use roamsim_network::flow::{Association, Flow};
-use roamsim_network::socket::Counts;
-use roamsim_network::subject::Subject;
+use roamsim_network::socket::{Counts, SocketId};
 use std::borrow::Cow;
 use std::ops::Deref;
 
@@ -46,18 +45,53 @@ impl Deref for Measured<'_> {
     }
 }
 
-pub(crate) fn table(world: &World, end: Time) -> Table {
+/// The columns that ask the ends of connections, which take half of a flow's memory: once these columns are made the ends may go.
+pub(crate) struct OfEnds {
+    from: Column,
+    to: Column,
+    connection: Column,
+    segments_sent: Column,
+    retransmissions: Column,
+    timeouts: Column,
+    fast_retransmits: Column,
+}
+
+impl OfEnds {
+    pub(crate) fn new(world: &World) -> OfEnds {
+        let flows = &world.flows;
+        // What the source sent, and the answers of a flow that has a server.
+        let sent = |count: fn(Counts) -> u64| {
+            flows.iter().enumerate().map(move |(number, flow)| {
+                let [source, sink] = world.measured_counts(number);
+                count(source) + flow.server.as_ref().map_or(0, |_| count(sink))
+            })
+        };
+        // By its number, which is shorter than a name: there may be many.
+        let node = |name, of: fn(&Flow) -> SocketId| {
+            let nodes = flows.iter().map(|flow| world.node(of(flow)));
+            named(name, nodes, |&node| world.network.topology.node(node).name.to_string())
+        };
+        let connections = flows.iter().map(|flow| match &flow.connections {
+            None => connection(world, flow.association),
+            // Each transfer has one of its own.
+            Some(_) => String::new(),
+        });
+        OfEnds {
+            from: node("from", |flow| flow.association.source),
+            to: node("to", |flow| flow.association.sink),
+            connection: text("connection", connections),
+            segments_sent: integer("segments_sent", "segments", sent(|sent| sent.segments)),
+            retransmissions: integer("retransmissions", "segments", sent(|sent| sent.retransmissions)),
+            timeouts: integer("timeouts", "", sent(|sent| sent.timeouts)),
+            fast_retransmits: integer("fast_retransmits", "", sent(|sent| sent.fast_retransmits)),
+        }
+    }
+}
+
+pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
     let flows = &world.flows;
     let measured: Vec<_> = (0..flows.len()).map(|flow| Measured::of(world.flow_measurement(flow))).collect();
     let both = || flows.iter().zip(&measured).map(|(flow, measured)| (flow, &**measured));
-    // What the source sent, and the answers of a flow that has a server.
-    let sent = |count: fn(Counts) -> u64| {
-        flows.iter().enumerate().map(move |(number, flow)| {
-            let [source, sink] = world.measured_counts(number);
-            count(source) + flow.server.as_ref().map_or(0, |_| count(sink))
-        })
-    };
-    let named = || (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32)));
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);
     // A transfer that is complete was active until then.
     let active_until = |flow: &Flow| flow.measurement.completed_at.unwrap_or(stop(flow));
@@ -74,20 +108,13 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
     Table {
         name: "flows",
         columns: vec![
-            text("name", named().map(|flow| flow.name)),
+            text("name", flows.iter().map(|flow| &flow.name)),
             text("direction", flows.iter().map(|flow| flow.direction())),
-            text("from", named().map(|flow| flow.from)),
-            text("to", named().map(|flow| flow.to)),
+            of_ends.from,
+            of_ends.to,
             text("protocol", flows.iter().map(|flow| flow.association.source.protocol())),
             text("variant", flows.iter().map(|flow| &flow.variant)),
-            text(
-                "connection",
-                flows.iter().map(|flow| match &flow.connections {
-                    None => connection(world, flow.association),
-                    // Each transfer has one of its own.
-                    Some(_) => String::new(),
-                }),
-            ),
+            of_ends.connection,
             text("application", flows.iter().map(|flow| flow.application)),
             float("start_s", "s", flows.iter().map(|flow| flow.source.activity().start.as_secs_f64())),
             float("stop_s", "s", flows.iter().map(|flow| stop(flow).as_secs_f64())),
@@ -108,10 +135,10 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
                 "bit/s",
                 both().map(|(flow, measured)| ratio(8.0 * measured.delivered_bytes as f64, active_s(flow))),
             ),
-            integer("segments_sent", "segments", sent(|sent| sent.segments)),
-            integer("retransmissions", "segments", sent(|sent| sent.retransmissions)),
-            integer("timeouts", "", sent(|sent| sent.timeouts)),
-            integer("fast_retransmits", "", sent(|sent| sent.fast_retransmits)),
+            of_ends.segments_sent,
+            of_ends.retransmissions,
+            of_ends.timeouts,
+            of_ends.fast_retransmits,
             float(
                 "completion_time_s",
                 "s",

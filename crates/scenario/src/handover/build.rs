@@ -89,14 +89,12 @@ impl Builder<'_> {
         for node in self.scenario.nodes.iter().filter(|node| node.multihomed) {
             let interfaces = topology.node(self.node(&node.name)).interfaces.to_vec();
             // Not the broadcast interface of a base station, which leads to nobody.
-            let leads_away = |&number: &u32| {
-                let interface = topology.interface(Address(number));
-                interface.neighbour != interface.node
-            };
-            let interfaces: Vec<u32> = interfaces.into_iter().filter(leads_away).collect();
-            for number in interfaces {
-                topology.bind(Address(number));
-                topology.bind_source(Address(number), true);
+            let leads_away =
+                |&address: &Address| topology.interface(address).neighbour != topology.owner(address);
+            let addresses: Vec<_> = interfaces.into_iter().map(Address).filter(leads_away).collect();
+            for address in addresses {
+                topology.bind(address);
+                topology.bind_source(address, true);
             }
         }
     }

@@ -21,8 +21,8 @@ pub(super) fn table(world: &World) -> Table {
     // A base station has an attachment a station, and one place in the eyes of a reader.
     let mut known: BTreeMap<(&str, NodeId, DropReason), usize> = BTreeMap::new();
     for drop in world.measured_drops().filter(|drop| !drop.is_broadcast()) {
-        let interface = world.network.topology.interface(drop.link.addresses[drop.from.0 as usize]);
-        let (name, node) = (interface.name.as_ref(), interface.node);
+        let (topology, at) = (&world.network.topology, drop.link.addresses[drop.from.0 as usize]);
+        let (name, node) = (topology.interface(at).name.as_ref(), topology.owner(at));
         let row = *known.entry((name, node, drop.reason)).or_insert_with(|| {
             rows.push((name, node, drop.reason, DropCount::default()));
             rows.len() - 1

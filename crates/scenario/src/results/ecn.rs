@@ -35,11 +35,11 @@ pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
     for link in world.network.links() {
         for sender in link.link.senders() {
             let Attachment(from) = sender.from;
-            let interface = world.network.topology.interface(link.addresses[from as usize]);
+            let (topology, at) = (&world.network.topology, link.addresses[from as usize]);
             let packets = world.link_measurement(link.number, sender.from, end).marked_packets;
             if packets > 0 {
-                let node = world.network.topology.node(interface.node).name.clone();
-                rows.push((interface.name.clone(), node, packets));
+                let node = topology.node(topology.owner(at)).name.clone();
+                rows.push((topology.interface(at).name.clone(), node, packets));
             }
         }
     }

@@ -7,7 +7,6 @@ use roamsim_network::recorder::LinkEventRow;
 
 pub(crate) fn table(world: &World, rows: &[LinkEventRow]) -> Table {
     let topology = &world.network.topology;
-    let interfaces = || rows.iter().map(|row| topology.interface(row.at));
     let value = |name, unit, of: fn(LinkEvent) -> Option<f64>| {
         float(name, unit, rows.iter().map(|row| of(row.event).unwrap_or(f64::NAN)))
     };
@@ -15,8 +14,8 @@ pub(crate) fn table(world: &World, rows: &[LinkEventRow]) -> Table {
         name: "link_events",
         columns: vec![
             float("time_s", "s", rows.iter().map(|row| row.time.as_secs_f64())),
-            text("link", interfaces().map(|interface| interface.name.clone())),
-            text("node", interfaces().map(|interface| topology.node(interface.node).name.clone())),
+            text("link", rows.iter().map(|row| topology.interface(row.at).name.clone())),
+            text("node", rows.iter().map(|row| topology.node(topology.owner(row.at)).name.clone())),
             text("event", rows.iter().map(|row| row.event.name().to_owned())),
             text("reason", rows.iter().map(|row| row.event.reason().unwrap_or_default().to_owned())),
             value("time_interval_s", "s", |event| match event {

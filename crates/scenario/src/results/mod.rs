@@ -21,17 +21,20 @@ pub(crate) use self::signals::table as signals;
 use crate::application::{transfers, video};
 use crate::model::scenario::Scenario;
 use crate::table::Table;
-use crate::{flow, handover, mih_handover, mobile_ip, signalling};
+use crate::{handover, mih_handover, mobile_ip, signalling};
 use roamsim_engine::Time;
 use roamsim_network::World;
 
-/// Where `links` stands among the tables.
+/// Where `flows` stands among the tables.
+pub(crate) const FLOWS_AT: usize = 0;
+
+/// Where `links` stands then.
 pub(crate) const LINKS_AT: usize = 2;
 
-/// The tables of a finished run that lasted until `end`, except for those of traces, and for `links`, which is made by itself.
+/// The tables of a finished run that lasted until `end`, except for those of traces, and for `flows` and `links`, which are made by
+/// themselves.
 pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table> {
-    let mut tables =
-        vec![flow::results::table(world, end), signalling::results::table(world, end), drops::table(world)];
+    let mut tables = vec![signalling::results::table(world, end), drops::table(world)];
     tables.extend(percentiles::table(scenario, world));
     tables.extend(queues::table(world));
     tables.extend(ecn::tables(world, end));

@@ -16,8 +16,8 @@ struct Row<'a> {
 }
 
 pub(super) fn table(world: &World) -> Option<Table> {
-    let interface = |address| world.network.topology.interface(address);
-    let node = |address| world.network.topology.node(interface(address).node).name.as_ref();
+    let topology = &world.network.topology;
+    let node = |address| topology.node(topology.owner(address)).name.as_ref();
     let mut rows: Vec<Row<'_>> = Vec::new();
     for link in world.network.links() {
         let address = |Attachment(attachment)| link.addresses[attachment as usize];
@@ -29,7 +29,7 @@ pub(super) fn table(world: &World) -> Option<Table> {
                 match rows[first..].iter_mut().find(|row| row.flow == flow) {
                     Some(row) => row.delays.add_all(delays),
                     None => rows.push(Row {
-                        link: interface(address(from)).name.as_ref(),
+                        link: topology.interface(address(from)).name.as_ref(),
                         from: node(address(from)),
                         to: to.map_or(TO_ALL, |to| node(address(to))),
                         flow,

@@ -18,16 +18,16 @@ pub(super) fn path_payload(world: &World, from: NodeId, to: NodeId) -> u32 {
     let mut links = [topology.path(from, to), topology.path(to, from)].concat();
     // A node with bound interfaces may use any of them in the course of the run.
     for node in [from, to] {
-        if topology.node(node).primary.is_some() {
+        if topology.primary(node).is_some() {
             links.extend(topology.node(node).interfaces.iter().copied().map(Address));
         }
     }
     let mut headers = world.network.ip.header_bytes();
     // What is for a mobile node may come through a tunnel, wherever its agents are.
     if world.mobile_ip.hosts.iter().any(|host| host.node == from || host.node == to) {
-        links = (0..topology.interfaces().len() as u32).map(Address).collect();
+        links = topology.addresses().collect();
         headers += tunnel::HEADER_BYTES;
     }
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
-    mtu.unwrap_or(0).saturating_sub(headers)
+    u32::from(mtu.unwrap_or(0)).saturating_sub(headers)
 }

@@ -5,16 +5,15 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{Keys, New, Tree};
+use super::{Keys, MAX_DEPTH, New, TOO_DEEP, Tree};
 use crate::diagnostics::{Place, Problem, Problems};
 
 /// Reads JSON. A syntax error is reported, with its text, and gives `None`.
 pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Option<Tree> {
     let mut tree = Tree::default();
-    // Hardly any has more values, so that what grows need not move. What is not written to is nowhere, and is given back.
-    tree.entries.reserve(text.len() / 8);
+    tree.entries.reserve(values_at_most(text));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let read = Reader { tree: &mut tree, waiting: &mut Vec::new() }.deserialize(&mut reader);
+    let read = Reader { tree: &mut tree, waiting: &mut Vec::new(), depth: 0 }.deserialize(&mut reader);
     match read.and_then(|root| reader.end().map(|()| root)) {
         Ok(Some(root)) => {
             tree.set(Tree::ROOT, root);
@@ -36,10 +35,21 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
             let written = text.trim_end();
             let offset = offset.min(written.len().saturating_sub(1));
             let place = if written.is_empty() { None } else { Place::new(source, offset..offset + 1) };
-            problems.add(Problem::new(format!("invalid JSON: {message}")).at(place));
+            let message = match message {
+                TOO_DEEP => message.to_owned(),
+                _ => format!("invalid JSON: {message}"),
+            };
+            problems.add(Problem::new(message).at(place));
             None
         }
     }
+}
+
+/// How many values a text holds at most: each but the root stands behind a bracket or a comma. A text that is none, or has commas in its
+/// strings, makes no more of it than an eighth of its octets, which hardly any has.
+fn values_at_most(text: &str) -> usize {
+    let begun = text.bytes().filter(|octet| matches!(octet, b'[' | b'{' | b',')).count();
+    begun.min(text.len() / 8)
 }
 
 /// The byte offset of a line and a column, both counted from 1.
@@ -53,12 +63,14 @@ struct Reader<'r> {
     tree: &'r mut Tree,
     /// The values so far of all lists and tables that have not ended, each one's behind those of the one that it is in.
     waiting: &'r mut Vec<New>,
+    /// In how many lists and tables it stands.
+    depth: usize,
 }
 
 impl Reader<'_> {
     /// For a value in this one.
     fn inner(&mut self) -> Reader<'_> {
-        Reader { tree: self.tree, waiting: self.waiting }
+        Reader { tree: self.tree, waiting: self.waiting, depth: self.depth + 1 }
     }
 }
 
@@ -66,6 +78,9 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = Option<New>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<New>, D::Error> {
+        if self.depth > MAX_DEPTH {
+            return Err(de::Error::custom(TOO_DEEP));
+        }
         deserializer.deserialize_any(self)
     }
 }

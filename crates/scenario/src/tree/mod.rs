@@ -26,6 +26,9 @@ use crate::diagnostics::Place;
 /// Deeper nesting than this is refused; the grammar needs six levels.
 pub(crate) const MAX_DEPTH: usize = 32;
 
+/// What is said of it.
+const TOO_DEEP: &str = "this is nested too deeply";
+
 /// A longer scenario is refused: each of its values takes an octet of its text or more, and has a number of 32 bits.
 pub(crate) const MAX_BYTES: usize = u32::MAX as usize;
 

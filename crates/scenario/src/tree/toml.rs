@@ -5,8 +5,11 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{MAX_DEPTH, New, Tree};
+use super::{MAX_DEPTH, New, TOO_DEEP, Tree};
 use crate::diagnostics::{Place, Problem, Problems};
+
+/// What the parser says of nesting that is beyond its own limits, which are behind ours.
+const RECURSION: [&str; 2] = ["cannot recurse further; max recursion depth met", "recursion limit"];
 
 /// Reads TOML. All syntax errors are reported; `None` if there is one.
 pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Option<Tree> {
@@ -27,7 +30,11 @@ impl Tree {
             let place = error.span();
             let place =
                 place.and_then(|span| Place::new(source, span.start.min(written)..span.end.min(written)));
-            problems.add(Problem::new(format!("invalid TOML: {}", error.message().trim())).at(place));
+            let message = match error.message().trim() {
+                message if RECURSION.contains(&message) => TOO_DEEP.to_owned(),
+                message => format!("invalid TOML: {message}"),
+            };
+            problems.add(Problem::new(message).at(place));
         }
         if problems.count() > before {
             return None;
@@ -66,7 +73,7 @@ impl Reader<'_> {
     fn value(&mut self, value: &Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems) -> Option<New> {
         let place = self.place(value.span());
         if depth > MAX_DEPTH {
-            problems.add(Problem::new("this is nested too deeply").at(place));
+            problems.add(Problem::new(TOO_DEEP).at(place));
             return None;
         }
         let new = match value.get_ref() {

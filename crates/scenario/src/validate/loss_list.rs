@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use roamsim_protocols::Address;
-
 use super::{At, Key, Report, Step, join};
 use crate::access::wire::model::LossModel;
 use crate::access::{Access, Pair};
@@ -90,10 +88,9 @@ fn passing(scenario: &Scenario) -> Passing<'_> {
     let (topology, nodes, _) = build::topology(scenario);
     let mut passing = Passing::new();
     let mut pass = |from: &str, to: &str, name| {
-        for Address(interface) in topology.path(nodes[from], nodes[to]) {
-            let interface = topology.interface(Address(interface));
-            let node = topology.node(interface.node).name.to_string();
-            passing.entry((interface.name.to_string(), node)).or_default().push(name);
+        for at in topology.path(nodes[from], nodes[to]) {
+            let node = topology.node(topology.owner(at)).name.to_string();
+            passing.entry((topology.interface(at).name.to_string(), node)).or_default().push(name);
         }
     };
     for flow in &scenario.flows {

@@ -28,8 +28,8 @@ fn rows(world: &World) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for link in world.network.links() {
         let AnyLink::Wifi(machine) = link.link else { continue };
-        let interface = |Attachment(number): Attachment| topology.interface(link.addresses[number as usize]);
-        let node = |at| topology.node(interface(at).node).name.as_ref();
+        let address = |Attachment(number): Attachment| link.addresses[number as usize];
+        let node = |at| topology.node(topology.owner(address(at))).name.as_ref();
         for cell in 0..machine.cell_count() {
             let mut members = machine.members_of(cell).peekable();
             let Some(&(_, down, _)) = members.peek() else { continue };
@@ -47,7 +47,7 @@ fn rows(world: &World) -> Vec<Row<'_>> {
             }
             let stations = members.map(|(member, _, up)| (node(up), machine.member_time(member)));
             rows.push(Row {
-                name: &interface(down).name,
+                name: &topology.interface(address(down)).name,
                 medium: machine.medium_time(cell),
                 radios: std::iter::once(access_point).chain(stations).collect(),
                 categories,

@@ -27,12 +27,13 @@ fn rows(world: &World) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for link in world.network.links() {
         let AnyLink::Wimax(cell) = link.link else { continue };
-        let interface = |Attachment(number): Attachment| topology.interface(link.addresses[number as usize]);
+        let address = |Attachment(number): Attachment| link.addresses[number as usize];
         let nodes = (0..cell.station_count()).map(|station| {
             let (_, up) = cell.attachments_of(station);
-            topology.node(interface(up).node).name.as_ref()
+            topology.node(topology.owner(address(up))).name.as_ref()
         });
-        rows.push(Row { name: &interface(cell.attachments_of(0).0).name, cell, nodes: nodes.collect() });
+        let name = &topology.interface(address(cell.attachments_of(0).0)).name;
+        rows.push(Row { name, cell, nodes: nodes.collect() });
     }
     rows
 }

@@ -38,8 +38,8 @@ impl Access for Link {
         self.mtu_bytes
     }
 
-    fn cost(&self) -> u32 {
-        self.cost
+    fn cost(&self) -> u16 {
+        self.cost as u16
     }
 
     fn pairs(&self) -> Vec<Pair<'_>> {

@@ -185,7 +185,7 @@ fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Er
 }
 
 fn default_cost() -> u32 {
-    DEFAULT_COST
+    DEFAULT_COST.into()
 }
 
 /// Each packet that is not lost arrives twice, with a probability and on its own.

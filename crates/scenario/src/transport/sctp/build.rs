@@ -68,7 +68,7 @@ fn all_paths_payload(world: &World, a: NodeId, b: NodeId) -> u32 {
         return u32::MAX;
     }
     let mtu_bytes = topology.interfaces().iter().map(|interface| interface.mtu_bytes).min();
-    mtu_bytes.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
+    u32::from(mtu_bytes.unwrap_or(0)).saturating_sub(world.network.ip.header_bytes())
 }
 
 /// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has made sure that it
