@@ -27,15 +27,16 @@ fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// The draws that so many blocks of Philox are.
-const DRAWS: usize = 64;
+/// How many blocks are made at once, and the draws that these are.
+const BLOCKS: usize = 32;
+const DRAWS: usize = 2 * BLOCKS;
 
-/// Many blocks at once, of this counter and those behind it: two draws of each. Words stand in 64 bits, the upper half of which means
-/// nothing, and no block asks for another: so the compiler has vectors do it.
-#[inline(always)]
-fn draw_blocks(counter: u64, nonce: [u32; 2], key: [u32; 2], draws: &mut [[u64; 2]]) {
+/// Many blocks at once, of this counter and those behind it: the first half of each, and the second. Words stand in 64 bits, the upper half
+/// of which means nothing, and no block asks for another: so the compiler has vectors do it.
+fn blocks(counter: u64, nonce: [u32; 2], key: [u32; 2]) -> [[u64; BLOCKS]; 2] {
     let low_half = |word: u64| u64::from(word as u32);
-    for (i, draws) in draws.iter_mut().enumerate() {
+    let [mut first_halves, mut second_halves] = [[0; BLOCKS]; 2];
+    for i in 0..BLOCKS {
         let mut a = counter.wrapping_add(i as u64);
         let mut b = a >> 32;
         let [mut c, mut d] = nonce.map(u64::from);
@@ -52,8 +53,10 @@ fn draw_blocks(counter: u64, nonce: [u32; 2], key: [u32; 2], draws: &mut [[u64; 
             c = low >> 32 ^ d ^ key[1];
             d = low;
         }
-        *draws = [low_half(a) | b << 32, low_half(c) | d << 32];
+        first_halves[i] = low_half(a) | b << 32;
+        second_halves[i] = low_half(c) | d << 32;
     }
+    [first_halves, second_halves]
 }
 
 /// 53 of the bits, as a fraction.
@@ -65,20 +68,14 @@ fn words(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }
 
-/// A stream makes so many blocks at a time. Chosen: two vectors of 128 bits; more take more room in every stream.
-const FEW_BLOCKS: usize = 4;
-const FEW: u8 = 2 * FEW_BLOCKS as u8;
-
 /// A random stream of its own: the n-th draw depends on the stream's key and on n alone.
 #[derive(Clone, Debug)]
 pub struct Stream {
     key: [u32; 2],
     nonce: [u32; 2],
-    /// The next block.
     block: u64,
-    /// What was drawn of the blocks before it, and how many of these values have been given.
-    drawn: [[u64; 2]; FEW_BLOCKS],
-    given: u8,
+    buffer: [u32; 4],
+    used: u8,
 }
 
 impl Stream {
@@ -97,7 +94,7 @@ impl Stream {
             absorb(octets);
         }
         absorb((name.len() as u64).to_le_bytes());
-        Stream::keyed([state[0], state[1]], [state[2], state[3]])
+        Stream { key: [state[0], state[1]], nonce: [state[2], state[3]], block: 0, buffer: [0; 4], used: 4 }
     }
 
     /// A stream of its own for a number, whatever was drawn of this one: one of a pair, of a stretch of time. Its key is this
@@ -105,41 +102,36 @@ impl Stream {
     pub fn child(&self, number: u64) -> Stream {
         let counter = words(number);
         let [a, b, c, d] = philox4x32_10([counter[0], counter[1], self.nonce[0], self.nonce[1]], self.key);
-        Stream::keyed([a, b], [c, d])
-    }
-
-    fn keyed(key: [u32; 2], nonce: [u32; 2]) -> Stream {
-        Stream { key, nonce, block: 0, drawn: Default::default(), given: FEW }
+        Stream { key: [a, b], nonce: [c, d], block: 0, buffer: [0; 4], used: 4 }
     }
 
     /// 64 random bits.
-    #[inline]
     pub fn next_u64(&mut self) -> u64 {
-        if self.given >= FEW {
-            self.draw_few();
+        if self.used >= 4 {
+            let counter = words(self.block);
+            self.buffer = philox4x32_10([counter[0], counter[1], self.nonce[0], self.nonce[1]], self.key);
+            self.block += 1;
+            self.used = 0;
         }
-        let at = self.given as usize;
-        self.given += 1;
-        self.drawn.as_flattened()[at]
+        let at = usize::from(self.used);
+        self.used += 2;
+        u64::from(self.buffer[at]) | u64::from(self.buffer[at + 1]) << 32
     }
 
-    #[inline(never)]
-    fn draw_few(&mut self) {
-        draw_blocks(self.block, self.nonce, self.key, &mut self.drawn);
-        self.block += FEW_BLOCKS as u64;
-        self.given = 0;
-    }
-
-    /// Writes what the next 64 calls of [`Stream::next_u64`] give.
-    #[inline(never)]
-    fn next_64(&mut self, values: &mut [u64; DRAWS]) {
-        // What has been drawn, and not given, comes first.
-        if self.given < FEW {
-            return values.iter_mut().for_each(|value| *value = self.next_u64());
+    /// What the next 64 calls of [`Stream::next_u64`] give.
+    fn next_64(&mut self) -> [u64; DRAWS] {
+        let mut values = [0; DRAWS];
+        if self.used < 4 {
+            values.iter_mut().for_each(|value| *value = self.next_u64());
+            return values;
         }
-        let (blocks, _) = values.as_chunks_mut::<2>();
-        draw_blocks(self.block, self.nonce, self.key, blocks);
-        self.block += DRAWS as u64 / 2;
+        let [first, second] = blocks(self.block, self.nonce, self.key);
+        self.block += BLOCKS as u64;
+        for i in 0..BLOCKS {
+            values[2 * i] = first[i];
+            values[2 * i + 1] = second[i];
+        }
+        values
     }
 
     /// Uniform on [0, 1), 53 bits.
@@ -156,9 +148,7 @@ impl Stream {
     pub fn bernoulli_64(&mut self, probability: f64) -> u64 {
         // 53 bits as a fraction are less than the probability where they are less than so many: all of these are exact.
         let below = (probability * (1u64 << 53) as f64).ceil() as u64;
-        let mut draws = [0; DRAWS];
-        self.next_64(&mut draws);
-        draws.iter().rev().fold(0, |all, &draw| all << 1 | u64::from(draw >> 11 < below))
+        self.next_64().iter().rev().fold(0, |all, &draw| all << 1 | u64::from(draw >> 11 < below))
     }
 
     /// Uniform on 0..n (Lemire's multiply and shift; its bias is below n / 2^64). Zero when n is zero.
@@ -189,7 +179,7 @@ impl Ahead {
 
     #[inline(never)]
     fn make(&mut self) {
-        self.stream.next_64(&mut self.draws);
+        self.draws = self.stream.next_64();
         self.next = 0;
     }
 
@@ -232,7 +222,7 @@ mod tests {
         let stream = Stream::new(3, 1, "many");
         // From the first block on, from the second, and where the lower word of the counter ends.
         for block in [0, 1, u64::from(u32::MAX) - 1] {
-            for drawn_before in 0..=8 {
+            for drawn_before in 0..4 {
                 let mut one_by_one = Stream { block, ..stream.clone() };
                 for _ in 0..drawn_before {
                     one_by_one.next_u64();
@@ -240,9 +230,7 @@ mod tests {
                 let mut at_once = one_by_one.clone();
                 for _ in 0..3 {
                     let expected: [u64; 64] = std::array::from_fn(|_| one_by_one.next_u64());
-                    let mut values = [0; 64];
-                    at_once.next_64(&mut values);
-                    assert_eq!(values, expected, "{block} {drawn_before}");
+                    assert_eq!(at_once.next_64(), expected, "{block} {drawn_before}");
                 }
                 assert_eq!(at_once.next_u64(), one_by_one.next_u64());
             }
