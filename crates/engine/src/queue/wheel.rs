@@ -206,3 +206,37 @@ fn slot(time: Time) -> u64 {
 fn begin(slot: u64) -> Time {
     Time::from_ns(slot << SLOT_BITS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_more_than_lies_in_order_goes_to_its_slots() {
+        let mut wheel = Wheel::default();
+        // The ninth is due before the latest of the eight that lie in order, and two are due behind this turn.
+        let slots = [90, 5, 7, 7, 20, 3, 30, 40, 6, 3, 100];
+        let entries: Vec<Entry> = slots
+            .iter()
+            .zip(0..)
+            .map(|(&slot, n)| Entry { time: begin(slot), insertion: n, code: n })
+            .collect();
+        for (entry, in_order) in entries.iter().zip([1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 2]) {
+            wheel.push(*entry);
+            assert_eq!(wheel.due.len(), in_order);
+        }
+        let mut expected = entries.clone();
+        expected.sort_unstable();
+        let mut taken = Vec::new();
+        while wheel.len() > 0 {
+            match wheel.known().copied() {
+                Some(entry) => {
+                    wheel.take_first();
+                    taken.push(entry);
+                }
+                None => wheel.open(Time::MAX),
+            }
+        }
+        assert!(taken == expected);
+    }
+}
