@@ -56,6 +56,7 @@ impl Wake {
     }
 
     /// The event.
+    #[inline]
     pub fn event(self) -> Event {
         let number = self.0 & ((1 << NUMBER_BITS) - 1);
         match self.0 >> NUMBER_BITS {

@@ -275,6 +275,9 @@ pub struct SignallingConfig {
     pub stop: Time,
 }
 
+/// Room is made for so many transactions at most before there are any. Chosen: three megabytes.
+const MOST_AHEAD: u64 = 1 << 16;
+
 /// The users of a signalling entry, and what they saw.
 pub struct Signalling {
     /// What describes it.
@@ -313,13 +316,21 @@ impl Signalling {
         origin: (End, Stream),
         responder: (End, Stream),
     ) -> Signalling {
+        // Where messages come at even intervals it is known how many: what grows is copied again and again.
+        let messages = match &config.interval {
+            Some(Distribution::Constant(interval_ns)) => {
+                config.stop.since(config.start).as_ns().div_ceil((*interval_ns).max(1)).min(MOST_AHEAD)
+                    as usize
+            }
+            _ => 0,
+        };
         Signalling {
             content: Content::new(reporter),
             next: config.interval.is_some().then_some(config.start),
             config,
             origin: origin.0,
             responder: responder.0,
-            transactions: Vec::new(),
+            transactions: Vec::with_capacity(messages),
             commands: Vec::new(),
             traffic_at_start: None,
             traffic_at_stop: None,

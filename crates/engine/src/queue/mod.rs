@@ -214,14 +214,18 @@ impl<E: Event> EventQueue<E> {
     /// The same where the earliest may be in `far`, beyond the end, or in another epoch: its number.
     #[inline(never)]
     fn pop_of_both(&mut self) -> Option<u32> {
+        let near = self.near.first();
         let (time, code) = loop {
-            let far = self.bound_near();
-            let near = self.near.first();
-            let (time, _) = if near < far { (self.time_of(near), 0) } else { self.far.first()? };
+            let is_near = near < self.first_of_far();
+            let time = match self.far.known() {
+                _ if is_near => self.time_of(near),
+                Some(entry) => entry.time,
+                None => self.far.first()?.0,
+            };
             if time > self.end {
                 return None;
             }
-            if near < far {
+            if is_near {
                 break (time, self.near.take_first(near));
             }
             if let Some(code) = self.far.take_first() {
@@ -237,12 +241,19 @@ impl<E: Event> EventQueue<E> {
         Some(code)
     }
 
-    /// Keeps up to where `near` is asked alone. Returns the key before which nothing of `far` comes.
+    /// The key before which nothing of `far` comes.
+    #[inline(always)]
+    fn first_of_far(&self) -> u64 {
+        match self.far.known() {
+            Some(entry) => self.key(entry.time, entry.insertion),
+            None => self.far.first().map_or(NOTHING, |(time, insertion)| self.key(time, insertion)),
+        }
+    }
+
+    /// Keeps up to where `near` is asked alone.
     #[inline]
-    fn bound_near(&mut self) -> u64 {
-        let far = self.far.first().map_or(NOTHING, |(time, insertion)| self.key(time, insertion));
-        self.near_until = far.min(self.bound);
-        far
+    fn bound_near(&mut self) {
+        self.near_until = self.first_of_far().min(self.bound);
     }
 
     /// Nothing is to come out beyond this instant for now.

@@ -2,7 +2,7 @@
 //!
 //! Simulated time is cut into slots. What is due in one of the slots of this turn lies in it in no order, what is due behind this turn
 //! in one list, and a slot is put in order when its time has come. So an entry is written once, and once more for each turn that
-//! it lies behind, and then sorted among the few that are due with it, however many others wait.
+//! it lies behind, and then sorted among the few that are due with it, however many others wait. Where only few wait at all, they lie in order.
 
 use crate::time::Time;
 
@@ -15,6 +15,9 @@ const SLOTS: u64 = 64;
 
 /// A slot keeps room for so many when they have been taken. Chosen: of no size.
 const FEW: usize = 64;
+
+/// So many at most lie in order however far ahead they are due. Chosen: timers of both ends of two connections and of what writes to them.
+const IN_ORDER: usize = 8;
 
 /// One entry; in their order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +67,18 @@ impl Wheel {
         let slot = entry.slot();
         if slot < self.next {
             self.push_due(entry);
-        } else if slot - self.turn < SLOTS {
+        } else if self.used == 0 && self.due.len() < IN_ORDER && self.beyond.is_empty() {
+            self.next = slot + 1;
+            self.push_in_order(entry);
+        } else {
+            self.push_ahead(slot, entry);
+        }
+    }
+
+    /// Adds an entry to its slot.
+    #[inline]
+    fn push_ahead(&mut self, slot: u64, entry: Entry) {
+        if slot - self.turn < SLOTS {
             let at = slot % SLOTS;
             self.used |= 1 << at;
             self.slots[at as usize].push(entry);
@@ -73,8 +87,44 @@ impl Wheel {
         }
     }
 
-    #[cold]
+    #[inline]
     fn push_due(&mut self, entry: Entry) {
+        if self.due.len() < IN_ORDER {
+            self.push_in_order(entry);
+        } else {
+            self.push_among_many(entry);
+        }
+    }
+
+    /// Adds an entry to those that are due, from the earliest on.
+    #[inline]
+    fn push_in_order(&mut self, entry: Entry) {
+        let mut at = self.due.len();
+        self.due.push(entry);
+        while let Some(earlier) = at.checked_sub(1)
+            && self.due[earlier] < entry
+        {
+            self.due[at] = self.due[earlier];
+            at = earlier;
+        }
+        self.due[at] = entry;
+    }
+
+    /// The same where there are many: all but those of the slot of the earliest go to their slots.
+    #[cold]
+    #[inline(never)]
+    fn push_among_many(&mut self, entry: Entry) {
+        let first = self.due.last().map_or(0, Entry::slot);
+        if self.next > first + 1 {
+            self.next = first + 1;
+            let later = self.due.partition_point(|other| other.slot() > first);
+            for other in self.due.drain(..later).collect::<Vec<Entry>>() {
+                self.push_ahead(other.slot(), other);
+            }
+            if entry.slot() > first {
+                return self.push_ahead(entry.slot(), entry);
+            }
+        }
         let later = self.due.partition_point(|other| *other > entry);
         self.due.insert(later, entry);
     }
@@ -91,6 +141,12 @@ impl Wheel {
         } else {
             None
         }
+    }
+
+    /// The earliest entry, where it [is known](Wheel::is_open).
+    #[inline(always)]
+    pub fn known(&self) -> Option<&Entry> {
+        self.due.last()
     }
 
     /// Whether the earliest entry is known.
@@ -149,4 +205,38 @@ fn slot(time: Time) -> u64 {
 /// When a slot begins.
 fn begin(slot: u64) -> Time {
     Time::from_ns(slot << SLOT_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_more_than_lies_in_order_goes_to_its_slots() {
+        let mut wheel = Wheel::default();
+        // The ninth is due before the latest of the eight that lie in order, and two are due behind this turn.
+        let slots = [90, 5, 7, 7, 20, 3, 30, 40, 6, 3, 100];
+        let entries: Vec<Entry> = slots
+            .iter()
+            .zip(0..)
+            .map(|(&slot, n)| Entry { time: begin(slot), insertion: n, code: n })
+            .collect();
+        for (entry, in_order) in entries.iter().zip([1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 2]) {
+            wheel.push(*entry);
+            assert_eq!(wheel.due.len(), in_order);
+        }
+        let mut expected = entries.clone();
+        expected.sort_unstable();
+        let mut taken = Vec::new();
+        while wheel.len() > 0 {
+            match wheel.known().copied() {
+                Some(entry) => {
+                    wheel.take_first();
+                    taken.push(entry);
+                }
+                None => wheel.open(Time::MAX),
+            }
+        }
+        assert!(taken == expected);
+    }
 }

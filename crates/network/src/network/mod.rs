@@ -128,6 +128,10 @@ impl DropCounts {
     #[inline]
     fn of(&mut self, reason: DropReason, from: Attachment) -> &mut DropCount {
         let key = (reason, from);
+        // Mostly there is one kind.
+        if self.0.first().is_some_and(|&(first, _)| first == key) {
+            return &mut self.0[0].1;
+        }
         let place = self.0.binary_search_by_key(&key, |&(other, _)| other).unwrap_or_else(|place| {
             self.0.insert(place, (key, DropCount::default()));
             place

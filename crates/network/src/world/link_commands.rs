@@ -118,9 +118,6 @@ impl World {
     /// The responder's user has heard of an event: it makes the commands that are for it.
     pub(super) fn act_upon(&mut self, now: Time, number: u32, pdu: &Message) {
         let signalling = &self.signalling[number as usize];
-        if signalling.config.actions.is_empty() {
-            return;
-        }
         let responder = signalling.responder;
         let told = pdu.tlvs.iter().find_map(|tlv| match tlv {
             Tlv::LinkIdentifier(link) => Some(link.link.clone()),

@@ -26,51 +26,69 @@ impl World {
     }
 
     /// MIH_TP_Data.indication: a message has come in from the transport of a session.
-    #[inline]
+    #[inline(always)]
     pub(super) fn deliver_mih(&mut self, now: Time, number: u32, session: u32, pdu: Arc<mih::Message>) {
         let node = &mut self.mih_nodes[number as usize];
         let mut cx = Context { now, random: &mut node.random };
         node.mihf.tp_data_indication(&mut cx, SessionId(session), pdu);
-        self.work.push_back(Work::Mihf(number));
+        // A segment may bring several.
+        if self.work.back() != Some(&Work::Mihf(number)) {
+            self.work.push_back(Work::Mihf(number));
+        }
     }
 
     /// Passes on what an MIHF has for its transports and its users.
     #[inline(always)]
     pub(super) fn serve_mihf(&mut self, moment: &mut Moment<'_>, number: u32) {
-        loop {
-            let node = &mut self.mih_nodes[number as usize];
+        let mut node = &mut self.mih_nodes[number as usize];
+        while node.mihf.has_something_to_pass_on() {
             // Users first: an answer that is ready before the acknowledgement leaves can carry it.
             if let Some(event) = node.mihf.poll_event() {
                 self.on_mih_event(moment, number, event);
-                continue;
+            } else {
+                let mut cx = Context { now: moment.now, random: &mut node.random };
+                if let Some(request) = node.mihf.poll_transmit(&mut cx) {
+                    let socket = node.sessions[request.session.0 as usize].socket;
+                    self.send_message(moment, socket, Message::Mih(request.pdu));
+                }
             }
-            let mut cx = Context { now: moment.now, random: &mut node.random };
-            let Some(request) = node.mihf.poll_transmit(&mut cx) else { break };
-            let socket = node.sessions[request.session.0 as usize].socket;
-            self.send_message(moment, socket, Message::Mih(request.pdu));
+            node = &mut self.mih_nodes[number as usize];
         }
-        let node = &mut self.mih_nodes[number as usize];
         node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), moment);
     }
 
+    /// An MIHF tells its user of an event; indications here, as they are most.
+    #[inline(always)]
     fn on_mih_event(&mut self, moment: &mut Moment<'_>, number: u32, event: mih::Event) {
-        let now = moment.now;
-        let entry = match self.mih_nodes[number as usize].sessions[event.session().0 as usize].user {
-            SessionUser::Signalling(entry) => entry,
-            SessionUser::MihHandover(handover) => {
-                return self.on_handover_event(now, number, handover, &event);
+        let user = self.mih_nodes[number as usize].sessions[event.session().0 as usize].user;
+        match (user, event) {
+            (
+                SessionUser::Signalling(entry),
+                mih::Event::IndicationReceived { number: transaction, pdu, .. },
+            ) => {
+                let signalling = &mut self.signalling[entry as usize];
+                if let Some(transaction) = signalling.transaction(transaction) {
+                    // With a lifetime, an indication may be delivered again: the first time counts.
+                    transaction.completed.get_or_insert(moment.now);
+                }
+                if !signalling.config.actions.is_empty() {
+                    self.act_upon(moment.now, entry, &pdu);
+                }
             }
-        };
+            (SessionUser::Signalling(entry), event) => self.on_other_event(moment, number, entry, event),
+            (SessionUser::MihHandover(handover), event) => {
+                self.on_handover_event(moment.now, number, handover, &event);
+            }
+        }
+    }
+
+    /// The same for all but indications; apart, so that it is out of their way.
+    #[inline(never)]
+    fn on_other_event(&mut self, moment: &mut Moment<'_>, number: u32, entry: u32, event: mih::Event) {
+        let now = moment.now;
         let signalling = &self.signalling[entry as usize];
         let of_responder = signalling.responder.mihf == number;
         match event {
-            mih::Event::IndicationReceived { number: transaction, pdu, .. } => {
-                if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
-                    // With a lifetime, an indication may be delivered again: the first time counts.
-                    transaction.completed.get_or_insert(now);
-                }
-                self.act_upon(now, entry, &pdu);
-            }
             mih::Event::RequestReceived { number: transaction, ref pdu, .. }
                 if pdu.mid == MessageId::LINK_ACTIONS_REQUEST && !of_responder =>
             {
@@ -137,22 +155,28 @@ impl World {
             signalling.next = next.filter(|&next| next < signalling.config.stop);
             self.generate(now, number);
         }
-        if !self.signalling[number as usize].working.is_empty() {
+        let signalling = &self.signalling[number as usize];
+        if !signalling.working.is_empty() || !signalling.error_meters.is_empty() {
             self.answer(now, number);
+            self.report_errors(now, number);
         }
-        self.report_errors(now, number);
         self.signalling[number as usize].arm(number, moment);
         worked
     }
 
     /// What the sockets have exchanged at the start and at the stop, when it has come to that.
+    #[inline]
     fn note_traffic(&mut self, now: Time, number: u32) {
         let signalling = &self.signalling[number as usize];
         let starts = signalling.traffic_at_start.is_none() && signalling.config.start <= now;
         let stops = signalling.traffic_at_stop.is_none() && signalling.config.stop <= now;
-        if !(starts || stops) {
-            return;
+        if starts || stops {
+            self.take_note_of_traffic(number, [starts, stops]);
         }
+    }
+
+    #[inline(never)]
+    fn take_note_of_traffic(&mut self, number: u32, [starts, stops]: [bool; 2]) {
         let traffic = self.session_traffic(number);
         let signalling = &mut self.signalling[number as usize];
         if starts {
@@ -207,24 +231,26 @@ impl World {
 
     /// The origin's user makes an indication or a request.
     fn generate(&mut self, now: Time, number: u32) {
-        let signalling = &mut self.signalling[number as usize];
-        let bytes = signalling.message_bytes();
-        let (origin, kind) = (signalling.origin, signalling.config.kind);
-        let content = match kind {
+        let World { signalling, mih_nodes, work, .. } = self;
+        let signalling = &mut signalling[number as usize];
+        let (bytes, End { mihf: origin, session }) = (signalling.message_bytes(), signalling.origin);
+        let node = &mut mih_nodes[origin as usize];
+        let (mihf, session) = (&mut node.mihf, SessionId(session));
+        let mut cx = Context { now, random: &mut node.random };
+        let content = &signalling.content;
+        let transaction = match signalling.config.kind {
             // Links make their events by themselves.
-            Kind::Indication | Kind::LinkEvents => &signalling.content.indication,
-            Kind::Request => &signalling.content.request,
-        };
-        let content = content.clone();
-        let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
             Kind::Indication | Kind::LinkEvents => {
-                mihf.indicate(cx, session, MessageId::LINK_GOING_DOWN_INDICATION, content, bytes)
+                let mid = MessageId::LINK_GOING_DOWN_INDICATION;
+                mihf.indicate_shared(&mut cx, session, mid, &content.indication, bytes)
             }
             Kind::Request => {
-                mihf.request(cx, session, MessageId::LINK_GET_PARAMETERS_REQUEST, content, bytes)
+                let mid = MessageId::LINK_GET_PARAMETERS_REQUEST;
+                mihf.request(&mut cx, session, mid, content.request.clone(), bytes)
             }
-        });
-        self.signalling[number as usize].begin(now, transaction);
+        };
+        work.push_back(Work::Mihf(origin));
+        signalling.begin(now, transaction);
     }
 
     /// The responder's user answers the requests whose processing is done.

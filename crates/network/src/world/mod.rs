@@ -354,8 +354,8 @@ impl World {
 
     /// Handles what does not come from a link; apart, so that it is out of the way of packets.
     #[inline(never)]
-    fn handle_other(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
-        match event {
+    fn handle_other(&mut self, moment: &mut Moment<'_>, wake: Wake) -> bool {
+        match wake.event() {
             Event::Link(_) => false,
             Event::Socket(id) => self.wake_socket(moment, id),
             Event::Source(number) => self.handle_source(moment, number),
@@ -471,7 +471,7 @@ impl World {
                 Woken::Superseded => false,
             },
             None => {
-                let worked = self.handle_other(moment, wake.event());
+                let worked = self.handle_other(moment, wake);
                 if worked {
                     self.serve_work(moment);
                 }

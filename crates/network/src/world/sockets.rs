@@ -472,9 +472,10 @@ impl World {
 
     /// A socket's timer fires; false where that was superseded, or comes too early.
     pub(super) fn wake_socket(&mut self, moment: &mut Moment<'_>, id: SocketId) -> bool {
-        let worked = self.socket_mut(id).wake(moment, Event::Socket(id));
-        if worked {
-            self.on_socket(id, |_| {});
+        let worked = with_socket!(self, id, socket => socket.wake(moment, Event::Socket(id)));
+        // Nothing else is on the work list yet.
+        if worked && !matches!(id, SocketId::Udp(_)) {
+            self.serve_socket(moment, id);
         }
         worked
     }

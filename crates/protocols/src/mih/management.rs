@@ -131,7 +131,7 @@ impl Session {
     /// Makes a service management request, again and again where it may be lost, until it is answered.
     pub(super) fn ask(&mut self, now: Time, outbox: &mut Outbox, mid: MessageId, tlvs: Vec<Tlv>) {
         let tlvs = Tlvs::from(tlvs);
-        let number = self.start(now, outbox, mid, tlvs.clone(), false);
+        let number = self.start(now, outbox, mid, (&tlvs, None), false);
         let retry_at = now + self.management_retry_interval();
         self.management.asking.push(Asking { mid, tlvs, attempts: vec![number], retry_at });
         self.rearm_management(outbox);
@@ -186,7 +186,7 @@ impl Session {
             .collect();
         for at in due {
             let (mid, tlvs) = (self.management.asking[at].mid, self.management.asking[at].tlvs.clone());
-            let number = self.start(now, outbox, mid, tlvs, false);
+            let number = self.start(now, outbox, mid, (&tlvs, None), false);
             let asking = &mut self.management.asking[at];
             asking.attempts.push(number);
             asking.retry_at = retry_at;

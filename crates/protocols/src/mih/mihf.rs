@@ -147,11 +147,23 @@ impl Mihf {
         tlvs: impl Into<Tlvs>,
         size_bytes: Option<u32>,
     ) -> TransactionNumber {
+        self.indicate_shared(cx, session, mid, &tlvs.into(), size_bytes)
+    }
+
+    /// The same with content that its user sends again and again.
+    #[inline]
+    pub fn indicate_shared(
+        &mut self,
+        cx: &mut Context<'_>,
+        session: SessionId,
+        mid: MessageId,
+        content: &Tlvs,
+        size_bytes: Option<u32>,
+    ) -> TransactionNumber {
         debug_assert_eq!(mid.opcode(), Opcode::Indication, "{mid} is no indication");
         let (session, outbox) = self.at_work(cx, session);
         session.stats.indications += 1;
-        let tlvs = session.padded(tlvs.into(), size_bytes);
-        let number = session.start(cx.now, outbox, mid, tlvs, false);
+        let number = session.start(cx.now, outbox, mid, (content, size_bytes), false);
         self.prune();
         number
     }
@@ -171,8 +183,7 @@ impl Mihf {
         session.stats.requests += 1;
         // UIR mirrors the request's TLV 61.
         let uir = tlvs.contains(&Tlv::UnauthenticatedInformationRequest(true));
-        let tlvs = session.padded(tlvs, size_bytes);
-        let number = session.start(cx.now, outbox, mid, tlvs, uir);
+        let number = session.start(cx.now, outbox, mid, (&tlvs, size_bytes), uir);
         self.prune();
         number
     }
@@ -188,7 +199,9 @@ impl Mihf {
         size_bytes: Option<u32>,
     ) -> bool {
         let (session, outbox) = self.at_work(cx, session);
-        let tlvs = session.padded(tlvs.into(), size_bytes);
+        let content = tlvs.into();
+        session.keep_padded(&content, size_bytes);
+        let tlvs = session.padded.as_ref().map_or(content, |padded| padded.tlvs.clone());
         let sent = session.respond(cx.now, outbox, request, tlvs);
         session.stats.responses += u64::from(sent);
         self.prune();
@@ -285,6 +298,13 @@ impl Mihf {
     /// a refusal is only counted; the ACK requestor goes on.
     pub fn tp_data_confirm(&mut self, session: SessionId, taken: bool) {
         self.session_mut(session).stats.transport_refusals += u64::from(!taken);
+    }
+
+    /// Whether there is an event or a packet to be taken: asked in one, as mostly there is neither behind what was taken.
+    #[inline]
+    pub fn has_something_to_pass_on(&self) -> bool {
+        let Outbox { events, requests, unreturned_acks, .. } = &self.outbox;
+        events.len() | requests.len() | unreturned_acks.len() != 0
     }
 
     /// MIH_TP_Data.request: the next packet for the transport.

@@ -120,10 +120,10 @@ struct Outgoing {
 
 /// The content that was padded last: a user that sends the same again and again shares it.
 #[derive(Debug)]
-struct Padded {
+pub(super) struct Padded {
     content: Tlvs,
     size_bytes: u32,
-    tlvs: Tlvs,
+    pub(super) tlvs: Tlvs,
 }
 
 #[derive(Debug)]
@@ -141,7 +141,7 @@ pub(super) struct Session {
     /// When the limiter's armed deadline is.
     token_at: Option<Time>,
     no_tlvs: Tlvs,
-    padded: Option<Padded>,
+    pub(super) padded: Option<Padded>,
 }
 
 impl Session {
@@ -167,24 +167,20 @@ impl Session {
         if mid.is_management() { &mut self.management_stats } else { &mut self.stats }
     }
 
-    /// `content` with padding such that the message takes `size_bytes`.
+    /// Has `padded` be `content` with padding such that the message takes `size_bytes`, or nothing where it is to be as long as it is.
     #[inline]
-    pub(super) fn padded(&mut self, content: Tlvs, size_bytes: Option<u32>) -> Tlvs {
-        let Some(size_bytes) = size_bytes else { return content };
-        if let Some(last) = &self.padded
-            && last.size_bytes == size_bytes
-            && last.content.shares(&content)
-        {
-            return last.tlvs.clone();
+    pub(super) fn keep_padded(&mut self, content: &Tlvs, size_bytes: Option<u32>) {
+        let Some(size_bytes) = size_bytes else { return self.padded = None };
+        let is_last = |last: &Padded| last.size_bytes == size_bytes && last.content.shares(content);
+        if !self.padded.as_ref().is_some_and(is_last) {
+            self.pad(content, size_bytes);
         }
-        self.pad(content, size_bytes)
     }
 
     #[inline(never)]
-    fn pad(&mut self, content: Tlvs, size_bytes: u32) -> Tlvs {
+    fn pad(&mut self, content: &Tlvs, size_bytes: u32) {
         let tlvs = padded(content.clone(), &self.own_id, &self.config.peer, Some(size_bytes));
-        self.padded = Some(Padded { content, size_bytes, tlvs: tlvs.clone() });
-        tlvs
+        self.padded = Some(Padded { content: content.clone(), size_bytes, tlvs });
     }
 
     /// The mode of acknowledgement; a session that asks for none gives separate ones.

@@ -136,11 +136,11 @@ impl Session {
         now: Time,
         outbox: &mut Outbox,
         mid: MessageId,
-        tlvs: Tlvs,
+        (content, size_bytes): (&Tlvs, Option<u32>),
         uir: bool,
     ) -> TransactionNumber {
         let number = TransactionNumber(self.sources.started + 1);
-        let pdu = self.begun(mid, number.tid(), uir, tlvs);
+        let pdu = self.begun(mid, number.tid(), uir, (content, size_bytes));
         let ack_req = pdu.ack_req;
         let is_request = mid.opcode() == Opcode::Request;
         let source = (ack_req || is_request).then(|| Source {
@@ -169,19 +169,28 @@ impl Session {
 
     /// The message that starts a transaction: the one before it in the same memory, where nobody has that any more.
     #[inline]
-    fn begun(&mut self, mid: MessageId, tid: u16, uir: bool, tlvs: Tlvs) -> Arc<Message> {
+    fn begun(
+        &mut self,
+        mid: MessageId,
+        tid: u16,
+        uir: bool,
+        (content, size_bytes): (&Tlvs, Option<u32>),
+    ) -> Arc<Message> {
         let ack_req = self.asks_for_ack();
+        self.keep_padded(content, size_bytes);
+        let tlvs = self.padded.as_ref().map_or(content, |padded| &padded.tlvs);
         if let Some(last) = &mut self.sources.last
             && let Some(message) = Arc::get_mut(last)
         {
             // All that is not of the session itself, as its two MIHFs are.
             (message.mid, message.tid, message.uir) = (mid, tid, uir);
             (message.ack_req, message.ack_rsp) = (ack_req, false);
-            if !message.tlvs.shares(&tlvs) {
-                message.tlvs = tlvs;
+            if !message.tlvs.shares(tlvs) {
+                message.tlvs = tlvs.clone();
             }
             return Arc::clone(last);
         }
+        let tlvs = tlvs.clone();
         let (source, destination) = (self.own_id.clone(), self.config.peer.clone());
         let message = Message { mid, tid, ack_req, ack_rsp: false, uir, source, destination, tlvs };
         Arc::clone(self.sources.last.insert(Arc::new(message)))

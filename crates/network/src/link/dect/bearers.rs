@@ -128,11 +128,13 @@ mod tests {
             bad
         };
         assert_eq!(bad(&bearers), (0..40).map(|n| 3 * n).collect::<Vec<_>>());
+        // It moves from one half into the other.
+        bearers.change(64, Quality::Bad);
         bearers.remove(60);
         bearers.change(64, Quality::Bad);
         bearers.change(0, Quality::Good);
         let expected: Vec<usize> =
-            (1..20).map(|n| 3 * n).chain([62, 64]).chain((22..40).map(|n| 3 * n - 1)).collect();
+            (1..20).map(|n| 3 * n).chain([62, 63, 64]).chain((22..40).map(|n| 3 * n - 1)).collect();
         assert_eq!((bad(&bearers), bearers.count()), (expected, 119));
         assert!((0..128).all(|place| bearers.all.has(place) == (place < 119)));
     }

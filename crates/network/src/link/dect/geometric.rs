@@ -19,8 +19,9 @@ impl Geometric {
     #[inline]
     pub fn trials_without(self, random: &mut Ahead) -> u64 {
         let log = random.logarithm();
-        // Never, for probability 0: the product below would be undefined when the logarithm is 0.
-        if self.inverse_log == f64::NEG_INFINITY { u64::MAX } else { (log * self.inverse_log) as u64 }
+        // Never, for probability 0: the product below would be undefined when the logarithm is 0. A signed number is made of it in half the
+        // instructions, and what is beyond one never comes either.
+        if self.inverse_log == f64::NEG_INFINITY { u64::MAX } else { (log * self.inverse_log) as i64 as u64 }
     }
 }
 

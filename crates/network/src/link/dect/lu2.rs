@@ -224,8 +224,12 @@ impl Lu2 {
     #[inline]
     pub fn receive_one(&mut self, fragment: u64) {
         if fragment == self.expected {
-            self.held |= 1;
             self.advanced = true;
+            if self.held == 0 {
+                self.expected += 1;
+                return;
+            }
+            self.held |= 1;
             self.take_held();
         } else {
             self.receive(fragment, 1);

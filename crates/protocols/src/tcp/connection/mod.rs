@@ -26,7 +26,7 @@ use crate::machine::{Context, Machine};
 use ecn::Ecn;
 use receiver::{Acknowledgement, Receiver};
 use sender::Sender;
-use steady::Due;
+use steady::{Data, Due};
 use timers::Timers;
 
 /// Octets of one timestamps option with its padding.
@@ -199,13 +199,13 @@ impl Connection {
         }
     }
 
-    /// Whether there may be a segment to send: mostly false of an end that has nothing of its own, once it has acknowledged what
-    /// came. A steady one is asked at once.
+    /// Whether there may be a segment to send: mostly false of an end that has nothing of its own or has sent it, once it has acknowledged
+    /// what came. A steady one is asked at once.
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
         let end = 1 + self.sender.written + u64::from(self.sender.fin_queued);
         self.steady
-            || self.sender.snd_una < end
+            || self.sender.snd_una < end && !self.sender.has_sent_all()
             || self.receiver.acknowledgement != Acknowledgement::None
             || self.reset.is_some()
             || self.syn_due
@@ -235,23 +235,28 @@ impl Connection {
     /// that it has to know.
     #[inline(always)]
     pub fn transmit_to<T>(&mut self, now: Time, write: impl FnOnce(Segment, &Connection) -> T) -> Option<T> {
-        let due = if self.steady { self.due_when_steady() } else { self.due_amid_losses() };
+        let mut due = if self.steady { self.due_when_steady() } else { Due::Other };
+        if due == Due::Other {
+            due = self.due_amid_losses();
+        }
         // Written by each, which knows what is in it.
-        match due {
-            Due::Data => {
-                let segment = self.full_segment(now);
-                Some(write(segment, self))
-            }
+        let Data { start, length, flags } = match due {
+            Due::Data => self.full_sized_data(now),
             Due::Acknowledgement => {
                 let segment = self.plain_ack();
-                Some(write(segment, self))
+                return Some(write(segment, self));
             }
-            Due::Nothing => None,
-            Due::FullSized | Due::BeyondWindow | Due::Repair | Due::Rest | Due::Other => {
+            Due::Nothing => return None,
+            Due::FullSized | Due::BeyondWindow | Due::Rest if !self.has_options() => {
+                self.data_amid_losses(now, due)
+            }
+            Due::FullSized | Due::BeyondWindow | Due::Rest | Due::Repair | Due::Other => {
                 let segment = self.transmit_otherwise(now, due)?;
-                Some(write(segment, self))
+                return Some(write(segment, self));
             }
-        }
+        };
+        let segment = self.segment(start, flags, length, Options::default());
+        Some(write(segment, self))
     }
 
     /// The next segment, whatever the state.

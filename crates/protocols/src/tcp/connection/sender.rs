@@ -685,6 +685,14 @@ impl Connection {
     /// Sends `length` octets from offset `start` and the FIN behind them if `fin`.
     #[inline]
     pub(super) fn data_segment(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Segment {
+        let flags = self.send_data(now, start, length, fin);
+        let options = self.options(now, length as u32);
+        self.segment(start, flags, length as u32, options)
+    }
+
+    /// Data and a FIN, if there is one, are sent, or sent again; returns their control bits.
+    #[inline(always)]
+    pub(super) fn send_data(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Flags {
         let sender = &mut self.sender;
         let data_end = start + length;
         let end = data_end + u64::from(fin);
@@ -722,7 +730,6 @@ impl Connection {
         if self.ecn.agreed {
             flags |= self.ecn.flags(repeated == 0 && length > 0);
         }
-        let options = self.options(now, length as u32);
-        self.segment(start, flags, length as u32, options)
+        flags
     }
 }

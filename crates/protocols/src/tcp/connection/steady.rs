@@ -16,7 +16,7 @@ use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Pending, State};
 use crate::ranges::Range;
-use crate::tcp::segment::{Flags, Options, Segment};
+use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::to_wire;
 
 /// What a connection has to send.
@@ -37,6 +37,13 @@ pub(super) enum Due {
     Rest,
     /// What is found by the general order.
     Other,
+}
+
+/// What a segment of data says of itself, before it says what every segment says.
+pub(super) struct Data {
+    pub start: u64,
+    pub length: u32,
+    pub flags: Flags,
 }
 
 impl Connection {
@@ -254,32 +261,42 @@ impl Connection {
     /// The segment that is due amid losses, or by the general order.
     #[inline(never)]
     pub(super) fn transmit_otherwise(&mut self, now: Time, due: Due) -> Option<Segment> {
-        let (start, smss) = (self.sender.snd_nxt, self.sender.smss);
         match due {
-            Due::FullSized => self.sender.let_go(0),
-            Due::BeyondWindow => self.sender.let_go(smss),
-            Due::Rest => {
-                if self.sender.flight() == 0 && start == self.sender.snd_max {
-                    self.restart_after_idle(now);
-                }
-                self.sender.let_go(0);
-                return Some(self.data_segment(now, start, 1 + self.sender.written - start, false));
+            Due::FullSized | Due::BeyondWindow | Due::Rest => {
+                let Data { start, length, flags } = self.data_amid_losses(now, due);
+                let options = self.options(now, length);
+                Some(self.segment(start, flags, length, options))
             }
-            Due::Repair => return self.transmit_in_recovery(now),
-            Due::Data | Due::Acknowledgement | Due::Nothing | Due::Other => return self.transmit(now),
+            Due::Repair => self.transmit_in_recovery(now),
+            Due::Data | Due::Acknowledgement | Due::Nothing | Due::Other => self.transmit(now),
         }
-        Some(self.data_segment(now, start, smss, false))
+    }
+
+    /// Data from SND.NXT on is sent, which is full-sized or all that is left.
+    #[inline(never)]
+    pub(super) fn data_amid_losses(&mut self, now: Time, due: Due) -> Data {
+        let (start, smss) = (self.sender.snd_nxt, self.sender.smss);
+        let mut length = smss;
+        if due == Due::Rest {
+            length = 1 + self.sender.written - start;
+            if self.sender.flight() == 0 && start == self.sender.snd_max {
+                self.restart_after_idle(now);
+            }
+        }
+        self.sender.let_go(if due == Due::BeyondWindow { smss } else { 0 });
+        let flags = self.send_data(now, start, length, false);
+        Data { start, length: length as u32, flags }
     }
 
     /// Whether what is sent now has options.
     #[inline]
-    fn has_options(&self) -> bool {
+    pub(super) fn has_options(&self) -> bool {
         self.timestamps || self.receiver.has_blocks_to_tell()
     }
 
-    /// The full-sized segment of new data that is due.
+    /// New data in a full-sized segment is sent.
     #[inline(always)]
-    pub(super) fn full_segment(&mut self, now: Time) -> Segment {
+    pub(super) fn full_sized_data(&mut self, now: Time) -> Data {
         debug_assert!(self.timers.runs(Purpose::Retransmission));
         let sender = &mut self.sender;
         let (start, length) = (sender.snd_nxt, sender.smss);
@@ -295,6 +312,6 @@ impl Connection {
         if self.ecn.agreed {
             flags |= self.ecn.flags(true);
         }
-        self.segment(start, flags, length as u32, Options::default())
+        Data { start, length: length as u32, flags }
     }
 }

@@ -60,7 +60,7 @@ impl Twins {
         if !self.short.steady {
             self.dues[self.short.due_amid_losses() as usize] += 1;
         }
-        let unasked = self.short.is_at_rest().then(|| self.short.clone());
+        let unasked = (self.short.is_at_rest() || !self.short.may_transmit()).then(|| self.short.clone());
         let segment = self.short.poll_transmit(cx);
         if let Some(unasked) = unasked {
             // It need not be asked: that it was makes no difference.
