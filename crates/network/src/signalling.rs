@@ -275,8 +275,8 @@ pub struct SignallingConfig {
     pub stop: Time,
 }
 
-/// Room is made for so many transactions at most before there are any. Chosen: three megabytes.
-const MOST_AHEAD: u64 = 1 << 16;
+/// Room is made for so many transactions at most before there are any. Chosen: a third of a megabyte, which many entries may have.
+const MOST_AHEAD: u64 = 1 << 13;
 
 /// The users of a signalling entry, and what they saw.
 pub struct Signalling {

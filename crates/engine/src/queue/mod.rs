@@ -480,6 +480,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_pushed_where_the_queue_has_looked_beyond_the_end_comes_in_order() {
+        let mut queue = EventQueue::new();
+        // Eight lie in order; the ninth is due turns of the wheel later, and looked for before the end.
+        let first = (2..10).map(|tenths| Time::from_ns(tenths * 100_000_000));
+        let late = Time::from_ns(10_000_000_000);
+        for (time, n) in first.clone().chain([late]).zip(0u32..) {
+            queue.push(time, n);
+        }
+        queue.end_at(Time::from_ns(5_000_000_000));
+        let times: Vec<Time> = std::iter::from_fn(|| queue.pop()).map(|(time, _)| time).collect();
+        assert_eq!(times, first.collect::<Vec<Time>>());
+        queue.end_at(Time::MAX);
+        let more: Vec<Time> = (11..20).map(|tenths| Time::from_ns(tenths * 100_000_000)).collect();
+        for &time in &more {
+            queue.push(time, 0);
+        }
+        let times: Vec<Time> = std::iter::from_fn(|| queue.pop()).map(|(time, _)| time).collect();
+        assert_eq!(times, [more, vec![late]].concat());
+    }
+
+    #[test]
     fn stops_at_the_end() {
         let mut queue = EventQueue::new();
         queue.push(Time::from_ns(10), 1u32);

@@ -2,12 +2,13 @@
 //!
 //! Simulated time is cut into slots. What is due in one of the slots of this turn lies in it in no order, what is due behind this turn
 //! in one list, and a slot is put in order when its time has come. So an entry is written once, and once more for each turn that
-//! it lies behind, and then sorted among the few that are due with it, however many others wait. Where only few wait at all, they lie in order.
+//! it lies behind, and then sorted among the few that are due with it, however many others wait. Where only few wait at all, they lie in order,
+//! and go to their slots when more come.
 
 use crate::time::Time;
 
-/// The length of a slot: 2^26 ns, 67 ms. Chosen: less than what is due soon, so that nothing is due in a slot that has been put in order,
-/// or hardly anything.
+/// The length of a slot: 2^26 ns, 67 ms. Chosen: less than what is due soon, so that nothing more comes into a slot once its time has come, or
+/// hardly anything.
 const SLOT_BITS: u32 = 26;
 
 /// How many slots a turn has. Chosen: those of the bits of a number; a turn is 4.3 s, longer than most timers.
@@ -75,9 +76,10 @@ impl Wheel {
         }
     }
 
-    /// Adds an entry to its slot.
+    /// Adds an entry to its slot, which is none before this turn.
     #[inline]
     fn push_ahead(&mut self, slot: u64, entry: Entry) {
+        debug_assert!(slot >= self.turn);
         if slot - self.turn < SLOTS {
             let at = slot % SLOTS;
             self.used |= 1 << at;
@@ -110,11 +112,11 @@ impl Wheel {
         self.due[at] = entry;
     }
 
-    /// The same where there are many: all but those of the slot of the earliest go to their slots.
+    /// The same where there are many: all but those of the slot of the earliest, and of slots before this turn, go to their slots.
     #[cold]
     #[inline(never)]
     fn push_among_many(&mut self, entry: Entry) {
-        let first = self.due.last().map_or(0, Entry::slot);
+        let first = self.due.last().map_or(0, Entry::slot).max(self.turn);
         if self.next > first + 1 {
             self.next = first + 1;
             let later = self.due.partition_point(|other| other.slot() > first);

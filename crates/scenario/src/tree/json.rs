@@ -11,7 +11,7 @@ use crate::diagnostics::{Place, Problem, Problems};
 /// Reads JSON. A syntax error is reported, with its text, and gives `None`.
 pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Option<Tree> {
     let mut tree = Tree::default();
-    tree.entries.reserve(values_at_most(text));
+    tree.entries.reserve(room_for_values(text));
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = Reader { tree: &mut tree, waiting: &mut Vec::new(), depth: 0 }.deserialize(&mut reader);
     match read.and_then(|root| reader.end().map(|()| root)) {
@@ -45,9 +45,9 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
     }
 }
 
-/// How many values a text holds at most: each but the root stands behind a bracket or a comma. A text that is none, or has commas in its
-/// strings, makes no more of it than an eighth of its octets, which hardly any has.
-fn values_at_most(text: &str) -> usize {
+/// For how many values there is room before any is read: each but the root stands behind a bracket or a comma. No more than an eighth of the octets
+/// of the text, which hardly any has: a text that is none, or has commas in its strings, makes no more of it.
+fn room_for_values(text: &str) -> usize {
     let begun = text.bytes().filter(|octet| matches!(octet, b'[' | b'{' | b',')).count();
     begun.min(text.len() / 8)
 }

@@ -200,8 +200,9 @@ impl Connection {
         }
     }
 
-    /// What there is to send for one that is not steady, where that is data in full-sized segments or an acknowledgement without options, or nothing
-    /// before something is acknowledged, as it mostly is behind what goes at once. Data without SACK, whose order takes note of what it passes over.
+    /// What there is to send for one that is not steady, or for which [that](Connection::due_when_steady) is not told, where it is data in
+    /// full-sized segments or an acknowledgement without options, or nothing before something is acknowledged, as it mostly is behind what
+    /// goes at once. Data without SACK, whose order takes note of what it passes over.
     #[inline(never)]
     pub(super) fn due_amid_losses(&self) -> Due {
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);

@@ -39,7 +39,8 @@ impl Access for Link {
     }
 
     fn cost(&self) -> u16 {
-        self.cost as u16
+        // What is too large has an error of its own.
+        u16::try_from(self.cost).unwrap_or(u16::MAX)
     }
 
     fn pairs(&self) -> Vec<Pair<'_>> {
