@@ -405,4 +405,7 @@ fn packets_take_the_route_whose_links_cost_least() {
         "{report}"
     );
     assert!(refuse(&around("cost = 0", "")).contains("a link costs 1 or more"));
+    // One that has no room in 16 bits is no small one.
+    let report = refuse(&around("", &beside.replace("delay", "cost = 65536\ndelay")));
+    assert!(report.contains("65536") && !report.contains("no packet takes \"line\""), "{report}");
 }
