@@ -96,9 +96,12 @@ def measure(benches: list[Bench], found: list[Program], rounds: int) -> Runs:
 
 
 def hold_ns() -> dict[int, float]:
-    """Nanoseconds of one step of the bare hold model by number of pending events, as criterion left them."""
+    """Nanoseconds of one step of the bare hold model by number of pending events, as criterion left them.
+
+    That whose spans are mixed, as those of packets on links and of timers are.
+    """
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    estimates = target.glob("criterion/hold/*/new/estimates.json")
+    estimates = target.glob("criterion/hold_mixed/*/new/estimates.json")
     held = {
         int(e.parent.parent.name): float(json.loads(e.read_text())["median"]["point_estimate"]) for e in estimates
     }
