@@ -217,11 +217,7 @@ impl<E: Event> EventQueue<E> {
         let near = self.near.first();
         let (time, code) = loop {
             let is_near = near < self.first_of_far();
-            let time = match self.far.known() {
-                _ if is_near => self.time_of(near),
-                Some(entry) => entry.time,
-                None => self.far.first()?.0,
-            };
+            let time = if is_near { self.time_of(near) } else { self.far.first()?.0 };
             if time > self.end {
                 return None;
             }
@@ -244,10 +240,7 @@ impl<E: Event> EventQueue<E> {
     /// The key before which nothing of `far` comes.
     #[inline(always)]
     fn first_of_far(&self) -> u64 {
-        match self.far.known() {
-            Some(entry) => self.key(entry.time, entry.insertion),
-            None => self.far.first().map_or(NOTHING, |(time, insertion)| self.key(time, insertion)),
-        }
+        self.far.first().map_or(NOTHING, |(time, insertion)| self.key(time, insertion))
     }
 
     /// Keeps up to where `near` is asked alone.

@@ -472,9 +472,11 @@ impl World {
 
     /// A socket's timer fires; false where that was superseded, or comes too early.
     pub(super) fn wake_socket(&mut self, moment: &mut Moment<'_>, id: SocketId) -> bool {
-        let worked = with_socket!(self, id, socket => socket.wake(moment, Event::Socket(id)));
-        // Nothing else is on the work list yet.
-        if worked && !matches!(id, SocketId::Udp(_)) {
+        let (worked, is_served) = with_socket!(self, id, socket => {
+            (socket.wake(moment, Event::Socket(id)), socket.sends_at_once())
+        });
+        // At once, as nothing else is on the work list yet.
+        if worked && !is_served {
             self.serve_socket(moment, id);
         }
         worked
