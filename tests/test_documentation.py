@@ -18,6 +18,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,50 @@ def test_the_files_that_a_page_names_exist(page: Path) -> None:
 def test_a_path_that_does_not_exist_is_found() -> None:
     text = "`crates/scenario/src/build.rs`, `crates/network/src/link/NAME.rs`, `tests/{conftest,nothing}.py`, `results/x`"
     assert missing_paths(text) == ["crates/scenario/src/build.rs", "tests/nothing.py"]
+
+
+def headings(page: Path) -> set[str]:
+    """What a link may name behind the `#`: each heading in lower case, without marks, with `-` for each space."""
+    tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
+    titles = (after.children for token, after in pairwise(tokens) if token.type == "heading_open")
+    texts = ("".join(part.content for part in title or ()) for title in titles)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in texts}
+
+
+def dead_links(page: Path) -> list[str]:
+    """Links of a page to files, or to headings of pages, that there are not."""
+    tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
+    parts = [part for token in tokens for part in token.children or ()]
+    dead = []
+    for link in [str(part.attrs["href"]) for part in parts if part.type == "link_open"]:
+        file, _, heading = link.partition("#")
+        target = page.parent / file if file else page
+        there = "://" in link or (target.exists() and (not heading or heading in headings(target)))
+        if not there:
+            dead.append(link)
+    return dead
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *PAGES], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_what_a_page_links_to_is_there(page: Path) -> None:
+    assert dead_links(page) == []
+
+
+def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text("# What `make` does, in short\n")
+    page = tmp_path / "page.md"
+    links = [
+        "other.md#what-make-does-in-short",
+        "#own",
+        "https://example.org/x",
+        "other.md",
+        "none.md",
+        "other.md#own",
+    ]
+    page.write_text("## Own\n" + "".join(f"[x]({link})\n" for link in links))
+    assert dead_links(page) == ["none.md", "other.md#own"]
 
 
 def test_the_readme_has_examples_to_run() -> None:
