@@ -263,6 +263,10 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
     }
     for (bad, message) in [
         ("delay = { constant = \"5ms\", reordering = true }", "overtake none"),
+        (
+            "delay = { constant = \"5ms\", jitter = \"1ms\", reordering = true }",
+            "draw `jitter` for each packet",
+        ),
         ("delay = { jitter = \"1ms\" }", "this direction has no delay"),
         (
             "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }\noutages = [{ start = \"1ms\", duration = \"1ms\" }]",

@@ -42,7 +42,11 @@ pub(super) fn check(at: &[Step], link: &Link, context: &Context<'_>, report: &mu
         check_distribution(&join(&steps, ["jitter"]), &delay.jitter, None, report);
         if delay.reordering && delay.jitter.is_constant() && delay.never_changes() {
             let message = "packets that all take the same time overtake none";
-            report.add(&join(&steps, ["reordering"]), message, "leave it out, or write `jitter`");
+            report.add(
+                &join(&steps, ["reordering"]),
+                message,
+                "leave it out, or draw `jitter` for each packet",
+            );
         }
     }
 }
