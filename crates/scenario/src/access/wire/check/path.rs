@@ -14,7 +14,7 @@ use crate::files::Fault;
 use crate::signalling::model::is_commanded;
 use crate::units::time_text;
 use crate::validate::names::report_unknown;
-use crate::validate::{At, Report, Step, check_distribution, join};
+use crate::validate::{At, Report, Step, check_distribution, check_start, join};
 
 /// Shorter periods have a packet pass through more steps than a run can.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
@@ -148,6 +148,7 @@ pub(super) fn check_steps<V: Varying>(
                         format!("nothing says what holds before {}", time_text(time.since(Time::ZERO)));
                     report.add(&here, message, "write `constant` beside `steps`, or a first step at \"0s\"");
                 }
+                check_start(&join(&here, ["at"]), time, context.scenario, report);
                 first.get_or_insert(time);
                 last = Some(time);
             }
