@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +26,9 @@ from roamsim.storing.spool import Spool
 from roamsim.tables.metrics import recorded_as, traced_tables
 from roamsim.tables.result import Frames, Result, stacked
 
+#: Names of nodes that an error lists.
+MOST_NAMES = 12
+
 
 def run_loaded(
     scenario: Scenario,
@@ -44,6 +49,12 @@ def run_loaded(
     kinds = traces(trace)
     if pcap_frames is not None and pcap is None:
         raise UsageError("--pcap-frames says what a capture shows; add --pcap FILE")
+    if pcap_frames not in (None, "all"):
+        names = [node["name"] for node in json.loads(scenario.canonical)["node"]]
+        if pcap_frames not in names:
+            near = difflib.get_close_matches(pcap_frames, names, 1)
+            asked = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:MOST_NAMES])}"
+            raise UsageError(f"--pcap-frames takes `all` or a node, and there is no node {pcap_frames!r}; {asked}")
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")
     if pcap is not None and not Path(pcap).absolute().parent.is_dir():
