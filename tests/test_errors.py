@@ -188,6 +188,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["--what", "goodput"], "did you mean flows.goodput_bps? There are "),
         (["--what", "nonsense"], "under the name 'nonsense'; there are "),
+        (["--what", "nod"], "under the name 'nod'; there are "),
         (["--what", "packets"], "packets are a table, not a figure; ask it: run again with --trace packets"),
         (["--what", "rto"], "run again with --trace rtt"),
         (["--what", "bearers"], "--trace bearers was given, and nothing in this scenario has what it records"),
