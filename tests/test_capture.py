@@ -455,6 +455,10 @@ def test_a_capture_of_frames_that_would_be_empty_is_refused(tmp_path: Path) -> N
         frames(tmp_path, "one-tcp-flow.toml", "all")
     with pytest.raises(roamsim.RunFailed, match='"server" has no radio whose frames can be captured'):
         frames(tmp_path, "wifi-roaming.toml", "server")
+    with pytest.raises(roamsim.UsageError, match="there is no node 'severs'; did you mean 'server'"):
+        frames(tmp_path, "wifi-roaming.toml", "severs")
+    with pytest.raises(roamsim.UsageError, match="there is no node 'nobody'; there are "):
+        frames(tmp_path, "wifi-roaming.toml", "nobody")
     with pytest.raises(roamsim.UsageError, match="pcap_frames says what a capture shows; add pcap FILE"):
         roamsim.run(ROOT / "examples" / "wifi-roaming.toml", pcap_frames="all")
 

@@ -443,3 +443,22 @@ def test_numbers_in_json_are_finite(roamsim: Command, scenario: Path) -> None:
     assert signalling["success_rate"] == 0
     assert signalling["mean_delay_s"] is None
     assert not math.isnan(result["wall_s"])
+
+
+def test_a_trace_of_what_a_scenario_has_not_is_told(roamsim: Command, scenario: Path) -> None:
+    told = "roamsim: --trace bearers,occupancy: nothing in this scenario has what that records"
+    traced = ("--trace", "cwnd,bearers,transactions,occupancy")
+    for out in (["--json"], ["--parquet", "traced"]):
+        assert told in roamsim("run", scenario, *traced, *out).stderr
+    assert "nothing in this scenario" not in roamsim("run", scenario, "--trace", "cwnd,packets", "--json").stderr
+
+
+def test_a_folder_is_no_report_and_no_figure(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    (tmp_path / "drawn.svg").mkdir()
+    roamsim("run", scenario, "--trace", "cwnd", "--parquet", "made")
+    for command in (["plot", "made", "--what", "cwnd"], ["report", "made"]):
+        assert "'drawn.svg' is a folder" in roamsim(*command, "--out", "drawn.svg", code=2).stderr
+    result = package.run(scenario, trace="cwnd")
+    for write in (result.report, lambda out: result.plot("cwnd", out)):
+        with pytest.raises(package.UsageError, match="is a folder; name a file in it"):
+            write(tmp_path / "drawn.svg")

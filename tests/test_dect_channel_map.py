@@ -132,3 +132,17 @@ def test_the_report_of_a_run_with_dect_has_the_picture_or_says_how_to_get_it(
     roamsim("report", "plain")
     page = (tmp_path / "plain" / "report.html").read_text()
     assert "run again with --trace occupancy,bearers,dlc_queue,backlog" in page
+
+
+def test_one_access_of_several_is_chosen_by_its_name() -> None:
+    one = occupancy(("User", 0, 0.0, 60.0))
+    two = one.with_columns(name=polars.lit("ground"))
+    tables = {"dect_occupancy": polars.concat([one, two])}
+    with pytest.raises(UsageError, match="have air, ground; choose one with --flow"):
+        channel_map.picture(tables)
+    chosen, alone = channel_map.picture(tables, Part(flow="ground")), channel_map.picture({"dect_occupancy": two})
+    assert chosen.printed(700, 300) == alone.printed(700, 300)
+    with pytest.raises(
+        UsageError, match="nothing was recorded of 'sea'; there are the dect 'air', the dect 'ground'"
+    ):
+        channel_map.picture(tables, Part(flow="sea"))

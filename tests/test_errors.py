@@ -24,11 +24,11 @@ GOOD = "scenario.toml"
         (["run", GOOD, "--table", "links"], "--csv"),
         (["run", GOOD, "--pcap", "no/such/folder.pcapng"], "does not exist"),
         (["run", GOOD, "--pcap", "."], "is a folder"),
-        (["run", GOOD, "--parquet", GOOD], "cannot write"),
+        (["run", GOOD, "--parquet", GOOD], "is a file; results go to a folder"),
         (["run", GOOD, "--parquet", "."], "other files"),
         (["sweep", GOOD, "--vary", "nonsense", "--out", "x"], "PATH=SPEC"),
         (["sweep", GOOD, "--vary", "link.path.delay=1ms:5ms:0ms", "--out", "x"], "step of 0"),
-        (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--out", GOOD], "cannot write"),
+        (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--out", GOOD], "is a file; results go to a folder"),
         (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--out", "."], "other files"),
         (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--precision", "x=2%", "--out", "x"], "METRIC=SHARE"),
         (
@@ -47,7 +47,8 @@ GOOD = "scenario.toml"
         (["plot", "missing", "--what", "cwnd"], "no"),
         (["query", "missing", "select 1"], "no folder"),
         (["explain", "nonsense"], "no metric"),
-        (["study", "show", "nonsense"], "no study"),
+        (["study", "show", "nonsense"], "there is no study"),
+        (["study", "show", "."], "it has no study.toml"),
         (["study", "run", "nonsense"], "no study"),
         (["init", "no/such/folder.toml"], "cannot be written"),
         (["check", "missing.toml"], "no file"),
@@ -135,8 +136,15 @@ def test_python_gets_the_same_errors(scenario: Path) -> None:
         package.load({"scenario": object()})
     with pytest.raises(package.UsageError, match="there are cwnd"):
         package.run(scenario, trace=["windows"])
-    with pytest.raises(package.UsageError, match="no value of a scenario"):
+    with pytest.raises(package.UsageError, match=r"link\.path\.delay: .*no value of a scenario"):
         package.run(scenario, set={"link.path.delay": object()})
+    with pytest.raises(package.UsageError, match=r"link\.path\.delay: None is no value of a scenario"):
+        package.sweep(scenario, {"link.path.delay": ["1ms", None]})
+    for number, complaint in ((True, "jobs: True is no whole number"), (0, "jobs: 0 is less than 1")):
+        with pytest.raises(package.UsageError, match=complaint):
+            package.run(scenario, jobs=number)
+        with pytest.raises(package.UsageError, match=complaint):
+            package.sweep(scenario, {"link.path.delay": ["1ms", "2ms"]}, jobs=number)
     with pytest.raises(package.UsageError, match="seed: 'x' is no whole number"):
         package.run(scenario, seed="x")  # type: ignore[arg-type]
     with pytest.raises(package.UsageError, match="5 is none of them"):
@@ -180,6 +188,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["--what", "goodput"], "did you mean flows.goodput_bps? There are "),
         (["--what", "nonsense"], "under the name 'nonsense'; there are "),
+        (["--what", "nod"], "under the name 'nod'; there are "),
         (["--what", "packets"], "packets are a table, not a figure; ask it: run again with --trace packets"),
         (["--what", "rto"], "run again with --trace rtt"),
         (["--what", "bearers"], "--trace bearers was given, and nothing in this scenario has what it records"),

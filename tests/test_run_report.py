@@ -223,7 +223,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_run(
         "roamsim: the folder of 'nowhere/page.html' does not exist\n"
     )
     assert roamsim("run", scenario, "--report", ".", code=2).stderr == (
-        "roamsim: '.' is a folder; a report is one file\n"
+        "roamsim: '.' is a folder; name a file in it\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == [scenario.name]
 

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -392,6 +393,12 @@ def test_runs_that_experiments_share_are_counted_once(small: Path, tmp_path: Pat
     assert "quick: 12 runs of 2 experiments" in told
     # The second experiment has two of the three replications of each point of the first.
     assert "full: 72 runs of 2 experiments" in told
+    # What there is none of has no heading.
+    one = study.load(small)
+    bare = study.show(replace(one, experiments=one.experiments[:1], figures=[], sequences=[]))
+    assert " of 1 experiment\n" in bare
+    assert "figures:" not in bare
+    assert "sequence charts:" not in bare
 
 
 def test_the_published_studies_are_well_formed() -> None:

@@ -282,3 +282,34 @@ def test_the_summary_of_many_flows_shows_some_and_counts_the_others(roamsim: Com
     assert "40 more rows; `--parquet DIR` keeps them all" in done.stdout
     assert "download-59" in done.stdout
     assert "download-60" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--vary", "link.0.delay=3ms,4ms"], "link.path.delay is varied twice, as link.0.delay too"),
+        (["--set", "link.path.delay=3ms"], "--set link.path.delay has no effect, for link.path.delay is varied"),
+        (["--set", "link.0.delay=3ms"], "--set link.0.delay has no effect, for link.path.delay is varied"),
+    ],
+)
+def test_what_is_said_twice_is_refused(
+    roamsim: Command, scenario: Path, tmp_path: Path, options: list[str], complaint: str
+) -> None:
+    for command in ("sweep", "compare"):
+        vary = ["--vary", f"{DELAY}=1ms,2ms", "--out", f"twice-{command}"]
+        done = roamsim(command, scenario, *vary, *options, code=2)
+        assert complaint in done.stderr
+        assert not (tmp_path / f"twice-{command}").exists()
+
+
+def test_what_is_set_inside_of_what_is_varied_is_refused(scenario: Path) -> None:
+    transports = [{"protocol": "tcp"}, {"protocol": "sctp"}]
+    with pytest.raises(package.UsageError, match=r"^set flow.download.transport.mss has no effect"):
+        package.sweep(scenario, {"flow.download.transport": transports}, set={"flow.download.transport.mss": "500B"})
+    # Around it, and inside by what is varied, both count.
+    swept = package.sweep(
+        scenario,
+        {"flow.download.transport.mss": ["500B", "900B"]},
+        set={"flow.download.transport": {"protocol": "tcp", "variant": "reno"}},
+    )
+    assert set(swept.flows["variant"]) == {"reno"}

@@ -134,7 +134,8 @@ fn element<'t>(list: Nodes<'t>, step: &Step<'_>, taken: &[Step<'_>]) -> Result<N
     if let Some(counted) = step.name.parse().ok().and_then(|index| list.clone().nth(index)) {
         return Ok(counted);
     }
-    let names = || list.clone().filter_map(Node::name);
+    let names: Vec<String> = list.clone().filter_map(Node::name).map(as_step).collect();
+    let names = || names.iter().map(String::as_str);
     let problem = Problem::new(format!("`{}` has no element `{}`", join(taken), step.name)).at(step.place);
     let mut help = String::new();
     if let Some(meant) = nearest(step.name, names()) {
@@ -148,6 +149,14 @@ fn element<'t>(list: Nodes<'t>, step: &Step<'_>, taken: &[Step<'_>]) -> Result<N
         help += &format!("Its elements have numbers from 0 to {}", list.len() - 1);
     }
     Err(problem.help(help).into())
+}
+
+/// A name as a step of a path.
+fn as_step(name: &str) -> String {
+    let mut step = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_step(&mut step, name);
+    step
 }
 
 fn join(steps: &[Step<'_>]) -> String {

@@ -70,6 +70,11 @@ impl Page<'_> {
             if let Some(example) = definition["examples"].get(0) {
                 let _ = write!(self.text, "\nExample: `{}`\n", toml(example));
             }
+            // Words that say by themselves what they mean.
+            for word in definition["enum"].as_array().into_iter().flatten() {
+                let first = definition["enum"].get(0) == Some(word);
+                let _ = writeln!(self.text, "{}- `{}`", if first { "\n" } else { "" }, toml(word));
+            }
             if definition.get("properties").is_some() {
                 self.keys(definition);
             }

@@ -156,6 +156,8 @@ fn the_committed_reference_page_is_the_generated_one() {
     let page = fs::read_to_string(workspace().join("docs/reference/scenario.md")).expect("the page");
     // The name that decoding goes by, `tag:kind`, is none for a reader.
     assert!(!page.contains("tag:"), "a type of the model has no name of its own in the schema");
+    // Words without an explanation of their own stand there too.
+    assert!(page.contains("- `\"n2n_ho_commit_request\"`"), "no words of MessageKind");
     assert!(
         page == schema_markdown(),
         "docs/reference/scenario.md is old: run `cargo run -p roamsim-scenario --example write_reference`"

@@ -130,6 +130,9 @@ fn bad_paths_are_refused() {
     for (path, value, expected) in [
         ("link.pth.rate", "1Mb/s", "did you mean `path`"),
         ("link.7.rate", "1Mb/s", "has no element `7`"),
+        ("node.b.c.name", "d", "Its elements: `a` or `\"b.c\"`, or their numbers from 0"),
+        ("link.path.loss", "{ model = \"bernoulli\"", "invalid TOML: unclosed inline table"),
+        ("link.path.between", "[\"a\",", "invalid TOML: unclosed array"),
         ("link.path.rate.fast", "1", "is a string, so nothing can be set inside it"),
         ("link..rate", "1Mb/s", "a key is missing here"),
         ("", "1", "a key is missing here"),

@@ -238,7 +238,7 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
         ),
         ("rate = { from = \"c\", constant = \"1Mb/s\" }", "\"c\" is no end of this link"),
         (
-            "rate = { steps = [{ at = \"0s\", rate = \"1Mb/s\" }, { at = \"1s\", rate = \"2Mb/s\" }], period = \"1s\" }",
+            "rate = { steps = [{ at = \"0s\", rate = \"1Mb/s\" }, { at = \"500ms\", rate = \"2Mb/s\" }], period = \"500ms\" }",
             "begin again before the last of them",
         ),
         ("rate = { constant = \"1Mb/s\", period = \"1s\" }", "nothing begins again behind a period"),
@@ -263,7 +263,19 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
     }
     for (bad, message) in [
         ("delay = { constant = \"5ms\", reordering = true }", "overtake none"),
+        (
+            "delay = { constant = \"5ms\", jitter = \"1ms\", reordering = true }",
+            "draw `jitter` for each packet",
+        ),
         ("delay = { jitter = \"1ms\" }", "this direction has no delay"),
+        (
+            "delay = { constant = \"5ms\", steps = [{ at = \"1h\", delay = \"1ms\" }] }",
+            "delay.steps.0.at: this never starts",
+        ),
+        (
+            "delay = \"5ms\"\nloss = { model = \"series\", constant = 0, steps = [{ at = \"1h\", probability = 1 }] }",
+            "loss.steps.0.at: this never starts",
+        ),
         (
             "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }\noutages = [{ start = \"1ms\", duration = \"1ms\" }]",
             "has no place in a period",

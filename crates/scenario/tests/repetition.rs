@@ -212,7 +212,8 @@ fn a_copy_may_have_a_file_of_its_own() {
         .replace("walker-{i}", "{i}")
         .replace("count = 2\n", "count = 1\n")
         .replace("two.movements\", node = \"{i}\"", "{i}.movements\", node = 0");
-    let report = refuse(&files);
+    // Where the folder's name is long, its path has a line of its own.
+    let report = refuse(&files).replace("\n  │ ", "");
     assert!(report.contains("tests/files/0.movements\n"), "{report}");
     assert!(!report.contains("no file tests/files/{i}"), "{report}");
 }

@@ -182,8 +182,10 @@ def _refuse(results: Results, what: str) -> NoReturn:
         there = results.tables.get(what)
         how = ask if there is not None and there.height else f"{_again(results, what)}, then {ask}"
         raise UsageError(f"{what} are a table, not a figure; ask it: {how}")
-    near = difflib.get_close_matches(what, [*quantities(), *(m.column for m in metrics())], n=1, cutoff=0.6)
-    column = next((m.name for m in metrics() if near == [m.column]), None)
+    # A column without a unit is text, of which nothing is drawn.
+    numbers = [metric for metric in metrics() if metric.unit is not None]
+    near = difflib.get_close_matches(what, [*quantities(), *(m.column for m in numbers)], n=1, cutoff=0.6)
+    column = next((m.name for m in numbers if near == [m.column]), None)
     begun = f"did you mean {column or near[0]}? There" if near else "there"
     drawn = ", ".join(trace.column for trace in traces() if trace.column not in TABLES)
     raise UsageError(

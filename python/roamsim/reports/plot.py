@@ -33,6 +33,7 @@ from roamsim.pictures.paper import (
 from roamsim.pictures.recorded import opening
 from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TITLES, Panel, Part, segments, time_series
 from roamsim.storing.chosen import chosen
+from roamsim.storing.outputs import check_file
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.metrics import Target
 from roamsim.tables.values import duration
@@ -103,8 +104,7 @@ def write(results: Results, what: str, target: Path, asked: Figured | None = Non
     _require_ending(target)
     asked = asked or Figured()
     results = chosen(results, asked.where)
-    if not target.absolute().parent.is_dir():
-        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
+    check_file(target)
     if asked.part != ALL and ("." in what or what in DISTRIBUTIONS):
         raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
     if asked.against is not None and "." not in what:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from roamsim.errors import UsageError
 from roamsim.pages.page import Report
 from roamsim.reports import answers, comparisons, run, sweeps
+from roamsim.storing.outputs import check_file
 from roamsim.storing.store import Results, open_results
 
 
@@ -24,10 +24,9 @@ def write(results: Results, out: Path, *, follow: bool) -> Path:
     """Writes the report of results as one HTML file; `follow` as in `files.write_aside`.
 
     Raises:
-        UsageError: the file's folder does not exist.
+        UsageError: the file's folder does not exist, or it is a folder.
     """
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"the folder of {os.fspath(out)!r} does not exist")
+    check_file(out)
     return page(results).write(out, follow=follow)
 
 

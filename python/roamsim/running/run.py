@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from warnings import warn
 
 import polars
 
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario, Table
-from roamsim.errors import UsageError
+from roamsim.errors import Notice, UsageError
 from roamsim.files import write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
 from roamsim.storing.spool import Spool
+from roamsim.tables.metrics import recorded_as, traced_tables
 from roamsim.tables.result import Frames, Result, stacked
+
+#: Names of nodes that an error lists.
+MOST_NAMES = 12
 
 
 def run_loaded(
@@ -37,17 +44,23 @@ def run_loaded(
 ) -> Result:
     """`roamsim.run` of a scenario that was loaded. A spool takes the rows of traces, whose tables are empty then."""
     check_number("replications", replications, 1)
-    check_number("jobs", jobs or 1, 1)
+    check_number("jobs", 1 if jobs is None else jobs, 1)
     check_seed(seed)
     kinds = traces(trace)
     if pcap_frames is not None and pcap is None:
         raise UsageError("--pcap-frames says what a capture shows; add --pcap FILE")
+    if pcap_frames not in (None, "all"):
+        names = [node["name"] for node in json.loads(scenario.canonical)["node"]]
+        if pcap_frames not in names:
+            near = difflib.get_close_matches(pcap_frames, names, 1)
+            asked = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:MOST_NAMES])}"
+            raise UsageError(f"--pcap-frames takes `all` or a node, and there is no node {pcap_frames!r}; {asked}")
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")
     if pcap is not None and not Path(pcap).absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(pcap)!r} does not exist")
     if pcap is not None and Path(pcap).is_dir():
-        raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
+        raise UsageError(f"{os.fspath(pcap)!r} is a folder; name a file in it")
 
     # How many processors there are takes long to ask, beside a short run.
     jobs = jobs or (replications > 1 and os.cpu_count()) or 1
@@ -60,9 +73,12 @@ def run_loaded(
         folder=spool.folder if spool else None,
     )
     held: defaultdict[str, list[tuple[int, polars.DataFrame]]] = defaultdict(list)
+    seen: set[str] = set()
 
     def take(replication: int, table: str, recorded: Table) -> None:
         rows = stacked([recorded], Table.of_runs(scenario.name, seed, [replication]))
+        if rows.height:
+            seen.update(rows["quantity"].unique() if table == "samples" else [table])
         if spool is None:
             held[table].append((replication, rows))
         else:
@@ -90,8 +106,14 @@ def run_loaded(
     of_runs = [result.tables for _, result in ordered]
     # Of several runs frames take less memory than the tables do.
     tables = of_runs[0] if replications == 1 else _below_each_other(scenario.name, seed, of_runs)
+    frames = Frames(scenario.name, seed, {**tables, **recorded})
+    seen.update(table for table in traced_tables() if table != "samples" and table in tables and frames[table].height)
+    silent = [kind for kind in kinds if not seen.intersection(recorded_as(kind))]
+    if silent:
+        which = ",".join(silent)
+        warn(f"--trace {which}: nothing in this scenario has what that records", Notice, stacklevel=2)
     return Result(
-        Frames(scenario.name, seed, {**tables, **recorded}),
+        frames,
         scenario=scenario.name,
         seed=seed,
         replications=replications,

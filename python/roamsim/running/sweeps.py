@@ -25,7 +25,7 @@ from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
-from roamsim.scenarios.vary import Point, Variation, product
+from roamsim.scenarios.vary import Point, Variation, check_paths, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.remote import is_url, mirrored
@@ -152,9 +152,9 @@ def sweep(
     """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
     if replications is not None and precision is not None:
         raise UsageError("give a number of replications or a precision, not both (the most is max_replications)")
-    check_number("replications", replications or 1, 1)
+    check_number("replications", 1 if replications is None else replications, 1)
     check_number("the maximum of replications", max_replications, 2 if precision else 1)
-    check_number("jobs", jobs or 1, 1)
+    check_number("jobs", 1 if jobs is None else jobs, 1)
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
     if shard != ALL and precision is not None:
@@ -166,11 +166,13 @@ def sweep(
     base = parse_source(read, settings, color=color)
     for target in precision.targets if precision else ():
         target.check(base)
+    canonical = json.loads(base.canonical)
+    check_paths(canonical, settings, [v.path for v in variations])
     manifest = Manifest(
         kind="sweep",
         scenario=base.name,
         text=read.text,
-        canonical=json.loads(base.canonical),
+        canonical=canonical,
         version=_roamsim.version(),
         build=_roamsim.build(),
         seed=seed,
@@ -462,7 +464,7 @@ def campaign(
         ScenarioError: the scenario is not valid at one of the first points.
         UsageError: the folder holds something else.
     """
-    check_number("jobs", jobs or 1, 1)
+    check_number("jobs", 1 if jobs is None else jobs, 1)
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
     base = parse_source(read, settings, color=color)
@@ -549,9 +551,12 @@ def check_seed(seed: int) -> None:
 
 def _check_whole(what: str, value: object) -> None:
     try:
-        operator.index(value)  # type: ignore[arg-type]
+        # Python's True is 1.
+        whole = not isinstance(value, bool) and operator.index(value) is not None  # type: ignore[arg-type]
     except TypeError:
-        raise UsageError(f"{what}: {value!r} is no whole number") from None
+        whole = False
+    if not whole:
+        raise UsageError(f"{what}: {value!r} is no whole number")
 
 
 def _merge(folder: Path, known: Manifest, new: Manifest) -> None:

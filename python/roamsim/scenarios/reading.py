@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError
 from roamsim.errors import OF_PYTHON, UsageError, missing_extra, words_of_python
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
-from roamsim.scenarios.notation import toml_value
-from roamsim.scenarios.typed import TypedScenario, plain
+from roamsim.scenarios.typed import TypedScenario, plain, value_at
 
 #: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, or one loaded before.
 ScenarioLike = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any]
@@ -151,7 +150,7 @@ def overrides(values: Mapping[str, Any] | None) -> Overrides:
     """Turns Python values into what the extension module takes: paths and TOML values."""
     if values is not None and not isinstance(values, Mapping):
         raise UsageError(f"set: {values!r} is no dictionary, as in {{'link.path.delay': '50ms'}}")
-    return [(path, toml_value(plain(value))) for path, value in (values or {}).items()]
+    return [(path, value_at(path, value)) for path, value in (values or {}).items()]
 
 
 def parse_setting(text: str) -> tuple[str, str]:

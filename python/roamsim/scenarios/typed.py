@@ -69,3 +69,15 @@ def plain(value: Any) -> Any:
     except RecursionError:
         raise UsageError("a value holds itself, or tables without end") from None
     return value
+
+
+def value_at(path: str, value: Any) -> str:
+    """A Python value, or typed objects, in TOML's notation, for a path of a scenario.
+
+    Raises:
+        UsageError: TOML has no such value; the text says of which path.
+    """
+    try:
+        return toml_value(plain(value))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None

@@ -12,8 +12,7 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 from roamsim.errors import UsageError
-from roamsim.scenarios.notation import toml_value
-from roamsim.scenarios.typed import plain
+from roamsim.scenarios.typed import plain, value_at
 
 #: Powers of ten beyond which a number is no quantity of a scenario (chosen: 64 bits hold 19 digits).
 MOST_DIGITS = 30
@@ -92,7 +91,7 @@ def variation(path: str, spec: str | Sequence[Any]) -> Variation:
     if isinstance(spec, str):
         values = tuple(value for item in split_values(spec) for value in _parse_item(path, item))
     else:
-        values = tuple(Value(toml_value(value), _shown(value)) for value in map(plain, spec))
+        values = tuple(Value(value_at(path, value), _shown(value)) for value in map(plain, spec))
     if not values:
         raise UsageError(f"{path}: there is no value to vary")
     if len(set(values)) < len(values):
@@ -106,6 +105,43 @@ def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
     if not isinstance(vary, Mapping):
         raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms:10ms'}}")
     return [variation(path, spec) for path, spec in vary.items()]
+
+
+def check_paths(scenario: Mapping[str, Any], settings: Iterable[tuple[str, str]], varied: Iterable[str]) -> None:
+    """Refuses what is varied twice, by whatever names, and what is set where something is varied.
+
+    Args:
+        scenario: its tree, by which names and numbers of elements are held together.
+        settings: paths that are set, with their values.
+        varied: paths that are varied.
+
+    Raises:
+        UsageError: there is such a path.
+    """
+    places: dict[tuple[str, ...], str] = {}
+    for path in varied:
+        before = places.setdefault(_place(scenario, path), path)
+        if before != path:
+            raise UsageError(f"{before} is varied twice, as {path} too")
+    for path, _ in settings:
+        steps = _place(scenario, path)
+        for place, of in places.items():
+            if steps[: len(place)] == place:
+                raise UsageError(f"--set {path} has no effect, for {of} is varied; leave one of them out")
+
+
+def _place(scenario: Mapping[str, Any], path: str) -> tuple[str, ...]:
+    """The steps of a path, elements of lists by their numbers."""
+    place: Any = scenario
+    steps = []
+    for step in path_steps(path):
+        found = inner(place, step)
+        number = (
+            next((i for i, entry in enumerate(place) if entry is found), None) if isinstance(place, list) else None
+        )
+        steps.append(step if number is None else str(number))
+        place = found
+    return tuple(steps)
 
 
 def product(varied: Iterable[Variation]) -> list[Point]:

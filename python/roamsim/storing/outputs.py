@@ -44,7 +44,7 @@ def check_file(file: Path) -> None:
     if not file.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(file)!r} does not exist")
     if file.is_dir():
-        raise UsageError(f"{os.fspath(file)!r} is a folder; a report is one file")
+        raise UsageError(f"{os.fspath(file)!r} is a folder; name a file in it")
 
 
 def write_parquet(

@@ -182,6 +182,8 @@ def writing(folder: Path) -> Iterator[None]:
     if parts.is_symlink():
         # What is damaged there is renamed, and what is left over is removed: elsewhere that is not ours to do.
         raise UsageError(f"{os.fspath(parts)!r} is a link; parts of results lie in their own folder only")
+    if folder.is_file():
+        raise UsageError(f"{os.fspath(folder)!r} is a file; results go to a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / ".lock")

@@ -39,6 +39,7 @@ from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
 from roamsim.study.reference import Comparison, Moved, compare, update
 from roamsim.study.runs import Effort, Planned, distinct, execute, plan
+from roamsim.tables.words import count
 
 __all__ = [
     "Check",
@@ -68,13 +69,17 @@ def show(study: Study) -> str:
     lines = [study.title, f"published as: {study.published_as}", "", study.question, ""]
     for level in LEVELS:
         total = sum(map(len, distinct(plan(study, level, study.seed)).values()))
-        lines.append(f"{level}: {total} runs of {len(study.experiments)} experiments")
+        lines.append(f"{level}: {count(total, 'run')} of {count(len(study.experiments), 'experiment')}")
     lines += ["", "experiments:", *(f"  {e.id:<28} {e.title}" for e in study.experiments)]
-    lines += ["", "figures:", *(f"  {f.id:<36} {f.title}" for f in study.figures)]
-    lines += ["", "sequence charts:", *(f"  {s.id:<36} {s.title}" for s in study.sequences)]
+    lines += ["", "figures:", *(f"  {f.id:<36} {f.title}" for f in study.figures)] if study.figures else []
+    lines += (
+        ["", "sequence charts:", *(f"  {s.id:<36} {s.title}" for s in study.sequences)] if study.sequences else []
+    )
     lines += ["", "tables:", *(f"  {t.id:<36} {t.title}" for t in study.tables)] if study.tables else []
     lines += ["", "drawings:", *(f"  {d.id:<36} {d.title}" for d in study.drawings)] if study.drawings else []
-    lines += ["", "statements:", *(f"  {s.id:<4} {s.published}" for s in study.statements)]
+    lines += (
+        ["", "statements:", *(f"  {s.id:<4} {s.published}" for s in study.statements)] if study.statements else []
+    )
     return "\n".join(lines)
 
 
@@ -112,7 +117,7 @@ def run(
         Interrupted: the user stopped it; the same call goes on from there.
     """
     study = load(os.fspath(name))
-    check_number("jobs", jobs or 1, 1)
+    check_number("jobs", 1 if jobs is None else jobs, 1)
     seed = study.seed if seed is None else seed
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
@@ -163,7 +168,7 @@ def run_shard(
         UsageError: as for `run`, and so are the others.
     """
     study = load(os.fspath(name))
-    check_number("jobs", jobs or 1, 1)
+    check_number("jobs", 1 if jobs is None else jobs, 1)
     seed = study.seed if seed is None else seed
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)

@@ -188,6 +188,8 @@ def load(name: str | Path) -> Study:
         known = available()
         if str(name) not in known:
             there = f"there are: {', '.join(known)}" if known else "no folder `studies` was found here or above"
+            if folder.is_dir():
+                raise UsageError(f"{str(name)!r} is no study: it has no study.toml; {there}")
             raise UsageError(f"there is no study {str(name)!r}; {there}")
         folder = known[str(name)]
     tree: dict[str, Any] = {}

@@ -142,7 +142,11 @@ class Outcome:
         lines += [
             "",
             f"statements: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}",
-            f"closed-form checks: {len(self.checks) - len(bad)} of {len(self.checks)} hold",
+            *(
+                [f"closed-form checks: {len(self.checks) - len(bad)} of {len(self.checks)} hold"]
+                if self.checks
+                else []
+            ),
             f"runs: {self.effort.made} made, {self.effort.kept} kept from before, {self.effort.events:.3g} events, "
             f"{self.effort.processor_s:.1f} s of processor time",
             f"report: {self.report}",

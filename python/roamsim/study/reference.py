@@ -21,6 +21,7 @@ from roamsim.study.definition import Level, Study
 from roamsim.study.judging import Value
 from roamsim.study.provenance import REFERENCES
 from roamsim.study.publish import Outcome, plain
+from roamsim.tables.words import count
 
 #: Relative difference of two values that are the same (chosen: some hundred roundings of a double).
 SAME = 1e-12
@@ -73,7 +74,8 @@ class Comparison:
         head = f"{self.outcome.study.name} ({self.outcome.level}) beside the reference of {self.made}"
         if not self.moved:
             experiments, statements = len(self.outcome.study.experiments), len(self.outcome.statements)
-            return f"{head}: equal to the bit in {experiments} experiments, {statements} statements and all checks"
+            same = f"{count(experiments, 'experiment')}, {count(statements, 'statement')}"
+            return f"{head}: equal to the bit in {same} and all checks"
         return "\n".join(
             [
                 f"{head}: {len(self.moved)} difference{'s' * (len(self.moved) > 1)}",

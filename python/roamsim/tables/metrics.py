@@ -116,6 +116,12 @@ def quantities() -> dict[str, tuple[str, ...]]:
     return {kind: tuple(about["quantities"]) for kind, about in _file()["traces"].items() if "quantities" in about}
 
 
+def recorded_as(kind: str) -> tuple[str, ...]:
+    """Where rows of a kind of trace are: in `samples` as one of these quantities, or in the table of this name."""
+    about = _file()["traces"][kind]
+    return tuple(about["quantities"]) if "quantities" in about else (about.get("table", kind),)
+
+
 @lru_cache
 def traced_tables() -> dict[str, tuple[str, ...]]:
     """The tables that are there only when they are asked for, and the kinds of traces that ask for each."""

@@ -434,7 +434,13 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report
             }
         }
         Queue::Red(Red {
-            min_threshold, max_threshold, max_probability, weight, idle_packet_bytes, ..
+            packets,
+            min_threshold,
+            max_threshold,
+            max_probability,
+            weight,
+            idle_packet_bytes,
+            ..
         }) => {
             if !(min_threshold > 0.0 && min_threshold < max_threshold && max_threshold.is_finite()) {
                 let message = format!(
@@ -442,6 +448,14 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report
                 );
                 let help = "write `max_threshold` as three times `min_threshold`, or leave both out";
                 report.add(&join(&at, ["min_threshold"]), message, help);
+            }
+            // The mean of what begins with zero and is never more stays below it.
+            if packets > 0 && min_threshold >= f64::from(packets) && min_threshold < max_threshold {
+                let message = format!(
+                    "the mean length never comes to `min_threshold` ({min_threshold}): the queue has room for {packets} packets"
+                );
+                let help = "give the queue more room, a few times `max_threshold`, or lower the thresholds";
+                report.add(&join(&at, ["packets"]), message, help);
             }
             for (key, value) in [("max_probability", max_probability), ("weight", weight)] {
                 if value == 0.0 {

@@ -4,6 +4,7 @@ use roamsim_engine::Span;
 
 use super::model::{Application, Cbr};
 use super::video;
+use crate::Scenario;
 use crate::model::distribution::SizeDistribution;
 use crate::validate::{Report, Step, check_distribution, join};
 
@@ -27,7 +28,13 @@ pub(crate) fn sizes(application: &Application) -> Vec<(&'static str, SizeDistrib
 }
 
 /// Checks an application; of a flow over UDP or not.
-pub(crate) fn check(at: &[Step], application: &Application, over_udp: bool, report: &mut Report<'_>) {
+pub(crate) fn check(
+    at: &[Step],
+    application: &Application,
+    over_udp: bool,
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
     if over_udp && matches!(application, Application::Bulk(_) | Application::Transfer(_)) {
         let message =
             format!("`{}` needs TCP or SCTP: over UDP nothing says when to send", application.kind());
@@ -39,7 +46,7 @@ pub(crate) fn check(at: &[Step], application: &Application, over_udp: bool, repo
     }
     match application {
         Application::Bulk(_) => {}
-        Application::Transfers(a) => super::transfers::check::check(at, a, report),
+        Application::Transfers(a) => super::transfers::check::check(at, a, scenario, report),
         Application::Video(a) => video::check::check(at, a, report),
         Application::Transfer(a) => {
             if a.size_bytes == 0 {

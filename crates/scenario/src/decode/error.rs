@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{self, Expected, Unexpected};
 
 use crate::tree::Node;
+use crate::units::of_percent;
 
 /// What serde's derived code or a visitor refused, before or after it is known where.
 pub(crate) struct Error<'de>(pub(super) Box<Fault<'de>>);
@@ -71,7 +72,26 @@ impl de::Error for Error<'_> {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
+        let wanted = wanted(expected);
+        let error = Error::new(format!("{wanted} is needed here, not {}", described(found)));
+        match found {
+            Unexpected::Str(text) if wanted == "a number from 0 to 1" && text.trim().ends_with('%') => {
+                match of_percent(text.trim().trim_end_matches('%')) {
+                    Some(share) => error.help(format!("write {share}")),
+                    None => error,
+                }
+            }
+            Unexpected::Str(text) if wanted.contains("number") => match text.trim().parse::<f64>() {
+                Ok(number) if number.is_finite() && (number.fract() == 0.0 || !wanted.contains("whole")) => {
+                    error.help(format!("write {number} without quotation marks"))
+                }
+                _ => error,
+            },
+            Unexpected::Str(text @ ("true" | "false")) if wanted.starts_with("`true`") => {
+                error.help(format!("write {text} without quotation marks"))
+            }
+            _ => error,
+        }
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -107,6 +127,8 @@ fn how_to_write(key: &str) -> Option<&'static str> {
 fn wanted(expected: &dyn Expected) -> String {
     let wanted = expected.to_string();
     match wanted.as_str() {
+        "u8" => format!("a whole number from 0 to {}", u8::MAX),
+        "u16" => format!("a whole number from 0 to {}", u16::MAX),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
         "u64" => "a whole number, 0 or more".into(),
         "f64" => "a number".into(),

@@ -240,7 +240,11 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
         default: Option<&'static str>,
         variants: &'static [&'static str],
     ) -> Result<&'static str, Error<'de>> {
-        let written = table.get(tag).filter(|node| !self.state.is_broken(*node));
+        let written = table.get(tag);
+        // What a variant needs that nobody has written is no problem of this table.
+        if written.is_some_and(|node| self.state.is_broken(node)) {
+            return Err(Error::consequence());
+        }
         let Some(node) = written else {
             return default.ok_or_else(|| {
                 let missing: Error<'de> = de::Error::missing_field(tag);

@@ -20,7 +20,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         let over_udp = matches!(*flow.transport, Transport::Udp(_));
         let steps = join(&at, ["application"]);
         check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
-        application::check(&steps, &flow.application, over_udp, report);
+        application::check(&steps, &flow.application, over_udp, scenario, report);
         check_both_ways(i, scenario, report);
         check_transfers(i, scenario, report);
         reader::check(i, scenario, report);

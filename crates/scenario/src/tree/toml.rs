@@ -46,7 +46,8 @@ impl Tree {
         if problems.count() > before { None } else { root }
     }
 
-    /// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value.
+    /// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value. What begins as a table, a list or a
+    /// string and is none is a problem.
     pub fn read_toml_value(
         &mut self,
         text: &str,
@@ -54,7 +55,18 @@ impl Tree {
         shift: usize,
         problems: &mut Problems,
     ) -> Option<New> {
-        let value = DeValue::parse(text).ok()?;
+        let value = match DeValue::parse(text) {
+            Ok(value) => value,
+            Err(error) => {
+                if text.trim_start().starts_with(['{', '[', '"', '\'']) {
+                    let place = error.span().unwrap_or(0..text.len());
+                    let place = Place::new(source, place.start + shift..place.end + shift);
+                    let message = format!("invalid TOML: {}", error.message().trim());
+                    problems.add(Problem::new(message).at(place));
+                }
+                return None;
+            }
+        };
         Reader { source, shift, tree: self }.value(&value, 0, problems)
     }
 }

@@ -402,6 +402,12 @@ pub(crate) fn above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f
     deserializer.deserialize_f64(AboveZeroVisitor)
 }
 
+/// So many percent, as a share of one.
+pub(crate) fn of_percent(percent: &str) -> Option<f64> {
+    // A division by 100 would make 0.011000000000000001 of 1.1.
+    format!("{}e-2", percent.trim()).parse().ok()
+}
+
 /// The same of a key that may be left out.
 pub(crate) fn some_probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     probability(deserializer).map(Some)
@@ -423,7 +429,10 @@ pub(crate) fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
                 return Ok(value);
             }
             let help = match value {
-                v if v > 1.0 && v <= 100.0 => format!("write a number from 0 to 1; {v} % is {}", v / 100.0),
+                v if v > 1.0 && v <= 100.0 => {
+                    let share = of_percent(&v.to_string()).unwrap_or(v / 100.0);
+                    format!("write a number from 0 to 1; {v} % is {share}")
+                }
                 _ => "write a number from 0 to 1".into(),
             };
             Err(E::custom(format_args!("{value} is no probability\n{help}")))

@@ -46,6 +46,11 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
 }
 
 fn check_general(scenario: &Scenario, report: &mut Report<'_>) {
+    if scenario.general.name.chars().any(char::is_control) {
+        let steps = [Key("scenario"), Key("name")];
+        let help = "it heads results, reports and figures: write it in one line";
+        report.add(&steps, "a name may not hold control characters", help);
+    }
     if scenario.general.duration == Span::ZERO {
         let steps = [Key("scenario"), Key("duration")];
         report.add(&steps, "a run must have a duration above zero", "write for example \"10s\"");

@@ -123,12 +123,19 @@ def _access(tables: Mapping[str, polars.DataFrame], name: str, end_s: float) -> 
 
 
 def picture(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> Figure:
-    """Draws the recording of the only access, as `roamsim plot --what occupancy` does.
+    """Draws the recording of the only access, or of the one that is chosen, as `roamsim plot --what occupancy` does.
 
     Raises:
-        UsageError: nothing was recorded, or there are several accesses.
+        UsageError: nothing was recorded of it, or there are several accesses and none is chosen.
     """
-    return draw(only(recordings(tables, part)))
+    found = recordings(tables, part)
+    if part.flow is None:
+        return draw(only(found))
+    named = [recording for recording in found if recording.name == part.flow]
+    if not named:
+        there = ", ".join(f"the dect {recording.name!r}" for recording in found)
+        raise UsageError(f"nothing was recorded of {part.flow!r}; there are {there}")
+    return draw(only(named))
 
 
 def only(found: list[Recording]) -> Recording:
@@ -139,7 +146,7 @@ def only(found: list[Recording]) -> Recording:
     """
     if len(found) > 1:
         names = ", ".join(recording.name for recording in found)
-        raise UsageError(f"a figure shows one DECT access, and these results have {names}; the report shows each")
+        raise UsageError(f"a figure shows one DECT access, and these results have {names}; choose one with --flow")
     return found[0]
 
 

@@ -1,8 +1,12 @@
 //! What is wrong with transfers that arrive.
 
 use super::model::Transfers;
+use crate::Scenario;
 use crate::files::Fault;
+use crate::files::transfers::Arrivals;
+use crate::units;
 use crate::validate::{Report, Step, check_size, join};
+use roamsim_engine::Time;
 
 /// More arrivals are more than their number a run can begin.
 const MOST_PER_S: f64 = 1e6;
@@ -10,7 +14,7 @@ const MOST_PER_S: f64 = 1e6;
 /// More sockets than that are more memory than a run may take by an oversight: some 4 kB each.
 const MOST_CONNECTIONS: u32 = 1_000_000;
 
-pub(crate) fn check(at: &[Step], transfers: &Transfers, report: &mut Report<'_>) {
+pub(crate) fn check(at: &[Step], transfers: &Transfers, scenario: &Scenario, report: &mut Report<'_>) {
     match (transfers.rate_per_s, &transfers.trace, transfers.listed()) {
         (Some(rate_per_s), None, None) => {
             if !(rate_per_s > 0.0 && rate_per_s <= MOST_PER_S) {
@@ -36,8 +40,9 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, report: &mut Report<'_>)
             report.add(at, "nothing says when transfers arrive", help);
         }
         (None, _, Some(listed)) => {
-            if let Err(Fault { message, help, .. }) = listed {
-                report.add(&join(at, ["content"]), message, help);
+            match listed {
+                Err(Fault { message, help, .. }) => report.add(&join(at, ["content"]), message, help),
+                Ok(arrivals) => check_first(at, transfers, arrivals, scenario, report),
             }
             if transfers.size.is_some() {
                 let message = "a list of transfers says of each how large it is";
@@ -53,5 +58,31 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, report: &mut Report<'_>)
     if !(1..=MOST_CONNECTIONS).contains(&transfers.max_connections) {
         let message = format!("a flow has a connection or more, and {MOST_CONNECTIONS} at most");
         report.add(&join(at, ["max_connections"]), message, "leave it out, for 10,000");
+    }
+}
+
+/// Refuses a list of which nothing arrives. Starts beyond the end are reported where they stand.
+fn check_first(
+    at: &[Step],
+    transfers: &Transfers,
+    arrivals: &Arrivals,
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
+    let duration = scenario.general.duration;
+    let stop = transfers.stop.map_or(duration, |stop| stop.since(Time::ZERO));
+    let end = stop.min(duration);
+    let (Some(start), Some(&(first, _))) = (transfers.start.max(), arrivals.first()) else { return };
+    let first = start + first;
+    if start < end && first >= end {
+        let ends = if stop < duration { "`stop` is" } else { "the run ends" };
+        let message = format!(
+            "nothing arrives: the first transfer would at {}, and {ends} at {}",
+            units::time_text(first),
+            units::time_text(end)
+        );
+        let help =
+            "times of the list begin with `start`; shift them, or give the scenario a longer `duration`";
+        report.add(&join(at, ["content"]), message, help);
     }
 }

@@ -14,7 +14,7 @@ use crate::files::Fault;
 use crate::signalling::model::is_commanded;
 use crate::units::time_text;
 use crate::validate::names::report_unknown;
-use crate::validate::{At, Report, Step, check_distribution, join};
+use crate::validate::{At, Report, Step, check_distribution, check_start, join};
 
 /// Shorter periods have a packet pass through more steps than a run can.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
@@ -42,7 +42,11 @@ pub(super) fn check(at: &[Step], link: &Link, context: &Context<'_>, report: &mu
         check_distribution(&join(&steps, ["jitter"]), &delay.jitter, None, report);
         if delay.reordering && delay.jitter.is_constant() && delay.never_changes() {
             let message = "packets that all take the same time overtake none";
-            report.add(&join(&steps, ["reordering"]), message, "leave it out, or write `jitter`");
+            report.add(
+                &join(&steps, ["reordering"]),
+                message,
+                "leave it out, or draw `jitter` for each packet",
+            );
         }
     }
 }
@@ -144,6 +148,7 @@ pub(super) fn check_steps<V: Varying>(
                         format!("nothing says what holds before {}", time_text(time.since(Time::ZERO)));
                     report.add(&here, message, "write `constant` beside `steps`, or a first step at \"0s\"");
                 }
+                check_start(&join(&here, ["at"]), time, context.scenario, report);
                 first.get_or_insert(time);
                 last = Some(time);
             }
