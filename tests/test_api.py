@@ -122,6 +122,8 @@ def test_python_has_the_words_of_the_command_line(scenario: Path, tmp_path: Path
     result = roamsim.sweep(scenario, {"link.path.delay": "10ms,20ms"}, out=tmp_path / "out")
     assert result.made == 2
     assert roamsim.query(tmp_path / "out", "select count(*) as n from flows")["n"].to_list() == [2]
+    with pytest.raises(roamsim.UsageError, match="the question is a text in SQL, not 5"):
+        roamsim.query(tmp_path / "out", 5)  # type: ignore[arg-type]
     opened = roamsim.open_results(tmp_path / "out")
     assert opened.plot("flows.goodput_bps") == tmp_path / "out" / "flows.goodput_bps.svg"
     assert opened.report() == tmp_path / "out" / "report.html"

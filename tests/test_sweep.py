@@ -128,11 +128,17 @@ def test_a_killed_sweep_resumes_and_repeats_nothing(roamsim: Command, scenario: 
     kept = Parts(out).rows("flows")
     # What is there can be read: where runs are slow, the first part holds a single one.
     assert package.open_results(out).flows.height == kept.height >= 1
+    told = f"{kept.height} of 800 runs are finished; the command that began the sweep goes on from there"
+    reading = [("query", "out", "select count(*) from flows"), ("plot", "out", "--what", "flows.goodput_bps")]
+    for command in reading:
+        assert told in roamsim(*command).stderr
     roamsim(*shrunk(scenario), "out")
     assert not (out / "parts" / ".tmp-left").exists()
     now = Parts(out).rows("flows")
     assert now.join(kept, on=["key", "replication"], how="semi").height == kept.height
     roamsim(*shrunk(scenario), "fresh")
+    for command, _, *more in reading:
+        assert "are finished" not in roamsim(command, "fresh", *more).stderr
     some = (polars.col("point") < 2) & (polars.col("replication") < 2)
     assert_frame_equal(rows(out).filter(some), rows(tmp_path / "fresh"))
 

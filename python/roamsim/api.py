@@ -75,7 +75,9 @@ def ask(folder: str | os.PathLike[str], question: str, study: str | os.PathLike[
 
     held = study_manifest(folder)
     if held is None:
-        return answer(store.open_results(folder).tables, question)
+        results = store.open_results(folder)
+        results.tell_unfinished()
+        return answer(results.tables, question)
     from roamsim.study.tables import tables
 
     return answer(tables(held, folder, study), question, recorded=False)

@@ -254,6 +254,12 @@ fn several_mistakes_are_reported_together() {
     insta::assert_snapshot!(refuse(&text));
 }
 
+/// Nodes that follow have names of their own, though the parser takes them for one behind a table that is not closed.
+#[test]
+fn what_follows_an_unclosed_table_is_no_mistake() {
+    insta::assert_snapshot!(refuse(&GOOD.replace("[scenario]", "[scenario")));
+}
+
 #[test]
 fn two_places_far_apart_are_shown_without_what_is_between() {
     let text = GOOD.to_owned() + "\n[[node]]\nname = \"server\"\n";

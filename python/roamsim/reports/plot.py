@@ -91,7 +91,9 @@ def plot(
     """
     target = Path(out) if out is not None else Path(folder) / usual_name(what)
     _require_ending(target)
-    return write(open_results(folder), what, target, asked, follow=out is not None)
+    results = open_results(folder)
+    results.tell_unfinished()
+    return write(results, what, target, asked, follow=out is not None)
 
 
 def usual_name(what: str) -> str:

@@ -29,7 +29,7 @@ def what_was_run(page: Report, results: Results) -> None:
             "scenario": manifest.scenario,
             **_duration(manifest),
             "seed": manifest.seed,
-            **_unfinished(results),
+            **({"finished": told} if (told := results.finished_in_words) else {}),
             "replications": replications if len(replications) > 1 else replications[0],
             "version": manifest.version,
             "command": shlex.join(manifest.command) or f"{manifest.kind} of the Python package roamsim",
@@ -84,13 +84,6 @@ def _duration(manifest: Manifest) -> dict[str, str]:
     """How long every run was, where all were as long; else what was varied says it."""
     varied = not manifest.vary.keys().isdisjoint(("scenario", "scenario.duration"))
     return {} if varied else {"duration": manifest.canonical["scenario"].get("duration")}
-
-
-def _unfinished(results: Results) -> dict[str, str]:
-    """How much of a sweep that did not come to its end is there."""
-    wanted = sum(point.replications for point in results.manifest.points)
-    there = results.columns("links", ["point", "replication"]).n_unique() if "links" in results else 0
-    return {"finished": f"{there} of {count(wanted, 'run')}"} if there < wanted else {}
 
 
 def _values(values: list[str]) -> str:

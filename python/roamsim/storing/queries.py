@@ -43,6 +43,8 @@ def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: b
     """
     import duckdb
 
+    if not isinstance(question, str):
+        raise UsageError(f"the question is a text in SQL, not {question!r}")
     # DuckDB reads the rows from files: it would need pyarrow to read them from memory, and those of a folder may be
     # older than its parts.
     with tempfile.TemporaryDirectory(prefix="roamsim-") as aside, duckdb.connect() as connection:

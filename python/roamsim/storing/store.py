@@ -37,6 +37,7 @@ from roamsim.storing.spool import Spool, spooling
 from roamsim.tables import caveats, metrics
 from roamsim.tables.lots import HELD_ROWS, height, lots
 from roamsim.tables.result import Tables
+from roamsim.tables.words import count
 
 #: Where new results of a run wait for their place.
 NEW = ".new"
@@ -80,6 +81,20 @@ class Results(Tables):
     def failures(self) -> dict[str, str]:
         """As of `roamsim.tables.caveats`."""
         return caveats.failures(self)
+
+    @cached_property
+    def finished_in_words(self) -> str:
+        """Of a sweep that did not come to its end, how many of its runs are there; empty where all are."""
+        wanted = sum(point.replications for point in self.manifest.points)
+        # Every run has links, even one in which nothing happened.
+        there = self.columns("links", ["point", "replication"]).n_unique() if "links" in self else 0
+        return f"{there} of {count(wanted, 'run')}" if there < wanted else ""
+
+    def tell_unfinished(self) -> None:
+        """Tells who reads a part of a sweep that it is one."""
+        if self.finished_in_words:
+            told = f"{self.finished_in_words} are finished; the command that began the sweep goes on from there"
+            warn(told, Notice, stacklevel=2)
 
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""

@@ -24,7 +24,12 @@ impl Tree {
     pub fn read_toml(&mut self, text: &str, source: u32, problems: &mut Problems) -> Option<New> {
         let before = problems.count();
         let (table, errors) = DeTable::parse_recoverable(text);
+        let unclosed = errors.iter().any(|error| error.message().contains("unclosed"));
         for error in errors {
+            // Names behind what is not closed are taken for parts of something else, and so for the same.
+            if unclosed && error.message() == "duplicate key" {
+                continue;
+            }
             // Where the text ends too early, its last line with something on it is shown.
             let written = text.trim_end().len();
             let place = error.span();
