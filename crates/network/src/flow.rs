@@ -6,12 +6,12 @@
 pub use crate::ends::Association;
 
 use crate::alarm::{Alarm, Moment};
-use crate::application::{Measurement, Reader, Server, Source};
+use crate::application::{Drawing, Measurement, Reader, Server, Source};
 use crate::event::Event;
 use crate::packet::AppMessage;
 use crate::socket::connections::Connections;
 use roamsim_engine::{Stream, Time};
-use roamsim_protocols::{Context, Machine};
+use roamsim_protocols::Machine;
 use std::sync::Arc;
 
 /// A flow.
@@ -37,30 +37,29 @@ pub struct Flow {
     /// What was measured.
     pub measurement: Measurement,
     pub(crate) source_alarm: Alarm,
-    /// What its source draws from; a stream of octets draws nothing.
-    pub(crate) source_random: Option<Box<Stream>>,
     pub(crate) reader_alarm: Alarm,
 }
 
 /// The answering side of a flow's application.
 pub struct Answering {
-    server: Server,
-    random: Stream,
+    server: Drawing<Server>,
     pub(crate) alarm: Alarm,
 }
 
 impl Answering {
     /// One that waits for a request.
     pub fn new(server: Server, random: Stream) -> Answering {
-        Answering { server, random, alarm: Alarm::default() }
+        Answering { server: Drawing::new(server, random), alarm: Alarm::default() }
     }
 
     pub(crate) fn on_request(&mut self, now: Time, request: AppMessage) {
-        self.server.on_request(&mut Context { now, random: &mut self.random }, request);
+        let (server, mut cx) = self.server.at(now);
+        server.on_request(&mut cx, request);
     }
 
     pub(crate) fn poll_response(&mut self, now: Time) -> Option<(u64, u32)> {
-        self.server.poll_response(&mut Context { now, random: &mut self.random })
+        let (server, mut cx) = self.server.at(now);
+        server.poll_response(&mut cx)
     }
 
     pub(crate) fn arm(&mut self, event: Event, moment: &mut Moment<'_>) {
@@ -69,21 +68,20 @@ impl Answering {
 }
 
 impl Flow {
-    /// A flow that waits for its application's start. The source comes with its random stream.
+    /// A flow that waits for its application's start.
     pub fn new(
         name: Arc<str>,
         application: &'static str,
         variant: Arc<str>,
-        source: (Source, Stream),
+        source: Source,
         server: Option<Answering>,
         association: Association,
     ) -> Flow {
-        let draws = source.0.draws();
         Flow {
             name,
             application,
             variant,
-            source: source.0,
+            source,
             server: server.map(Box::new),
             reader: None,
             association,
@@ -91,13 +89,12 @@ impl Flow {
             reverse: false,
             measurement: Measurement::default(),
             source_alarm: Alarm::default(),
-            source_random: draws.then(|| Box::new(source.1)),
             reader_alarm: Alarm::default(),
         }
     }
 
     /// The other direction of a flow's association: from its sink to its source, with an application of its own.
-    pub fn reversed(&self, source: (Source, Stream)) -> Flow {
+    pub fn reversed(&self, source: Source) -> Flow {
         let association = Association { source: self.association.sink, sink: self.association.source };
         Flow {
             reverse: true,

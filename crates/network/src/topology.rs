@@ -221,6 +221,11 @@ impl Topology {
         self.hot[address.0 as usize].owner
     }
 
+    /// The name of the node that has this address.
+    pub fn owner_name(&self, address: Address) -> &str {
+        &self.node(self.owner(address)).name
+    }
+
     /// The link of the interface with this address, and its place there.
     #[inline]
     pub fn attachment(&self, address: Address) -> (LinkId, Attachment) {

@@ -63,7 +63,7 @@ impl Scenario {
         in_step
             .map(|(interface, (flows, _))| {
                 let at = Address(interface);
-                let node = topology.node(topology.owner(at)).name.to_string();
+                let node = topology.owner_name(at).to_string();
                 Meeting { link: topology.interface(at).name.to_string(), node, flows }
             })
             .collect()

@@ -13,7 +13,7 @@ import polars
 
 from roamsim.errors import UsageError
 from roamsim.estimates.against import against
-from roamsim.estimates.curves import curves
+from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.distributions import DISTRIBUTIONS
 from roamsim.files import write_aside
 from roamsim.pictures import timesequence
@@ -40,6 +40,7 @@ from roamsim.tables.values import duration
 from roamsim.technologies import pictures
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ENDINGS = (".svg", ".pdf", ".png")
@@ -144,6 +145,11 @@ def _at_first(panels: list[Panel], part: Part) -> tuple[list[Panel], tuple[str, 
     return shown, (f"From {begin} to {end} of {last}, where no time is chosen.",)
 
 
+def _legend_title(drawn: Curves, axes: list[Axes]) -> str | None:
+    """What else was varied, above the names of a legend; `None` where one name needs no legend."""
+    return drawn.group_words if len(names_of(axes)) > 1 else None
+
+
 def _figure(results: Results, what: str, asked: Figured) -> Figure:
     notes: tuple[str, ...] = ()
     # Above the names of a legend beside the panels, if there is one.
@@ -160,7 +166,7 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
         figure, axes = grid(results.manifest.scenario, [_ONLY])
         of_both = against(results, Target.parse(what), Target.parse(asked.against))
         draw_against(axes[0], of_both)
-        beside = of_both.y.group_words if len(names_of(axes)) > 1 else None
+        beside = _legend_title(of_both.y, axes)
     elif "." in what:
         drawn = curves(results, Target.parse(what))
         if drawn.in_panels and len(drawn.rows) > MOST_PANELS:
@@ -172,7 +178,7 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
         figure, axes = grid(results.manifest.scenario, panels)
         for panel, place in zip(panels, axes, strict=True):
             draw_curves(place, drawn, [panel.title] if drawn.in_panels else None)
-        beside = drawn.group_words if len(names_of(axes)) > 1 else None
+        beside = _legend_title(drawn, axes)
         notes = drawn.notes
     elif what in DISTRIBUTIONS:
         figure, axes = grid(results.manifest.scenario, [_ONLY])

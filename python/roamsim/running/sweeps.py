@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 from warnings import warn
@@ -166,49 +166,28 @@ def sweep(
     base = parse_source(read, settings, color=color)
     for target in precision.targets if precision else ():
         target.check(base)
-    canonical = json.loads(base.canonical)
-    check_paths(canonical, settings, [v.path for v in variations])
-    manifest = Manifest(
-        kind="sweep",
-        scenario=base.name,
-        text=read.text,
-        canonical=canonical,
-        version=_roamsim.version(),
-        build=_roamsim.build(),
-        seed=seed,
-        command=command or [],
-        vary={v.path: [value.toml for value in v.values] for v in variations},
+    vary = {v.path: [value.toml for value in v.values] for v in variations}
+    manifest = replace(
+        _manifest(read, base, seed, command, vary),
         precision=precision.describe() if precision else None,
         traces=sorted(traces),
         compared=compared,
     )
+    check_paths(manifest.canonical, settings, list(vary))
     scenarios = {}
     for point, valid in _entries(read, settings, product(variations), color=color):
         manifest.points.append(point)
         scenarios[point.fingerprint] = valid
 
     with _folder(out) as folder, writing(folder):
-        known = results_manifest(folder)
-        if known is not None:
-            _merge(folder, known, manifest)
-        else:
-            refuse_other_files(folder)
+        _go_on(folder, manifest)
         run = _Sweep(folder, manifest, scenarios, makers, progress or Silent(), shard)
-        try:
-            if run.parts.mended:
-                lost = [point for point in manifest.points if point.fingerprint not in scenarios]
-                run.again({p.fingerprint: parse_source(read, [*settings, *p.values.items()]) for p in lost})
+        with _keeping(run, read, settings):
             if precision is None:
                 run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
             else:
                 run.until_precise(precision, max_replications)
             run.trace()
-        except KeyboardInterrupt:
-            run.keep()
-            raise Interrupted from None
-        except Exception:
-            run.keep()
-            raise
         tables: Mapping[str, polars.DataFrame] = run.keep()
         run.made.require_all()
         if out is None or is_url(out):
@@ -469,7 +448,48 @@ def campaign(
     makers = engine(jobs, executor, time_limit_s)
     base = parse_source(read, settings, color=color)
     entries = _entries(read, settings, first, color=color)
-    manifest = Manifest(
+    manifest = _manifest(read, base, seed, command, {path: [] for path in paths})
+    with _folder(out) as folder, writing(folder):
+        _go_on(folder, manifest)
+        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), shard)
+        with _keeping(run, read, settings):
+            yield Campaign(run, read, settings, color, entries)
+
+
+def _go_on(folder: Path, manifest: Manifest) -> None:
+    """Takes into a manifest what a folder of the same sweep holds.
+
+    Raises:
+        UsageError: the folder holds something else.
+    """
+    known = results_manifest(folder)
+    if known is not None:
+        _merge(folder, known, manifest)
+    else:
+        refuse_other_files(folder)
+
+
+@contextmanager
+def _keeping(run: _Sweep, read: Source, settings: Overrides) -> Iterator[None]:
+    """Makes runs again that a damaged part took with it; what was made is kept when a sweep is stopped or fails."""
+    try:
+        if run.parts.mended:
+            lost = [point for point in run.manifest.points if point.fingerprint not in run.scenarios]
+            run.again({p.fingerprint: parse_source(read, [*settings, *p.values.items()]) for p in lost})
+        yield
+    except KeyboardInterrupt:
+        run.keep()
+        raise Interrupted from None
+    except Exception:
+        run.keep()
+        raise
+
+
+def _manifest(
+    read: Source, base: Scenario, seed: int, command: list[str] | None, vary: dict[str, list[str]]
+) -> Manifest:
+    """The manifest of a sweep, without points yet."""
+    return Manifest(
         kind="sweep",
         scenario=base.name,
         text=read.text,
@@ -478,28 +498,8 @@ def campaign(
         build=_roamsim.build(),
         seed=seed,
         command=command or [],
-        vary={path: [] for path in paths},
+        vary=vary,
     )
-    with _folder(out) as folder, writing(folder):
-        known = results_manifest(folder)
-        if known is not None:
-            _merge(folder, known, manifest)
-        else:
-            refuse_other_files(folder)
-        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), shard)
-        begun = Campaign(run, read, settings, color, entries)
-        try:
-            if run.parts.mended:
-                run.again(
-                    {p.fingerprint: parse_source(read, [*settings, *p.values.items()]) for p in manifest.points}
-                )
-            yield begun
-        except KeyboardInterrupt:
-            run.keep()
-            raise Interrupted from None
-        except Exception:
-            run.keep()
-            raise
 
 
 def _entries(

@@ -5,6 +5,7 @@
 
 mod bulk;
 pub mod completions;
+mod drawing;
 mod measure;
 mod messages;
 mod reader;
@@ -13,6 +14,7 @@ mod transfers;
 pub mod video;
 
 pub use bulk::{Bulk, Transfer};
+pub use drawing::Drawing;
 pub use measure::{DelayStatistics, Mark, Measurement, delay_percentile_s, delay_statistics};
 pub use messages::{Messages, OnOff};
 pub use reader::{Pace, Pause, Reader};
@@ -21,8 +23,8 @@ pub use transfers::{Arrivals, Transfers};
 pub use video::Video;
 
 use crate::packet::AppMessage;
-use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::{Context, Machine};
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::Machine;
 
 /// After which time a message is late whose application has no playout delay of its own: what does not disturb a conversation (ITU-T
 /// G.114).
@@ -70,15 +72,15 @@ pub enum Source {
     /// Transfer of a given size.
     Transfer(Transfer),
     /// Messages at intervals.
-    Messages(Box<Messages>),
+    Messages(Box<Drawing<Messages>>),
     /// Messages at a rate, in bursts.
-    OnOff(Box<OnOff>),
+    OnOff(Box<Drawing<OnOff>>),
     /// Requests that wait for their responses.
-    Client(Box<Client>),
+    Client(Box<Drawing<Client>>),
     /// Frames of a film.
-    Video(Box<Video>),
+    Video(Box<Drawing<Video>>),
     /// Transfers that arrive.
-    Transfers(Box<Transfers>),
+    Transfers(Box<Drawing<Transfers>>),
 }
 
 macro_rules! each_source {
@@ -110,20 +112,15 @@ impl Source {
         }
     }
 
-    /// Whether it draws anything.
-    pub(crate) fn draws(&self) -> bool {
-        !matches!(self, Source::Bulk(_) | Source::Transfer(_))
+    /// When something is due next.
+    pub(crate) fn poll_timeout(&self) -> Option<Time> {
+        each_source!(self, source => source.poll_timeout())
     }
 
-    /// Does what is due. Who [draws](Source::draws) needs a random stream for it.
+    /// Does what is due.
     #[inline]
-    pub(crate) fn handle_timeout_at(&mut self, now: Time, random: Option<&mut Stream>) {
-        match (self, random) {
-            (Source::Bulk(bulk), _) => bulk.handle_timeout_at(now),
-            (Source::Transfer(transfer), _) => transfer.handle_timeout_at(now),
-            (source, Some(random)) => source.handle_timeout(&mut Context { now, random }),
-            (_, None) => debug_assert!(false, "a source that draws without a random stream"),
-        }
+    pub(crate) fn handle_timeout_at(&mut self, now: Time) {
+        each_source!(self, source => source.handle_timeout_at(now));
     }
 
     /// What it wants done next.
@@ -132,11 +129,10 @@ impl Source {
     }
 
     /// A message for it has arrived (only requests are answered).
-    pub fn on_message(&mut self, cx: &mut Context<'_>, message: AppMessage) -> Option<Span> {
-        match self {
-            Source::Client(client) => client.on_response(cx, message),
-            _ => None,
-        }
+    pub fn on_message(&mut self, now: Time, message: AppMessage) -> Option<Span> {
+        let Source::Client(client) = self else { return None };
+        let (client, mut cx) = client.at(now);
+        client.on_response(&mut cx, message)
     }
 
     /// A message of it has arrived where its flow ends; false where its delay is kept here.
@@ -156,13 +152,3 @@ impl Source {
 
 /// Sources lie in flows side by side: one that is larger than a greedy one is behind a box.
 const _: () = assert!(size_of::<Source>() <= size_of::<Bulk>() + 8);
-
-impl Machine for Source {
-    fn poll_timeout(&self) -> Option<Time> {
-        each_source!(self, source => source.poll_timeout())
-    }
-
-    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        each_source!(self, source => source.handle_timeout(cx));
-    }
-}

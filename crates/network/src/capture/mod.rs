@@ -38,7 +38,7 @@ impl Capture {
         };
         let mut writer = pcapng::Writer::new(file)?;
         for at in topology.addresses() {
-            let name = format!("{}:{}", topology.node(topology.owner(at)).name, topology.interface(at).name);
+            let name = format!("{}:{}", topology.owner_name(at), topology.interface(at).name);
             writer.interface(link_type, &name)?;
         }
         Ok(Capture { writer, ip, failure: None, air: None })

@@ -301,7 +301,7 @@ impl Network {
             let radios = cells.iter().flatten().map(|&(radio, _)| radio + 1).max().unwrap_or(0);
             let mut nodes = vec![String::new(); radios];
             for &(radio, at) in cells.iter().flatten() {
-                nodes[radio] = topology.node(topology.owner(address(at))).name.to_string();
+                nodes[radio] = topology.owner_name(address(at)).to_string();
             }
             if let Some(listening) = capture.add_medium(number, frames.capture_link_type(), names, &nodes) {
                 frames.listen(listening);

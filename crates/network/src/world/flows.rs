@@ -11,7 +11,6 @@ use crate::recorder::MessageRow;
 use crate::socket::SocketId;
 use crate::subject::Subject;
 use roamsim_engine::{Span, Time};
-use roamsim_protocols::{Context, Machine};
 
 impl World {
     pub(super) fn handle_source(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
@@ -20,15 +19,16 @@ impl World {
         if !flow.source_alarm.fires(now) {
             return false;
         }
-        if let (Source::Messages(messages), Some(random)) = (&mut flow.source, &mut flow.source_random)
-            && let Some(bytes) = messages.take_alone(&mut Context { now, random })
+        if let Source::Messages(messages) = &mut flow.source
+            && let (messages, mut cx) = messages.at(now)
+            && let Some(bytes) = messages.take_alone(&mut cx)
         {
             self.send_of_flow(moment, number, bytes);
             self.arm_source(moment, number);
             return true;
         }
         let worked = flow.source.poll_timeout().is_some_and(|due| due <= now);
-        flow.source.handle_timeout_at(now, flow.source_random.as_deref_mut());
+        flow.source.handle_timeout_at(now);
         if let Source::Client(client) = &flow.source {
             flow.measurement.lost_messages = client.given_up();
         }
@@ -279,8 +279,7 @@ mod tests {
         let ends = (end(nodes[0], User::FlowSource(0)), end(nodes[1], User::FlowSink(0)));
         let association = world.add_tcp(&tcp::Config::default(), ends.0, ends.1).expect("a route joins them");
         let source = Source::Bulk(Bulk::new(Activity { start: Time::ZERO, stop: Time::MAX }));
-        let random = || stream("flow");
-        world.flows.push(Flow::new("flow".into(), "bulk", "".into(), (source, random()), None, association));
+        world.flows.push(Flow::new("flow".into(), "bulk", "".into(), source, None, association));
         world.keep_series(&[]);
         world.cut_warm_up(Time::ZERO + Span::from_secs(1));
         world.run(Time::ZERO + Span::from_secs(2), &Watch::default(), &mut |_, _| true).expect("a run");

@@ -38,8 +38,8 @@ use crate::topology::NodeId;
 use crate::trace::Trace;
 use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
+use roamsim_protocols::Address;
 use roamsim_protocols::mih::handover::Resources;
-use roamsim_protocols::{Address, Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
 
 /// After so many events that follow each other in line the loop has its turn again, and looks now and then whether the run is to go on.
@@ -406,9 +406,7 @@ impl World {
             }
             (User::FlowSource(number), Message::Application(message)) => {
                 let flow = &mut self.flows[number as usize];
-                if let Some(random) = &mut flow.source_random
-                    && let Some(response_time) = flow.source.on_message(&mut Context { now, random }, message)
-                {
+                if let Some(response_time) = flow.source.on_message(now, message) {
                     self.delivered_bytes += u64::from(message.bytes);
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
                     self.note_delay(now, number, response_time);

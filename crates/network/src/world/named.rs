@@ -58,7 +58,7 @@ impl World {
                 Named {
                     kind: "link",
                     name: &interface.name,
-                    from: &topology.node(topology.owner(at)).name,
+                    from: topology.owner_name(at),
                     to: &topology.node(interface.neighbour).name,
                 }
             }

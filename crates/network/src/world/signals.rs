@@ -28,9 +28,7 @@ impl Signals {
         let is_watched = |name: &str| watched.contains(&name);
         Signals {
             rows: Vec::new(),
-            watched: (topology.addresses())
-                .map(|address| is_watched(&topology.node(topology.owner(address)).name))
-                .collect(),
+            watched: (topology.addresses()).map(|address| is_watched(topology.owner_name(address))).collect(),
             events: Vec::new(),
             reports: BTreeMap::new(),
             count: 0,

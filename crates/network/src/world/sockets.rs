@@ -17,7 +17,7 @@ use crate::socket::{
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::mih::SessionId;
-use roamsim_protocols::{Address, Machine, sctp, tcp};
+use roamsim_protocols::{Address, sctp, tcp};
 use std::sync::Arc;
 
 /// Has a socket do something, whatever its transport.

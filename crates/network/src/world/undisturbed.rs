@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Distribution;
-use crate::application::{Activity, Messages, Source};
+use crate::application::{Activity, Drawing, Messages, Source};
 use crate::link::wifi::tests::config;
 use crate::link::{AnyLink, Attachment, wifi};
 use crate::packet::IpVersion;
@@ -38,10 +38,9 @@ fn busy(stations: u32) -> World {
         let association = world.add_udp(ends.0, ends.1).expect("a route joins them");
         let activity = Activity { start: Time::ZERO, stop: Time::MAX };
         let interval = Distribution::Constant(1_000_000);
-        let source =
-            Source::Messages(Box::new(Messages::new(activity, interval, Distribution::Constant(1000))));
-        let random = || stream("flow");
-        world.flows.push(Flow::new("flow".into(), "cbr", "".into(), (source, random()), None, association));
+        let messages = Messages::new(activity, interval, Distribution::Constant(1000));
+        let source = Source::Messages(Box::new(Drawing::new(messages, stream("flow"))));
+        world.flows.push(Flow::new("flow".into(), "cbr", "".into(), source, None, association));
     }
     world
 }

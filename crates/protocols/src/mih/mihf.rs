@@ -199,9 +199,8 @@ impl Mihf {
         size_bytes: Option<u32>,
     ) -> bool {
         let (session, outbox) = self.at_work(cx, session);
-        let content = tlvs.into();
-        session.keep_padded(&content, size_bytes);
-        let tlvs = session.padded.as_ref().map_or(content, |padded| padded.tlvs.clone());
+        let content = (&tlvs.into(), size_bytes);
+        let tlvs = session.padding.of(content, &session.own_id, &session.config.peer).clone();
         let sent = session.respond(cx.now, outbox, request, tlvs);
         session.stats.responses += u64::from(sent);
         self.prune();

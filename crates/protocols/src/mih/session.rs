@@ -118,12 +118,41 @@ struct Outgoing {
     purpose: Purpose,
 }
 
-/// The content that was padded last: a user that sends the same again and again shares it.
+/// Pads content to the size of its message. What was padded last is kept: a user that sends the same again and again shares it.
+#[derive(Debug, Default)]
+pub(super) struct Padding {
+    last: Option<Padded>,
+}
+
 #[derive(Debug)]
-pub(super) struct Padded {
+struct Padded {
     content: Tlvs,
     size_bytes: u32,
-    pub(super) tlvs: Tlvs,
+    tlvs: Tlvs,
+}
+
+impl Padding {
+    /// The TLVs of a message with this content: padded such that it takes `size_bytes`, or the content as it is without a size.
+    #[inline]
+    pub(super) fn of<'a>(
+        &'a mut self,
+        (content, size_bytes): (&'a Tlvs, Option<u32>),
+        source: &MihfId,
+        destination: &MihfId,
+    ) -> &'a Tlvs {
+        let Some(size_bytes) = size_bytes else { return content };
+        let is_last = |last: &Padded| last.size_bytes == size_bytes && last.content.shares(content);
+        if !self.last.as_ref().is_some_and(is_last) {
+            self.pad(content, size_bytes, source, destination);
+        }
+        self.last.as_ref().map_or(content, |last| &last.tlvs)
+    }
+
+    #[inline(never)]
+    fn pad(&mut self, content: &Tlvs, size_bytes: u32, source: &MihfId, destination: &MihfId) {
+        let tlvs = padded(content.clone(), source, destination, size_bytes);
+        self.last = Some(Padded { content: content.clone(), size_bytes, tlvs });
+    }
 }
 
 #[derive(Debug)]
@@ -141,7 +170,7 @@ pub(super) struct Session {
     /// When the limiter's armed deadline is.
     token_at: Option<Time>,
     no_tlvs: Tlvs,
-    pub(super) padded: Option<Padded>,
+    pub(super) padding: Padding,
 }
 
 impl Session {
@@ -152,7 +181,7 @@ impl Session {
             limiter: config.rate_limit.as_ref().map(Limiter::new),
             stats: Stats::default(),
             management_stats: Stats::default(),
-            padded: None,
+            padding: Padding::default(),
             sources: Sources::default(),
             destinations: Destinations::default(),
             management: Management::default(),
@@ -165,22 +194,6 @@ impl Session {
     /// The counters that a message of this kind belongs to.
     pub(super) fn stats_of(&mut self, mid: MessageId) -> &mut Stats {
         if mid.is_management() { &mut self.management_stats } else { &mut self.stats }
-    }
-
-    /// Has `padded` be `content` with padding such that the message takes `size_bytes`, or nothing where it is to be as long as it is.
-    #[inline]
-    pub(super) fn keep_padded(&mut self, content: &Tlvs, size_bytes: Option<u32>) {
-        let Some(size_bytes) = size_bytes else { return self.padded = None };
-        let is_last = |last: &Padded| last.size_bytes == size_bytes && last.content.shares(content);
-        if !self.padded.as_ref().is_some_and(is_last) {
-            self.pad(content, size_bytes);
-        }
-    }
-
-    #[inline(never)]
-    fn pad(&mut self, content: &Tlvs, size_bytes: u32) {
-        let tlvs = padded(content.clone(), &self.own_id, &self.config.peer, Some(size_bytes));
-        self.padded = Some(Padded { content: content.clone(), size_bytes, tlvs });
     }
 
     /// The mode of acknowledgement; a session that asks for none gives separate ones.

@@ -136,11 +136,11 @@ impl Session {
         now: Time,
         outbox: &mut Outbox,
         mid: MessageId,
-        (content, size_bytes): (&Tlvs, Option<u32>),
+        content: (&Tlvs, Option<u32>),
         uir: bool,
     ) -> TransactionNumber {
         let number = TransactionNumber(self.sources.started + 1);
-        let pdu = self.begun(mid, number.tid(), uir, (content, size_bytes));
+        let pdu = self.begun(mid, number.tid(), uir, content);
         let ack_req = pdu.ack_req;
         let is_request = mid.opcode() == Opcode::Request;
         let source = (ack_req || is_request).then(|| Source {
@@ -169,16 +169,9 @@ impl Session {
 
     /// The message that starts a transaction: the one before it in the same memory, where nobody has that any more.
     #[inline]
-    fn begun(
-        &mut self,
-        mid: MessageId,
-        tid: u16,
-        uir: bool,
-        (content, size_bytes): (&Tlvs, Option<u32>),
-    ) -> Arc<Message> {
+    fn begun(&mut self, mid: MessageId, tid: u16, uir: bool, content: (&Tlvs, Option<u32>)) -> Arc<Message> {
         let ack_req = self.asks_for_ack();
-        self.keep_padded(content, size_bytes);
-        let tlvs = self.padded.as_ref().map_or(content, |padded| &padded.tlvs);
+        let tlvs = self.padding.of(content, &self.own_id, &self.config.peer);
         if let Some(last) = &mut self.sources.last
             && let Some(message) = Arc::get_mut(last)
         {

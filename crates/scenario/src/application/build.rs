@@ -3,15 +3,19 @@
 use super::model::{Application, Pace};
 use super::{transfers, video};
 use crate::build::distribution::{size_distribution, time_distribution};
-use roamsim_engine::Time;
+use roamsim_engine::{Stream, Time};
 use roamsim_network::Distribution;
-use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
+use roamsim_network::application::{
+    Activity, Bulk, Client, Drawing, Messages, OnOff, Server, Source, Transfer,
+};
+use roamsim_protocols::Machine;
 
-/// The source of a flow, and the server that answers it where one does.
+/// The source of a flow, with the stream that it draws from, and the server that answers it where one does.
 pub(crate) fn application(
     model: &Application,
     reliable: bool,
     activity: Activity,
+    random: Stream,
 ) -> (Source, Option<Server>) {
     let source = match model {
         Application::Bulk(bulk) => {
@@ -21,43 +25,37 @@ pub(crate) fn application(
         Application::Transfer(transfer) => {
             Source::Transfer(Transfer::new(activity.start, transfer.size_bytes))
         }
-        Application::Cbr(cbr) => match cbr.pace() {
-            Pace::Interval(interval) => {
-                let interval = Distribution::Constant(interval.as_ns());
-                Source::Messages(Box::new(Messages::new(
-                    activity,
-                    interval,
-                    size_distribution(&cbr.packet_size),
-                )))
+        Application::Cbr(cbr) => {
+            let size = size_distribution(&cbr.packet_size);
+            match cbr.pace() {
+                Pace::Interval(interval) => {
+                    let interval = Distribution::Constant(interval.as_ns());
+                    Source::Messages(drawing(Messages::new(activity, interval, size), random))
+                }
+                // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
+                Pace::RateBps(rate_bps) => {
+                    let (on, off) = (Distribution::Constant(u64::MAX), Distribution::Constant(0));
+                    Source::OnOff(drawing(OnOff::new(activity, size, rate_bps, on, off), random))
+                }
             }
-            // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
-            Pace::RateBps(rate_bps) => Source::OnOff(Box::new(OnOff::new(
-                activity,
-                size_distribution(&cbr.packet_size),
-                rate_bps,
-                Distribution::Constant(u64::MAX),
-                Distribution::Constant(0),
-            ))),
-        },
+        }
         Application::Poisson(poisson) => {
             // The load stays what `mean_interval` says: batches are rarer the larger they are.
             let batch = poisson.mean_batch_packets;
             let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() * batch };
             let size = size_distribution(&poisson.packet_size);
             let messages = Messages::new(activity, interval, size);
-            Source::Messages(Box::new(messages.in_batches(Distribution::Geometric { mean: batch })))
+            Source::Messages(drawing(messages.in_batches(Distribution::Geometric { mean: batch }), random))
         }
-        Application::OnOff(on_off) => Source::OnOff(Box::new(OnOff::new(
-            activity,
-            size_distribution(&on_off.packet_size),
-            on_off.rate_bps,
-            time_distribution(&on_off.on),
-            time_distribution(&on_off.off),
-        ))),
+        Application::OnOff(model) => {
+            let size = size_distribution(&model.packet_size);
+            let (on, off) = (time_distribution(&model.on), time_distribution(&model.off));
+            Source::OnOff(drawing(OnOff::new(activity, size, model.rate_bps, on, off), random))
+        }
         Application::Transfers(model) => {
-            Source::Transfers(Box::new(transfers::build::source(model, activity)))
+            Source::Transfers(drawing(transfers::build::source(model, activity), random))
         }
-        Application::Video(model) => Source::Video(Box::new(video::build::source(model, activity))),
+        Application::Video(model) => Source::Video(drawing(video::build::source(model, activity), random)),
         Application::RequestResponse(model) => {
             let server = Server::new(
                 size_distribution(&model.response_size),
@@ -67,8 +65,12 @@ pub(crate) fn application(
             let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
             let request = size_distribution(&model.request_size);
             let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
-            return (Source::Client(Box::new(client)), Some(server));
+            return (Source::Client(drawing(client, random)), Some(server));
         }
     };
     (source, None)
+}
+
+fn drawing<M: Machine>(machine: M, random: Stream) -> Box<Drawing<M>> {
+    Box::new(Drawing::new(machine, random))
 }

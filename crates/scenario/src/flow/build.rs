@@ -41,19 +41,17 @@ impl Builder<'_> {
             start: self.start(&model.application.start(), stream("start")),
             stop: self.stop(model.application.stop()),
         };
-        let (source, server) = application(&model.application, reliable, activity);
+        let build = |random| application(&model.application, reliable, activity, random);
+        let (source, server) = build(stream("application"));
         let flow = Flow::new(
             (&model.name).into(),
             model.application.kind(),
             shared(model.transport.rules_name(), world.flows.last().map(|before| &before.variant)),
-            (source, stream("application")),
+            source,
             server.map(|server| Answering::new(server, stream("server"))),
             association,
         );
-        let reverse = model.bidirectional.then(|| {
-            let (source, _) = application(&model.application, reliable, activity);
-            flow.reversed((source, stream("reverse/application")))
-        });
+        let reverse = model.bidirectional.then(|| flow.reversed(build(stream("reverse/application")).0));
         let mut flow = flow;
         if let (Application::Transfers(transfers), Transport::Tcp(settings)) =
             (&model.application, &*model.transport)

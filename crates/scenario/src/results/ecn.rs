@@ -38,16 +38,15 @@ pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
             let (topology, at) = (&world.network.topology, link.addresses[from as usize]);
             let packets = world.link_measurement(link.number, sender.from, end).marked_packets;
             if packets > 0 {
-                let node = topology.node(topology.owner(at)).name.clone();
-                rows.push((topology.interface(at).name.clone(), node, packets));
+                rows.push((topology.interface(at).name.as_ref(), topology.owner_name(at), packets));
             }
         }
     }
     let marks = Table {
         name: "marks",
         columns: vec![
-            text("name", rows.iter().map(|(name, ..)| name.clone())),
-            text("node", rows.iter().map(|(_, node, _)| node.clone())),
+            text("name", rows.iter().map(|&(name, ..)| name)),
+            text("node", rows.iter().map(|&(_, node, _)| node)),
             integer("packets", "packets", rows.iter().map(|&(.., packets)| packets)),
         ],
     };

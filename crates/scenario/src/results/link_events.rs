@@ -15,7 +15,7 @@ pub(crate) fn table(world: &World, rows: &[LinkEventRow]) -> Table {
         columns: vec![
             float("time_s", "s", rows.iter().map(|row| row.time.as_secs_f64())),
             text("link", rows.iter().map(|row| topology.interface(row.at).name.clone())),
-            text("node", rows.iter().map(|row| topology.node(topology.owner(row.at)).name.clone())),
+            text("node", rows.iter().map(|row| topology.owner_name(row.at))),
             text("event", rows.iter().map(|row| row.event.name().to_owned())),
             text("reason", rows.iter().map(|row| row.event.reason().unwrap_or_default().to_owned())),
             value("time_interval_s", "s", |event| match event {

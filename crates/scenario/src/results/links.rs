@@ -25,7 +25,7 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
         let row = |Sender { from, to }| Row { link: link.number, from, at: at(from), to: to.map(at) };
         rows.extend(link.link.senders().into_iter().map(row));
     }
-    let node = |address| topology.node(topology.owner(address)).name.as_ref();
+    let node = |address| topology.owner_name(address);
     let stats = || rows.iter().map(|row| world.link_measurement(row.link, row.from, end));
     let duration_s = world.measured(end).as_secs_f64();
     Table {

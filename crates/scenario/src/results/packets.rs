@@ -19,7 +19,7 @@ pub(crate) fn table(world: &World, rows: &[PacketRow]) -> Table {
             }),
             named("destination", rows.iter().map(|row| row.destination), |address| {
                 let topology = &world.network.topology;
-                address.map_or_else(String::new, |to| topology.node(topology.owner(to)).name.to_string())
+                address.map_or_else(String::new, |to| topology.owner_name(to).to_string())
             }),
             named("flow", rows.iter().map(|row| row.socket), |socket| {
                 socket.map_or_else(String::new, |to| world.named(Subject::Socket(to)).name.to_owned())

@@ -17,7 +17,7 @@ struct Row<'a> {
 
 pub(super) fn table(world: &World) -> Option<Table> {
     let topology = &world.network.topology;
-    let node = |address| topology.node(topology.owner(address)).name.as_ref();
+    let node = |address| topology.owner_name(address);
     let mut rows: Vec<Row<'_>> = Vec::new();
     for link in world.network.links() {
         let address = |Attachment(attachment)| link.addresses[attachment as usize];

@@ -26,7 +26,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
     Some(Table {
         name: "radio_phases",
         columns: vec![
-            text("node", rows().map(|(at, _)| topology.node(topology.owner(at)).name.clone())),
+            text("node", rows().map(|(at, _)| topology.owner_name(at))),
             text("link", rows().map(name)),
             text("phase", rows().map(|(_, row)| row.phase.name().to_owned())),
             float("begin_s", "s", rows().map(|(_, row)| row.begin.as_secs_f64())),

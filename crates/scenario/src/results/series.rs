@@ -54,7 +54,7 @@ fn rows<'a>(world: &'a World, series: &Series) -> (Vec<Named<'a>>, Vec<Row>) {
         if !used {
             continue;
         }
-        let node = |address| topology.node(topology.owner(address)).name.as_ref();
+        let node = |address| topology.owner_name(address);
         let name = topology.interface(way.at).name.as_ref();
         rows.extend(parts.iter().enumerate().map(of_link));
         named.push(Named { kind: "link", name, from: node(way.at), to: way.to.map_or(TO_ALL, node) });

@@ -89,7 +89,7 @@ fn passing(scenario: &Scenario) -> Passing<'_> {
     let mut passing = Passing::new();
     let mut pass = |from: &str, to: &str, name| {
         for at in topology.path(nodes[from], nodes[to]) {
-            let node = topology.node(topology.owner(at)).name.to_string();
+            let node = topology.owner_name(at).to_string();
             passing.entry((topology.interface(at).name.to_string(), node)).or_default().push(name);
         }
     };

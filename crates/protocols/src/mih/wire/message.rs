@@ -269,11 +269,9 @@ pub fn padding(missing_bytes: usize) -> Vec<Tlv> {
     }
 }
 
-/// `tlvs`, with padding behind them such that a message between these MIHFs takes `size_bytes` octets; without a
-/// size, or for a message that is that large already, `tlvs` as they are. Larger sizes than
-/// [`MAX_MESSAGE_BYTES`] are cut to it.
-pub fn padded(tlvs: Tlvs, source: &MihfId, destination: &MihfId, size_bytes: Option<u32>) -> Tlvs {
-    let Some(size_bytes) = size_bytes else { return tlvs };
+/// `tlvs`, with padding behind them such that a message between these MIHFs takes `size_bytes` octets; for a message that
+/// is that large already, `tlvs` as they are. Larger sizes than [`MAX_MESSAGE_BYTES`] are cut to it.
+pub fn padded(tlvs: Tlvs, source: &MihfId, destination: &MihfId, size_bytes: u32) -> Tlvs {
     let names = name_tlv_bytes(source) + name_tlv_bytes(destination);
     let bytes = HEADER_BYTES + names + tlvs.encoded_bytes();
     match (size_bytes as usize).min(MAX_MESSAGE_BYTES).checked_sub(bytes) {
@@ -460,13 +458,12 @@ mod tests {
             let tlvs = padded(status.clone(), &mn, &pos, asked);
             Message { tlvs, ..message(MessageId::LINK_ACTIONS_RESPONSE, Vec::new()) }.encoded_bytes()
         };
-        assert_eq!(size(None), 48);
-        assert_eq!(size(Some(20)), 48);
-        assert_eq!(size(Some(48)), 48);
-        assert_eq!(size(Some(50)), 53);
-        assert_eq!(size(Some(53)), 53);
-        assert_eq!(size(Some(200)), 200);
-        assert_eq!(size(Some(48 + 131)), 48 + 131);
-        assert_eq!(size(Some(u32::MAX)), MAX_MESSAGE_BYTES);
+        assert_eq!(size(20), 48);
+        assert_eq!(size(48), 48);
+        assert_eq!(size(50), 53);
+        assert_eq!(size(53), 53);
+        assert_eq!(size(200), 200);
+        assert_eq!(size(48 + 131), 48 + 131);
+        assert_eq!(size(u32::MAX), MAX_MESSAGE_BYTES);
     }
 }

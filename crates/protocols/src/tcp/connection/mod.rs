@@ -235,10 +235,7 @@ impl Connection {
     /// that it has to know.
     #[inline(always)]
     pub fn transmit_to<T>(&mut self, now: Time, write: impl FnOnce(Segment, &Connection) -> T) -> Option<T> {
-        let mut due = if self.steady { self.due_when_steady() } else { Due::Other };
-        if due == Due::Other {
-            due = self.due_amid_losses();
-        }
+        let due = self.due();
         // Written by each, which knows what is in it.
         let Data { start, length, flags } = match due {
             Due::Data => self.full_sized_data(now),

@@ -121,7 +121,14 @@ impl Connection {
 
     /// What there is to send.
     #[inline(always)]
-    pub(super) fn due_when_steady(&self) -> Due {
+    pub(super) fn due(&self) -> Due {
+        let due = if self.steady { self.due_when_steady() } else { Due::Other };
+        if due == Due::Other { self.due_amid_losses() } else { due }
+    }
+
+    /// What a steady connection has to send.
+    #[inline(always)]
+    fn due_when_steady(&self) -> Due {
         debug_assert!(self.is_steady());
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
         if acknowledgement == Acknowledgement::Alone
@@ -204,7 +211,7 @@ impl Connection {
     /// full-sized segments or an acknowledgement without options, or nothing before something is acknowledged, as it mostly is behind what
     /// goes at once. Data without SACK, whose order takes note of what it passes over.
     #[inline(never)]
-    pub(super) fn due_amid_losses(&self) -> Due {
+    fn due_amid_losses(&self) -> Due {
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
         if self.reset.is_some() || self.syn_due {
             return Due::Other;

@@ -29,7 +29,7 @@ fn rows(world: &World) -> Vec<Row<'_>> {
     for link in world.network.links() {
         let AnyLink::Wifi(machine) = link.link else { continue };
         let address = |Attachment(number): Attachment| link.addresses[number as usize];
-        let node = |at| topology.node(topology.owner(address(at))).name.as_ref();
+        let node = |at| topology.owner_name(address(at));
         for cell in 0..machine.cell_count() {
             let mut members = machine.members_of(cell).peekable();
             let Some(&(_, down, _)) = members.peek() else { continue };

@@ -30,7 +30,7 @@ fn rows(world: &World) -> Vec<Row<'_>> {
         let address = |Attachment(number): Attachment| link.addresses[number as usize];
         let nodes = (0..cell.station_count()).map(|station| {
             let (_, up) = cell.attachments_of(station);
-            topology.node(topology.owner(address(up))).name.as_ref()
+            topology.owner_name(address(up))
         });
         let name = &topology.interface(address(cell.attachments_of(0).0)).name;
         rows.push(Row { name, cell, nodes: nodes.collect() });
