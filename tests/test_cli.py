@@ -445,12 +445,12 @@ def test_numbers_in_json_are_finite(roamsim: Command, scenario: Path) -> None:
     assert not math.isnan(result["wall_s"])
 
 
-def test_a_trace_of_what_a_scenario_has_not_is_told(roamsim: Command, scenario: Path) -> None:
-    told = "roamsim: --trace bearers,occupancy: nothing in this scenario has what that records"
+def test_a_trace_that_recorded_nothing_is_told(roamsim: Command, scenario: Path) -> None:
+    told = "roamsim: --trace bearers,occupancy recorded nothing in this run"
     traced = ("--trace", "cwnd,bearers,transactions,occupancy")
     for out in (["--json"], ["--parquet", "traced"]):
         assert told in roamsim("run", scenario, *traced, *out).stderr
-    assert "nothing in this scenario" not in roamsim("run", scenario, "--trace", "cwnd,packets", "--json").stderr
+    assert "recorded nothing" not in roamsim("run", scenario, "--trace", "cwnd,packets", "--json").stderr
 
 
 def test_a_folder_is_no_report_and_no_figure(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

@@ -110,8 +110,8 @@ def run_loaded(
     seen.update(table for table in traced_tables() if table != "samples" and table in tables and frames[table].height)
     silent = [kind for kind in kinds if not seen.intersection(recorded_as(kind))]
     if silent:
-        which = ",".join(silent)
-        warn(f"--trace {which}: nothing in this scenario has what that records", Notice, stacklevel=2)
+        # The scenario has none of it, or it did not happen.
+        warn(f"--trace {','.join(silent)} recorded nothing in this run", Notice, stacklevel=2)
     return Result(
         frames,
         scenario=scenario.name,
