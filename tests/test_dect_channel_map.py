@@ -142,6 +142,10 @@ def test_one_access_of_several_is_chosen_by_its_name() -> None:
         channel_map.picture(tables)
     chosen, alone = channel_map.picture(tables, Part(flow="ground")), channel_map.picture({"dect_occupancy": two})
     assert chosen.printed(700, 300) == alone.printed(700, 300)
+    # Of an access that was not asked for nothing is: neither that it was in use for a shorter time.
+    short = occupancy(("User", 0, 0.0, 5.0))
+    late = {"dect_occupancy": polars.concat([short, two])}
+    assert channel_map.picture(late, Part(flow="ground", start_s=10.0)).printed(700, 300)
     with pytest.raises(
         UsageError, match="nothing was recorded of 'sea'; there are the dect 'air', the dect 'ground'"
     ):

@@ -191,7 +191,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--what", "nod"], "under the name 'nod'; there are "),
         (["--what", "packets"], "packets are a table, not a figure; ask it: run again with --trace packets"),
         (["--what", "rto"], "run again with --trace rtt"),
-        (["--what", "bearers"], "--trace bearers was given, and nothing in this scenario has what it records"),
+        (["--what", "bearers"], "--trace bearers was given, and recorded nothing"),
         (["--what", "cwnd", "--flow", "path"], "there are the flow 'the download'"),
         (["--what", "queue", "--flow", "path"], "there are the link 'long path'"),
     ],

@@ -355,7 +355,7 @@ def test_bad_input_is_refused_before_the_first_run(
     [
         (["--vary", "nonsense"], 2, "PATH=LOW:HIGH"),
         (["--vary", "link.path.delay=1ms:2ms", "--vary", "link.path.delay=1ms:3ms"], 2, "varied twice"),
-        (["--vary", "link.path.delay=1ms:2ms", "--vary", "link.0.delay=1ms:3ms"], 2, "varied twice, as link.0.delay"),
+        (["--vary", "link.².delay=1ms:2ms"], 3, "no element `²`"),
         (["--vary", "link.nowhere.delay=10ms:20ms"], 3, "no element `nowhere`"),
         ([*LOSS, "--json", "--csv"], 2, "choose one"),
         ([*LOSS, "--on", "nowhere"], 2, "--on takes"),

@@ -17,7 +17,7 @@ def test_a_run_is_equal_to_the_reference_that_it_made(roamsim: Command, small: P
     assert "there are no reference results; --update writes them" in roamsim(*asked, code=2).stderr
     assert roamsim(*asked, "--update").stdout == f"reference: {small / 'reference-quick.json'}\n"
     told = roamsim(*asked).stdout
-    assert "equal to the bit in 1 experiments, 2 statements and all checks" in told
+    assert "equal to the bit in 1 experiment, 2 statements and all checks" in told
     # Other runs of the same definition, from nothing.
     assert roamsim("study", "compare", small, "--quick", "--out", "again", "--jobs", "1").stdout == told
     assert json.loads(roamsim(*asked, "--json").stdout)["moved"] == []

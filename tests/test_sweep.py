@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -14,6 +15,7 @@ import roamsim as package
 from conftest import SCENARIO, Command, begin
 from filelock import FileLock
 from polars.testing import assert_frame_equal
+from roamsim.errors import Notice
 from roamsim.storing.parts import Parts
 
 LOSS = "link.path.loss.probability"
@@ -128,17 +130,21 @@ def test_a_killed_sweep_resumes_and_repeats_nothing(roamsim: Command, scenario: 
     kept = Parts(out).rows("flows")
     # What is there can be read: where runs are slow, the first part holds a single one.
     assert package.open_results(out).flows.height == kept.height >= 1
-    told = f"{kept.height} of 800 runs are finished; the command that began the sweep goes on from there"
+    told = f"{kept.height} of 800 runs are there, and no others"
     reading = [("query", "out", "select count(*) from flows"), ("plot", "out", "--what", "flows.goodput_bps")]
     for command in reading:
         assert told in roamsim(*command).stderr
+    part = package.open_results(out)
+    for read in (lambda: part.query("select 1"), lambda: part.plot("flows.goodput_bps")):
+        with pytest.warns(Notice, match="are there, and no others"):
+            read()
     roamsim(*shrunk(scenario), "out")
     assert not (out / "parts" / ".tmp-left").exists()
     now = Parts(out).rows("flows")
     assert now.join(kept, on=["key", "replication"], how="semi").height == kept.height
     roamsim(*shrunk(scenario), "fresh")
     for command, _, *more in reading:
-        assert "are finished" not in roamsim(command, "fresh", *more).stderr
+        assert "and no others" not in roamsim(command, "fresh", *more).stderr
     some = (polars.col("point") < 2) & (polars.col("replication") < 2)
     assert_frame_equal(rows(out).filter(some), rows(tmp_path / "fresh"))
 
@@ -290,27 +296,28 @@ def test_the_summary_of_many_flows_shows_some_and_counts_the_others(roamsim: Com
     assert "download-60" not in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (["--vary", "link.0.delay=3ms,4ms"], "link.path.delay is varied twice, as link.0.delay too"),
-        (["--set", "link.path.delay=3ms"], "--set link.path.delay has no effect, for link.path.delay is varied"),
-        (["--set", "link.0.delay=3ms"], "--set link.0.delay has no effect, for link.path.delay is varied"),
-    ],
-)
-def test_what_is_said_twice_is_refused(
-    roamsim: Command, scenario: Path, tmp_path: Path, options: list[str], complaint: str
-) -> None:
-    for command in ("sweep", "compare"):
-        vary = ["--vary", f"{DELAY}=1ms,2ms", "--out", f"twice-{command}"]
-        done = roamsim(command, scenario, *vary, *options, code=2)
-        assert complaint in done.stderr
-        assert not (tmp_path / f"twice-{command}").exists()
+def test_what_is_varied_in_vain_is_refused(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    whole = 'link.path={name="path",between=["server","phone"],rate="1Mb/s",delay="5ms",queue={packets=9}}'
+    for more, complaint in (
+        (f"{DELAY}=3ms,4ms", f"{DELAY} is varied twice"),
+        (whole, f"{DELAY} is varied in vain: link.path is varied behind it, and sets all of it"),
+    ):
+        for command in ("sweep", "compare"):
+            vary = ["--vary", f"{DELAY}=1ms,2ms", "--vary", more, "--out", f"vain-{command}"]
+            assert complaint in roamsim(command, scenario, *vary, code=2).stderr
+            assert not (tmp_path / f"vain-{command}").exists()
 
 
-def test_what_is_set_inside_of_what_is_varied_is_refused(scenario: Path) -> None:
+def test_what_is_set_where_something_is_varied_is_told(roamsim: Command, scenario: Path) -> None:
+    vary = ["--vary", f"{DELAY}=1ms,2ms", "--replications", "1"]
+    told = "--set link.path.delay has no effect on the runs, for link.path.delay is varied"
+    assert told in roamsim("sweep", scenario, *vary, "--set", f"{DELAY}=3ms").stderr
+    # The scenario itself needs it, where it says nothing.
+    scenario.write_text(re.sub(r"^delay = .*\n", "", SCENARIO, flags=re.MULTILINE))
+    assert told in roamsim("sweep", scenario, *vary, "--set", f"{DELAY}=3ms").stderr
     transports = [{"protocol": "tcp"}, {"protocol": "sctp"}]
-    with pytest.raises(package.UsageError, match=r"^set flow.download.transport.mss has no effect"):
+    scenario.write_text(SCENARIO)
+    with pytest.warns(Notice, match=r"^set flow.download.transport.mss has no effect"):
         package.sweep(scenario, {"flow.download.transport": transports}, set={"flow.download.transport.mss": "500B"})
     # Around it, and inside by what is varied, both count.
     swept = package.sweep(

@@ -71,13 +71,11 @@ def query(
 
 def ask(folder: str | os.PathLike[str], question: str, study: str | os.PathLike[str] | None) -> polars.DataFrame:
     """`query` in the words of the command line."""
-    from roamsim.storing.queries import answer
+    from roamsim.storing.queries import answer, answer_of
 
     held = study_manifest(folder)
     if held is None:
-        results = store.open_results(folder)
-        results.tell_unfinished()
-        return answer(results.tables, question)
+        return answer_of(store.open_results(folder), question)
     from roamsim.study.tables import tables
 
     return answer(tables(held, folder, study), question, recorded=False)

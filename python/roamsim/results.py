@@ -49,10 +49,10 @@ class Told:
             UsageError: the text is no question, or it is not valid SQL; the text is DuckDB's.
             MissingExtra: `pip install 'roamsim[sql]'` brings what is missing.
         """
-        from roamsim.storing.queries import answer
+        from roamsim.storing.queries import answer_of
 
         with in_words_of_python():
-            return answer(self._stored().tables, question)
+            return answer_of(self._stored(), question)
 
     def report(self, out: str | os.PathLike[str] | None = None) -> Written:
         """Writes the report, as `roamsim report` and `roamsim run --report` do: one HTML file that works offline.

@@ -3,7 +3,7 @@
 //! A path is keys with dots between them; an element of a list is named by its `name` or by its index, counted from
 //! 0. A name that holds a dot is quoted: `link."a.b".rate`. Keys that are not there are added, with the tables that
 //! they need; whether such a key may be there is for decoding to say. The value is a TOML value if it reads as one,
-//! else a string, so that units need no quotes.
+//! else a string, so that units need no quotes; but for a table or a list that is not closed.
 
 use crate::decode::write_step;
 use crate::diagnostics::{Place, Problem, Problems};

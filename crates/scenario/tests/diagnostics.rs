@@ -258,6 +258,35 @@ fn several_mistakes_are_reported_together() {
 #[test]
 fn what_follows_an_unclosed_table_is_no_mistake() {
     insta::assert_snapshot!(refuse(&GOOD.replace("[scenario]", "[scenario")));
+    // What stands twice before it is one.
+    let twice = GOOD
+        .replace("name = \"example\"", "name = \"example\"\nname = \"again\"")
+        .replace("[[link]]", "[[link");
+    let told = refuse(&twice);
+    assert!(told.contains("duplicate key") && told.contains("unclosed"), "{told}");
+}
+
+/// Nobody is told to write what would be refused next.
+#[test]
+fn numbers_in_quotation_marks_are_told_where_they_are_of_use() {
+    for (probability, help) in [
+        ("5%", "write 0.05"),
+        ("0.05", "write 0.05 without quotation marks"),
+        ("150%", ""),
+        ("-5%", ""),
+        ("1.5", ""),
+    ] {
+        let told = refuse(&GOOD.replace("probability = 0.01", &format!("probability = \"{probability}\"")));
+        assert_eq!(told.contains("write"), !help.is_empty(), "{told}");
+        assert!(told.contains(help), "{told}");
+    }
+    for (packets, help) in
+        [("50", "write 50 without"), ("-5", ""), ("99999999999", ""), ("050", ""), ("0.5", "")]
+    {
+        let told = refuse(&GOOD.replace("packets = 100", &format!("packets = \"{packets}\"")));
+        assert_eq!(told.contains("without quotation marks"), !help.is_empty(), "{told}");
+        assert!(told.contains(help), "{told}");
+    }
 }
 
 #[test]

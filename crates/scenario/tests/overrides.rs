@@ -81,6 +81,10 @@ fn keys_that_the_file_leaves_out_can_be_set() {
         ("flow.1.transport.initial_window", "4"),
     ]);
     assert_eq!(scenario.links[0].queue, Some(Queue::DropTail(Limit::Bytes(64_000))));
+    // What only begins like a list or a string is a text.
+    for name in ["[draft] t", "\"A\" t", "'s-Gravenhage", "{x} t"] {
+        assert_eq!(ok(&[("scenario.name", name)]).general.name, name);
+    }
     let Transport::Tcp(tcp) = &*scenario.flows[0].transport else { panic!("TCP was written") };
     assert_eq!((tcp.variant, tcp.nagle, tcp.initial_window_segments), (TcpVariant::Reno, false, Some(4)));
 }

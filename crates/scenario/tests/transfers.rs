@@ -220,6 +220,13 @@ fn a_path_that_is_cut_has_transfers_fail() {
 }
 
 #[test]
+fn a_list_that_may_arrive_is_taken() {
+    let drawn = "start = { distribution = \"uniform\", min = \"0s\", max = \"2s\" }, stop = \"3s\"";
+    let text = GOOD.replace(LIST, &format!("content = \"2 1000\", {drawn}"));
+    outcome(&text, Trace::default());
+}
+
+#[test]
 fn what_is_wrong_with_transfers_is_told() {
     for (bad, message) in [
         ("content = \"1 5\\n0 5\"", "before the one"),
@@ -228,6 +235,10 @@ fn what_is_wrong_with_transfers_is_told() {
         (
             "content = \"5 500\", start = \"1s\", stop = \"6s\"",
             "nothing arrives: the first transfer would at 6s",
+        ),
+        (
+            "content = \"2 500\", start = { distribution = \"uniform\", min = \"5s\", max = \"6s\" }, stop = \"7s\"",
+            "nothing arrives: the first transfer would at 7s",
         ),
         ("max_connections = 5", "nothing says when transfers arrive"),
         ("rate = \"5/s\"", "nothing says how large a transfer is"),

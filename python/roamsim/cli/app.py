@@ -525,7 +525,9 @@ def plot(
     ] = None,
     flow: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Of what was traced, only this flow, link or signalling source."),
+        typer.Option(
+            metavar="NAME", help="Of what was traced, only this flow, link, signalling source or DECT access."
+        ),
     ] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Of what was traced, where the figure begins (1.5s).")

@@ -203,7 +203,7 @@ def asked(results: Results) -> set[str]:
 def _again(results: Results, what: str) -> str:
     """How to record what is missing, in the words of what wrote the folder; or that it was asked for in vain."""
     if what in asked(results):
-        return f"--trace {what} was given, and nothing in this scenario has what it records"
+        return f"--trace {what} was given, and recorded nothing"
     return f"run again with --trace {what}" + (" --parquet DIR" if results.manifest.kind == "run" else "")
 
 

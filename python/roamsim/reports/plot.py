@@ -92,9 +92,7 @@ def plot(
     """
     target = Path(out) if out is not None else Path(folder) / usual_name(what)
     _require_ending(target)
-    results = open_results(folder)
-    results.tell_unfinished()
-    return write(results, what, target, asked, follow=out is not None)
+    return write(open_results(folder), what, target, asked, follow=out is not None)
 
 
 def usual_name(what: str) -> str:
@@ -106,6 +104,7 @@ def write(results: Results, what: str, target: Path, asked: Figured | None = Non
     """Draws one figure of results into a file, as `plot` does; `follow` as in `files.write_aside`."""
     _require_ending(target)
     asked = asked or Figured()
+    results.tell_unfinished()
     results = chosen(results, asked.where)
     check_file(target)
     if asked.part != ALL and ("." in what or what in DISTRIBUTIONS):

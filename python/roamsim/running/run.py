@@ -52,8 +52,9 @@ def run_loaded(
     if pcap_frames not in (None, "all"):
         names = [node["name"] for node in json.loads(scenario.canonical)["node"]]
         if pcap_frames not in names:
-            near = difflib.get_close_matches(pcap_frames, names, 1)
-            asked = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:MOST_NAMES])}"
+            near = difflib.get_close_matches(str(pcap_frames), names, 1)
+            more = ", ..." if len(names) > MOST_NAMES else ""
+            asked = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:MOST_NAMES])}{more}"
             raise UsageError(f"--pcap-frames takes `all` or a node, and there is no node {pcap_frames!r}; {asked}")
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")

@@ -173,7 +173,7 @@ def sweep(
         traces=sorted(traces),
         compared=compared,
     )
-    check_paths(manifest.canonical, settings, list(vary))
+    check_paths(settings, vary)
     scenarios = {}
     for point, valid in _entries(read, settings, product(variations), color=color):
         manifest.points.append(point)

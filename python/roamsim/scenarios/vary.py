@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeGuard
+from warnings import warn
 
-from roamsim.errors import UsageError
+from roamsim.errors import Notice, UsageError
 from roamsim.scenarios.typed import plain, value_at
 
 #: Powers of ten beyond which a number is no quantity of a scenario (chosen: 64 bits hold 19 digits).
@@ -107,53 +108,44 @@ def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
     return [variation(path, spec) for path, spec in vary.items()]
 
 
-def check_paths(scenario: Mapping[str, Any], settings: Iterable[tuple[str, str]], varied: Iterable[str]) -> None:
-    """Refuses what is varied twice, by whatever names, and what is set where something is varied.
+def check_paths(settings: Iterable[tuple[str, str]], varied: Iterable[str]) -> None:
+    """Refuses what is varied twice, and parts of what is varied behind them; tells of what is set in vain.
+
+    Paths are compared as they are written: which element a number names hangs on how the scenario is written.
 
     Args:
-        scenario: its tree, by which names and numbers of elements are held together.
         settings: paths that are set, with their values.
-        varied: paths that are varied.
+        varied: paths that are varied, in their order.
 
     Raises:
-        UsageError: there is such a path.
+        UsageError: a path is varied in vain.
     """
-    places: dict[tuple[str, ...], str] = {}
+    places: list[tuple[list[str], str]] = []
     for path in varied:
-        before = places.setdefault(_place(scenario, path), path)
-        if before != path:
-            raise UsageError(f"{before} is varied twice, as {path} too")
+        steps = path_steps(path)
+        for inside, before in places:
+            if inside[: len(steps)] == steps:
+                if inside == steps:
+                    raise UsageError(f"{path} is varied twice")
+                why = f"{path} is varied behind it, and sets all of it; name {path} first"
+                raise UsageError(f"{before} is varied in vain: {why}")
+        places.append((steps, path))
     for path, _ in settings:
-        steps = _place(scenario, path)
-        for place, of in places.items():
+        steps = path_steps(path)
+        for place, of in places:
             if steps[: len(place)] == place:
-                raise UsageError(f"--set {path} has no effect, for {of} is varied; leave one of them out")
-
-
-def _place(scenario: Mapping[str, Any], path: str) -> tuple[str, ...]:
-    """The steps of a path, elements of lists by their numbers."""
-    place: Any = scenario
-    steps = []
-    for step in path_steps(path):
-        found = inner(place, step)
-        number = (
-            next((i for i, entry in enumerate(place) if entry is found), None) if isinstance(place, list) else None
-        )
-        steps.append(step if number is None else str(number))
-        place = found
-    return tuple(steps)
+                warn(f"--set {path} has no effect on the runs, for {of} is varied", Notice, stacklevel=2)
 
 
 def product(varied: Iterable[Variation]) -> list[Point]:
     """Every combination; the last variation changes fastest. Without variations, one point.
 
     Raises:
-        UsageError: a path is varied twice.
+        UsageError: a path is varied in vain.
     """
     chosen = list(varied)
     paths = [v.path for v in chosen]
-    if len(set(paths)) < len(paths):
-        raise UsageError(f"{next(p for p in paths if paths.count(p) > 1)} is varied twice")
+    check_paths((), paths)
     combinations = itertools.product(*(v.values for v in chosen))
     return [dict(zip(paths, combination, strict=True)) for combination in combinations]
 
@@ -184,7 +176,7 @@ def inner(place: Any, step: str) -> Any:
     """What a tree has at one step of a path: under a key, or in a list by name or number; else `None`."""
     if isinstance(place, list):
         named = [entry for entry in place if isinstance(entry, Mapping) and entry.get("name") == step]
-        if not named and step.isdigit():
+        if not named and re.fullmatch("[0-9]+", step):
             named = place[int(step) : int(step) + 1]
         return named[0] if named else None
     return place.get(step) if isinstance(place, Mapping) else None
@@ -263,7 +255,9 @@ def _shown_text(text: str) -> int | float | bool | str:
 
 def bare(shown: int | float | bool | str) -> TypeGuard[str]:
     """Whether a value is a text that is read back as itself where it stands without quotes."""
-    return isinstance(shown, str) and "," not in shown and _shown_text(shown) == shown
+    if not isinstance(shown, str) or "," in shown or shown.startswith(("{", "[", '"', "'")):
+        return False
+    return _shown_text(shown) == shown
 
 
 def _words(path: str, value: Any) -> Iterator[str]:

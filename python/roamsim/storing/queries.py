@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.storing.store import no_table, write_tables
+from roamsim.storing.store import Results, no_table, write_tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,6 +28,12 @@ _NO_TABLE = re.compile(r"Table with name (.+) does not exist!")
 
 #: The table that an answer is put into, in a schema of its own, which `show tables` does not tell.
 _ANSWER = "roamsim.answer"
+
+
+def answer_of(results: Results, question: str) -> polars.DataFrame:
+    """Answers a question over results, and tells where they are a part of a sweep."""
+    results.tell_unfinished()
+    return answer(results.tables, question)
 
 
 def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: bool = True) -> polars.DataFrame:

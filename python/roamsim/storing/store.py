@@ -84,7 +84,7 @@ class Results(Tables):
 
     @cached_property
     def finished_in_words(self) -> str:
-        """Of a sweep that did not come to its end, how many of its runs are there; empty where all are."""
+        """How many runs of a sweep that was stopped, has failures or is a share are there; empty where all are."""
         wanted = sum(point.replications for point in self.manifest.points)
         # Every run has links, even one in which nothing happened.
         there = self.columns("links", ["point", "replication"]).n_unique() if "links" in self else 0
@@ -92,9 +92,10 @@ class Results(Tables):
 
     def tell_unfinished(self) -> None:
         """Tells who reads a part of a sweep that it is one."""
-        if self.finished_in_words:
-            told = f"{self.finished_in_words} are finished; the command that began the sweep goes on from there"
-            warn(told, Notice, stacklevel=2)
+        # How many runs a search will have nobody knows before its end.
+        is_search = not all(self.manifest.vary.values())
+        if self.finished_in_words and not is_search:
+            warn(f"{self.finished_in_words} are there, and no others", Notice, stacklevel=2)
 
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""

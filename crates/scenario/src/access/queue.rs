@@ -449,7 +449,7 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report
                 let help = "write `max_threshold` as three times `min_threshold`, or leave both out";
                 report.add(&join(&at, ["min_threshold"]), message, help);
             }
-            // The mean of what begins with zero and is never more stays below it.
+            // The mean of what begins with zero and is never more does not come above it.
             if packets > 0 && min_threshold >= f64::from(packets) && min_threshold < max_threshold {
                 let message = format!(
                     "the mean length never comes to `min_threshold` ({min_threshold}): the queue has room for {packets} packets"

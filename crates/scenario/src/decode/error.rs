@@ -77,16 +77,13 @@ impl de::Error for Error<'_> {
         match found {
             Unexpected::Str(text) if wanted == "a number from 0 to 1" && text.trim().ends_with('%') => {
                 match of_percent(text.trim().trim_end_matches('%')) {
-                    Some(share) => error.help(format!("write {share}")),
-                    None => error,
+                    Some(share) if (0.0..=1.0).contains(&share) => error.help(format!("write {share}")),
+                    _ => error,
                 }
             }
-            Unexpected::Str(text) if wanted.contains("number") => match text.trim().parse::<f64>() {
-                Ok(number) if number.is_finite() && (number.fract() == 0.0 || !wanted.contains("whole")) => {
-                    error.help(format!("write {number} without quotation marks"))
-                }
-                _ => error,
-            },
+            Unexpected::Str(text) if is_number(text, &wanted) => {
+                error.help(format!("write {text} without quotation marks"))
+            }
             Unexpected::Str(text @ ("true" | "false")) if wanted.starts_with("`true`") => {
                 error.help(format!("write {text} without quotation marks"))
             }
@@ -137,6 +134,22 @@ fn wanted(expected: &dyn Expected) -> String {
         other if other.starts_with("struct ") => "a table".into(),
         other if other.starts_with("an array") => "a list".into(),
         other => other.into(),
+    }
+}
+
+/// Whether a text is written as a number that is wanted: none is below zero, as those are rarely.
+fn is_number(text: &str, wanted: &str) -> bool {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit()) && !(text.len() > 1 && text.starts_with('0'));
+    if let Some((_, most)) =
+        wanted.strip_prefix("a whole number").and_then(|range| range.rsplit_once("from 0 to "))
+    {
+        return digits
+            && text.parse::<u64>().ok().zip(most.parse().ok()).is_some_and(|(number, most)| number <= most);
+    }
+    match wanted {
+        "a number from 0 to 1" => text.parse().is_ok_and(|share: f64| (0.0..=1.0).contains(&share)),
+        "a number" => text.parse().is_ok_and(|number: f64| number.is_finite() && number >= 0.0),
+        _ => wanted.starts_with("a whole number") && digits && text.parse::<i64>().is_ok(),
     }
 }
 

@@ -69,6 +69,15 @@ impl TimeDistribution {
         }
     }
 
+    /// A time that no draw is shorter than.
+    pub fn at_least(&self) -> Span {
+        match *self {
+            TimeDistribution::Constant { value } => value,
+            TimeDistribution::Exponential { .. } | TimeDistribution::Pareto { .. } => Span::ZERO,
+            TimeDistribution::Uniform { min, .. } => min,
+        }
+    }
+
     /// Whether all draws are the same.
     pub fn is_constant(&self) -> bool {
         match *self {

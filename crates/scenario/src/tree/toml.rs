@@ -24,10 +24,13 @@ impl Tree {
     pub fn read_toml(&mut self, text: &str, source: u32, problems: &mut Problems) -> Option<New> {
         let before = problems.count();
         let (table, errors) = DeTable::parse_recoverable(text);
-        let unclosed = errors.iter().any(|error| error.message().contains("unclosed"));
+        let begins = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+        let unclosed = errors.iter().filter(|error| error.message().contains("unclosed")).map(begins).min();
         for error in errors {
             // Names behind what is not closed are taken for parts of something else, and so for the same.
-            if unclosed && error.message() == "duplicate key" {
+            if error.message() == "duplicate key"
+                && unclosed.is_some_and(|unclosed| unclosed < begins(&error))
+            {
                 continue;
             }
             // Where the text ends too early, its last line with something on it is shown.
@@ -51,8 +54,8 @@ impl Tree {
         if problems.count() > before { None } else { root }
     }
 
-    /// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value. What begins as a table, a list or a
-    /// string and is none is a problem.
+    /// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value. A table or a list that
+    /// is not closed is a problem.
     pub fn read_toml_value(
         &mut self,
         text: &str,
@@ -63,7 +66,7 @@ impl Tree {
         let value = match DeValue::parse(text) {
             Ok(value) => value,
             Err(error) => {
-                if text.trim_start().starts_with(['{', '[', '"', '\'']) {
+                if error.message().contains("unclosed") {
                     let place = error.span().unwrap_or(0..text.len());
                     let place = Place::new(source, place.start + shift..place.end + shift);
                     let message = format!("invalid TOML: {}", error.message().trim());

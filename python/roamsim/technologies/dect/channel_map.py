@@ -101,6 +101,12 @@ def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list
     first = (polars.col("replication") == 0) & (polars.col("point") == occupancy["point"].min())
     occupancy = occupancy.filter(first)
     samples = tables["samples"].filter(first) if "samples" in tables else polars.DataFrame(schema=NO_SAMPLES)
+    if part.flow is not None:
+        names = occupancy["name"].unique(maintain_order=True)
+        if part.flow not in names:
+            there = ", ".join(f"the dect {name!r}" for name in names)
+            raise UsageError(f"nothing was recorded of {part.flow!r}; there are {there}")
+        occupancy = occupancy.filter(name=part.flow)
     found = []
     for (name,), mine in occupancy.group_by("name", maintain_order=True):
         last_s = float(mine["until_s"].max() or 0.0)  # type: ignore[arg-type]
@@ -128,14 +134,7 @@ def picture(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> Figure:
     Raises:
         UsageError: nothing was recorded of it, or there are several accesses and none is chosen.
     """
-    found = recordings(tables, part)
-    if part.flow is None:
-        return draw(only(found))
-    named = [recording for recording in found if recording.name == part.flow]
-    if not named:
-        there = ", ".join(f"the dect {recording.name!r}" for recording in found)
-        raise UsageError(f"nothing was recorded of {part.flow!r}; there are {there}")
-    return draw(only(named))
+    return draw(only(recordings(tables, part)))
 
 
 def only(found: list[Recording]) -> Recording:

@@ -61,7 +61,7 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, scenario: &Scenario, rep
     }
 }
 
-/// Refuses a list of which nothing arrives. Starts beyond the end are reported where they stand.
+/// Refuses a list of which nothing arrives, however early it starts. Starts beyond the end are reported where they stand.
 fn check_first(
     at: &[Step],
     transfers: &Transfers,
@@ -72,17 +72,19 @@ fn check_first(
     let duration = scenario.general.duration;
     let stop = transfers.stop.map_or(duration, |stop| stop.since(Time::ZERO));
     let end = stop.min(duration);
-    let (Some(start), Some(&(first, _))) = (transfers.start.max(), arrivals.first()) else { return };
+    let (start, Some(&(first, _))) = (transfers.start.at_least(), arrivals.first()) else { return };
     let first = start + first;
     if start < end && first >= end {
-        let ends = if stop < duration { "`stop` is" } else { "the run ends" };
+        let (ends, longer) = match stop < duration {
+            true => ("`stop` is", "have them `stop` later"),
+            false => ("the run ends", "give the scenario a longer `duration`"),
+        };
         let message = format!(
             "nothing arrives: the first transfer would at {}, and {ends} at {}",
             units::time_text(first),
             units::time_text(end)
         );
-        let help =
-            "times of the list begin with `start`; shift them, or give the scenario a longer `duration`";
+        let help = format!("times of the list begin with `start`; shift them, or {longer}");
         report.add(&join(at, ["content"]), message, help);
     }
 }
