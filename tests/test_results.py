@@ -205,7 +205,7 @@ def test_a_notice_of_python_says_set_without_dashes() -> None:
 def test_what_a_trace_was_asked_for_in_vain_is_not_advised_again(scenario: Path, tmp_path: Path) -> None:
     result = roamsim.run(scenario, trace="bearers")
     for told in (result, roamsim.open_results(result.save(tmp_path / "saved"))):
-        with pytest.raises(roamsim.UsageError, match="trace bearers was given, and nothing in"):
+        with pytest.raises(roamsim.UsageError, match="trace bearers was given, and recorded nothing"):
             told.plot("bearers")
 
 
