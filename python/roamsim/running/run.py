@@ -20,7 +20,7 @@ from roamsim.errors import Notice, UsageError
 from roamsim.files import write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
-from roamsim.running.sweeps import check_number, check_seed
+from roamsim.running.sweeps import check_given, check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
 from roamsim.storing.spool import Spool
 from roamsim.tables.metrics import recorded_as, traced_tables
@@ -44,7 +44,7 @@ def run_loaded(
 ) -> Result:
     """`roamsim.run` of a scenario that was loaded. A spool takes the rows of traces, whose tables are empty then."""
     check_number("replications", replications, 1)
-    check_number("jobs", 1 if jobs is None else jobs, 1)
+    check_given("jobs", jobs, 1)
     check_seed(seed)
     kinds = traces(trace)
     if pcap_frames is not None and pcap is None:

@@ -25,7 +25,7 @@ from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
-from roamsim.scenarios.vary import Point, Variation, check_paths, product
+from roamsim.scenarios.vary import Point, Variation, product, tell_set_in_vain
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.remote import is_url, mirrored
@@ -152,9 +152,9 @@ def sweep(
     """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
     if replications is not None and precision is not None:
         raise UsageError("give a number of replications or a precision, not both (the most is max_replications)")
-    check_number("replications", 1 if replications is None else replications, 1)
+    check_given("replications", replications, 1)
     check_number("the maximum of replications", max_replications, 2 if precision else 1)
-    check_number("jobs", 1 if jobs is None else jobs, 1)
+    check_given("jobs", jobs, 1)
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
     if shard != ALL and precision is not None:
@@ -173,7 +173,7 @@ def sweep(
         traces=sorted(traces),
         compared=compared,
     )
-    check_paths(settings, vary)
+    tell_set_in_vain(settings, vary)
     scenarios = {}
     for point, valid in _entries(read, settings, product(variations), color=color):
         manifest.points.append(point)
@@ -443,7 +443,7 @@ def campaign(
         ScenarioError: the scenario is not valid at one of the first points.
         UsageError: the folder holds something else.
     """
-    check_number("jobs", 1 if jobs is None else jobs, 1)
+    check_given("jobs", jobs, 1)
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
     base = parse_source(read, settings, color=color)
@@ -540,6 +540,12 @@ def check_number(what: str, value: int, least: int) -> None:
         raise UsageError(f"{what}: {value} is less than {least}")
     if value > MOST:
         raise UsageError(f"{what}: {value} is more than {MOST}")
+
+
+def check_given(what: str, value: int | None, least: int) -> None:
+    """The same of a number that may be left out."""
+    if value is not None:
+        check_number(what, value, least)
 
 
 def check_seed(seed: int) -> None:

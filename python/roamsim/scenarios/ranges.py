@@ -270,7 +270,7 @@ def stepped_ranges(
     paths = [one.path for one in varied]
     if not paths:
         raise UsageError("nothing is varied; give the range of a path, as in --vary link.path.delay=10ms:50ms")
-    check_paths((), paths)
+    check_paths(paths)
     return [one.stepped(read, settings, color=color) for one in varied]  # type: ignore[misc]
 
 

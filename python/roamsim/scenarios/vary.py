@@ -108,14 +108,14 @@ def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
     return [variation(path, spec) for path, spec in vary.items()]
 
 
-def check_paths(settings: Iterable[tuple[str, str]], varied: Iterable[str]) -> None:
-    """Refuses what is varied twice, and parts of what is varied behind them; tells of what is set in vain.
+# Paths are compared as they are written: which element a number names hangs on how the scenario is written.
 
-    Paths are compared as they are written: which element a number names hangs on how the scenario is written.
+
+def check_paths(varied: Iterable[str]) -> None:
+    """Refuses what is varied twice, and parts of what is varied behind them.
 
     Args:
-        settings: paths that are set, with their values.
-        varied: paths that are varied, in their order.
+        varied: paths, in their order.
 
     Raises:
         UsageError: a path is varied in vain.
@@ -130,6 +130,11 @@ def check_paths(settings: Iterable[tuple[str, str]], varied: Iterable[str]) -> N
                 why = f"{path} is varied behind it, and sets all of it; name {path} first"
                 raise UsageError(f"{before} is varied in vain: {why}")
         places.append((steps, path))
+
+
+def tell_set_in_vain(settings: Iterable[tuple[str, str]], varied: Iterable[str]) -> None:
+    """Tells of paths that are set, with their values, and are varied or lie inside of what is."""
+    places = [(path_steps(path), path) for path in varied]
     for path, _ in settings:
         steps = path_steps(path)
         for place, of in places:
@@ -145,7 +150,7 @@ def product(varied: Iterable[Variation]) -> list[Point]:
     """
     chosen = list(varied)
     paths = [v.path for v in chosen]
-    check_paths((), paths)
+    check_paths(paths)
     combinations = itertools.product(*(v.values for v in chosen))
     return [dict(zip(paths, combination, strict=True)) for combination in combinations]
 

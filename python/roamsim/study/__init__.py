@@ -24,7 +24,7 @@ from roamsim.errors import UsageError
 from roamsim.files import write_whole
 from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
-from roamsim.running.sweeps import check_number, check_seed
+from roamsim.running.sweeps import check_given, check_seed
 from roamsim.running.work import Progress, Silent
 from roamsim.storing.manifests import StudyManifest, read_manifest
 from roamsim.storing.parts import Parts
@@ -70,16 +70,17 @@ def show(study: Study) -> str:
     for level in LEVELS:
         total = sum(map(len, distinct(plan(study, level, study.seed)).values()))
         lines.append(f"{level}: {count(total, 'run')} of {count(len(study.experiments), 'experiment')}")
-    lines += ["", "experiments:", *(f"  {e.id:<28} {e.title}" for e in study.experiments)]
-    lines += ["", "figures:", *(f"  {f.id:<36} {f.title}" for f in study.figures)] if study.figures else []
-    lines += (
-        ["", "sequence charts:", *(f"  {s.id:<36} {s.title}" for s in study.sequences)] if study.sequences else []
-    )
-    lines += ["", "tables:", *(f"  {t.id:<36} {t.title}" for t in study.tables)] if study.tables else []
-    lines += ["", "drawings:", *(f"  {d.id:<36} {d.title}" for d in study.drawings)] if study.drawings else []
-    lines += (
-        ["", "statements:", *(f"  {s.id:<4} {s.published}" for s in study.statements)] if study.statements else []
-    )
+    parts = {
+        "experiments": [f"{e.id:<28} {e.title}" for e in study.experiments],
+        "figures": [f"{f.id:<36} {f.title}" for f in study.figures],
+        "sequence charts": [f"{s.id:<36} {s.title}" for s in study.sequences],
+        "tables": [f"{t.id:<36} {t.title}" for t in study.tables],
+        "drawings": [f"{d.id:<36} {d.title}" for d in study.drawings],
+        "statements": [f"{s.id:<4} {s.published}" for s in study.statements],
+    }
+    for heading, rows in parts.items():
+        if rows:
+            lines += ["", f"{heading}:", *(f"  {row}" for row in rows)]
     return "\n".join(lines)
 
 
@@ -117,7 +118,7 @@ def run(
         Interrupted: the user stopped it; the same call goes on from there.
     """
     study = load(os.fspath(name))
-    check_number("jobs", 1 if jobs is None else jobs, 1)
+    check_given("jobs", jobs, 1)
     seed = study.seed if seed is None else seed
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
@@ -168,7 +169,7 @@ def run_shard(
         UsageError: as for `run`, and so are the others.
     """
     study = load(os.fspath(name))
-    check_number("jobs", 1 if jobs is None else jobs, 1)
+    check_given("jobs", jobs, 1)
     seed = study.seed if seed is None else seed
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
