@@ -1,4 +1,5 @@
 # make demo    set up, then reproduce a published study in short form; ends with the path of its report
+# make dev     set up with an incremental build that is not fully optimised: after an edit, the way back to pytest
 # make test    set up, then all tests
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
 # make lint    formats, lints and types, Rust and Python
@@ -27,7 +28,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python fuzz lint lint-rust lint-python generated figures bench counts new-counts validate references wheel lock clean
+.PHONY: help setup dev demo test test-rust test-python fuzz lint lint-rust lint-python generated figures bench counts new-counts validate references wheel lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -46,6 +47,12 @@ setup: .venv/built
 	$(SAY) 'Building: the extension module with full optimisation (some minutes the first time)'
 	VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --quiet
 	@touch $@
+
+# Results are those of the full build, to the bit. What `make counts`, `make bench` and wheels need is built anew by `make setup`.
+dev: .venv/dependencies
+	$(SAY) 'Building: the extension module, incrementally, without link-time optimisation'
+	@rm -f .venv/built
+	VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --profile quick --quiet
 
 demo: setup
 	$(SAY) 'Running: the study $(STUDY), the short look'
