@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from roamsim import _roamsim
+
 from generators import scenario, tables
 
 ROOT = Path(__file__).parent.parent
+
+
+def schema() -> str:
+    """The schema of scenarios, a line a value, so that a change of it can be read."""
+    return json.dumps(json.loads(_roamsim.schema()), indent=1, ensure_ascii=False) + "\n"
+
 
 #: The text of each file, before it is formatted.
 FILES: dict[Path, Callable[[], str]] = {
     ROOT / "python/roamsim/scenario.py": scenario.text,
     ROOT / "python/roamsim/tables/named.py": tables.text,
+    ROOT / "python/roamsim/scenarios/scenario.schema.json": schema,
 }
 
 
@@ -24,6 +34,8 @@ def text(file: Path) -> str:
 
 
 def formatted(code: str, file: Path) -> str:
-    """The same, as the project formats its code."""
+    """The same, as the project formats its code; other files as they are."""
+    if file.suffix != ".py":
+        return code
     command = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", str(file), "-"]
     return subprocess.run(command, input=code, capture_output=True, text=True, check=True, cwd=ROOT).stdout

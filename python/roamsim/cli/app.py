@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from roamsim._roamsim import ScenarioError, version
-from roamsim.cli import answers, completion, streams
+from roamsim.cli import answers, completion, examples, streams
 from roamsim.cli.faults import Commands
 from roamsim.cli.options import (
     Jobs,
@@ -42,7 +42,7 @@ app = typer.Typer(
     name="roamsim",
     cls=Commands,
     help="Simulates transport protocols on the move: UDP, TCP, SCTP and IEEE 802.21 signalling.",
-    epilog="Start with `roamsim init`, then `roamsim run scenario.toml`.",
+    epilog="Start with `roamsim demo`, or with `roamsim init` and `roamsim run scenario.toml`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Plain text: what draws boxes takes longer to load than all the rest of a command that prints its help.
@@ -389,6 +389,8 @@ def compare(
         _say(f"kept in {out}; next: {next_step(out)}")
 
 
+app.command()(examples.demo)
+app.command()(examples.examples)
 app.command()(answers.sensitivity)
 app.command()(answers.optimise)
 
@@ -425,8 +427,9 @@ def init(
     """Write a commented scenario to start from."""
     from roamsim._roamsim import template
     from roamsim.files import write_whole
+    from roamsim.scenarios.bundled import with_schema
 
-    text = template()
+    text = with_schema(template())
     if file == "-":
         put_out(text)
         return

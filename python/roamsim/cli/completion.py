@@ -19,6 +19,13 @@ def studies(incomplete: str) -> list[str]:
     return [name for name in study.available() if name.startswith(incomplete)]
 
 
+def examples(incomplete: str) -> list[str]:
+    """Names of the examples that come with the package."""
+    from roamsim.scenarios import bundled
+
+    return [found.name for found in bundled.examples() if found.name.startswith(incomplete)]
+
+
 def traces(incomplete: str) -> list[str]:
     """Kinds of traces; of a list with commas, the last one."""
     from roamsim._roamsim import trace_kinds
