@@ -1,4 +1,4 @@
-# make demo    set up, then reproduce a published study in short form; ends with the path of its report
+# make demo    set up, then a first result: four transports on a walk between two access points; ends with the path of its page
 # make dev     set up with an incremental build that is not fully optimised: after an edit, the way back to pytest
 # make test    set up, then all tests
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
@@ -21,7 +21,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-STUDY := mih-transport
+UV := uv==0.13.9
+INSTALL := VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet
+MATURIN := VIRTUAL_ENV=$(CURDIR)/.venv PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --quiet --locked
 PGO := --pgo
 SAY := @printf '\n=== %s\n'
 
@@ -35,29 +37,43 @@ help:
 
 setup: .venv/built
 
-.venv/dependencies: requirements.lock
-	$(SAY) 'Setting up: a virtual environment in .venv with the locked dependencies'
+# The program that installs, and the one that builds; what they install and build goes on side by side.
+.venv/tools: requirements.lock
+	$(SAY) 'Setting up: a virtual environment in .venv'
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; this is " + sys.version.split()[0])'
 	@command -v cargo >/dev/null || { echo 'cargo is needed to build the simulator: https://rustup.rs' >&2; exit 1; }
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+	$(INSTALL) --constraint requirements.lock maturin
 	@touch $@
 
-.venv/built: .venv/dependencies $(RUST)
+.venv/dependencies: .venv/tools
+	$(SAY) 'Installing: the locked dependencies'
+	$(INSTALL) --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/compiled: .venv/tools $(RUST)
 	$(SAY) 'Building: the extension module with full optimisation (some minutes the first time)'
-	VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --quiet
+	$(MATURIN) --release --skip-install
 	@touch $@
 
-# Results are those of the full build, to the bit. What `make counts`, `make bench` and wheels need is built anew by `make setup`.
-dev: .venv/dependencies
-	$(SAY) 'Building: the extension module, incrementally, without link-time optimisation'
-	@rm -f .venv/built
-	VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --profile quick --quiet
+.venv/built: .venv/dependencies .venv/compiled
+	$(MATURIN) --release --uv
+	@touch $@
 
-demo: setup
-	$(SAY) 'Running: the study $(STUDY), the short look'
-	@$(BIN)/roamsim study run $(STUDY) --quick --out results/$(STUDY)-quick
-	@printf '\nThe report: %s\n' "$(CURDIR)/results/$(STUDY)-quick/report.html"
+# A developer's build. Results are those of the full build, to the bit; `make setup` makes that one anew.
+.PHONY: compiled-quick
+compiled-quick: .venv/tools
+	$(SAY) 'Building: the extension module, incrementally, without full optimisation'
+	@rm -f .venv/compiled
+	$(MATURIN) --profile quick --skip-install
+
+dev: .venv/dependencies compiled-quick
+	$(MATURIN) --profile quick --uv
+
+demo:
+	@$(MAKE) --question .venv/built 2>/dev/null || $(MAKE) --jobs=2 --no-print-directory dev
+	@$(BIN)/roamsim demo --out results/demo
 
 test: test-rust test-python
 
