@@ -4,6 +4,7 @@
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
 # make lint    formats, lints and types, Rust and Python
 # make generated  write the Python anew that metrics.toml and the schema of scenarios say
+# make docs    the documentation as a site in results/site, with the gallery and the crates' API; works offline
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md. HTSIM=PATH, a copy of the source of
 #              Broadcom/csg-htsim, has that simulator take part
@@ -30,7 +31,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo test test-rust test-python fuzz lint lint-rust lint-python generated figures bench counts new-counts validate references wheel lock clean
+.PHONY: help setup dev demo test test-rust test-python fuzz lint lint-rust lint-python generated docs figures bench counts new-counts validate references wheel lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -71,9 +72,23 @@ compiled-quick: .venv/tools
 dev: .venv/dependencies compiled-quick
 	$(MATURIN) --profile quick --uv
 
-demo:
+# Whichever build is there; a developer's, which is sooner ready, where none is.
+.PHONY: some-build
+some-build:
 	@$(MAKE) --question .venv/built 2>/dev/null || $(MAKE) --jobs=2 --no-print-directory dev
+
+demo: some-build
 	@$(BIN)/roamsim demo --out results/demo
+
+docs: some-build
+	$(SAY) 'Running: the examples, for the gallery'
+	$(BIN)/python docs/gallery.py
+	$(SAY) 'Building: the documentation of the Rust crates'
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+	$(SAY) 'Building: the site'
+	$(BIN)/sphinx-build -W --keep-going --quiet --jobs=2 -b html -c docs . results/site
+	@rm -rf results/site/rust && cp -R target/doc results/site/rust
+	@printf '\nThe site: %s\n' "$(CURDIR)/results/site/index.html"
 
 test: test-rust test-python
 

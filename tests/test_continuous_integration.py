@@ -31,3 +31,17 @@ def test_wheels_are_built_and_tried_with_the_oldest_python_there_may_be() -> Non
     # Of each kind of job that builds something: it is tried.
     assert workflow.count("PyO3/maturin-action@v1") == len(re.findall(r"python (tests/try_wheel\.py)", workflow)) == 2
     assert (ROOT / "tests/try_wheel.py").is_file()
+
+
+def test_pull_requests_run_what_every_submission_must_pass() -> None:
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    assert "pull_request:" in workflow
+    assert "- run: .ci/run\n" in workflow
+
+
+def test_the_site_that_is_published_is_that_of_make_docs() -> None:
+    workflow = (ROOT / ".github/workflows/docs.yml").read_text()
+    assert "- run: make docs\n" in workflow
+    path = re.search(r"path: (\S+)", workflow)
+    assert path
+    assert f"--jobs=2 -b html -c docs . {path[1]}\n" in (ROOT / "Makefile").read_text()

@@ -1,0 +1,127 @@
+"""The gallery of the documentation: every example run, with its picture, its question, its command and its report.
+
+    python docs/gallery.py [NAME ...]
+
+writes Markdown pages, pictures and reports into `docs/gallery/`, from where `make docs` takes them. An example is run
+again only if its text, or the build of the simulator, has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import sys
+import tomllib
+from pathlib import Path
+
+import roamsim
+import vl_convert
+from roamsim import _roamsim
+from roamsim.pictures import course
+from roamsim.scenarios.bundled import Example, examples
+from roamsim.tables.metrics import table_meanings
+
+ROOT = Path(__file__).resolve().parent.parent
+GALLERY = ROOT / "docs/gallery"
+REPORTS = GALLERY / "reports"
+
+#: Width of a picture, in points (chosen: the text of the site is as wide).
+WIDTH = 720
+
+
+def comment(example: Example) -> tuple[str, list[str]]:
+    """The text at the head of an example, and the commands in it."""
+    head: list[str] = []
+    for line in example.text.splitlines():
+        if not line.startswith("#"):
+            break
+        head.append(line.removeprefix("#"))
+    words = " ".join(line.strip() for line in head if not line.startswith("   "))
+    commands = [line.strip() for line in head if line.strip().startswith("roamsim ")]
+    scenario = tomllib.loads(example.text)["scenario"]
+    return words.strip() or scenario.get("description", ""), commands
+
+
+def first_sentence(text: str) -> str:
+    """The sentence that a card shows."""
+    end = text.find(". ")
+    return text if end < 0 else text[: end + 1]
+
+
+def draw(result: roamsim.Result, target: Path) -> bool:
+    """Draws rates, windows, queue delays and losses over time; says whether there is anything to draw."""
+    tables = {name: result[name] for name in table_meanings() if name in dir(result)}
+    if "series" not in tables:
+        return False
+    messages = {}
+    if "flows" in tables:
+        rows = tables["flows"].drop_nulls("delivered_packets")
+        messages = dict(rows.select("name", "delivered_packets").iter_rows())
+    panels = course.panels(tables["series"], messages)
+    if not panels:
+        return False
+    end_s = float(tables["series"]["end_s"].max())  # type: ignore[arg-type]
+    spec = course.specification(panels, (0.0, end_s), [])
+    for view in spec["vconcat"]:
+        view["width"] = WIDTH
+    spec |= {"config": {"background": "white"}}
+    target.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    return True
+
+
+def build(example: Example) -> tuple[str, str, bool]:
+    """Runs an example and writes its page; gives its title, its question and whether it has a picture."""
+    words, commands = comment(example)
+    picture, report = GALLERY / f"{example.name}.svg", REPORTS / f"{example.name}.html"
+    stamp = GALLERY / f"{example.name}.stamp"
+    key = hashlib.sha256(f"{_roamsim.version()} {_roamsim.build()}\n{example.text}".encode()).hexdigest()
+    if not (stamp.exists() and stamp.read_text() == key and report.exists()):
+        print(f"running {example.name}", file=sys.stderr)  # noqa: T201
+        result = roamsim.run(example.path)
+        result.report(report)
+        if not draw(result, picture):
+            picture.unlink(missing_ok=True)
+        stamp.write_text(key)
+    shown = [f"roamsim run {example.name}.toml --report {example.name}.html", *commands]
+    page = [
+        f"# {example.title}",
+        words,
+        *(
+            [f"![{example.title}: rates, windows, queue delays and losses over time]({picture.name})"]
+            * picture.exists()
+        ),
+        f'<p><a href="../../{report.name}">The interactive report of this run</a></p>',
+        "```console\n"
+        + f"$ roamsim examples {example.name} --to .\n"
+        + "\n".join(f"$ {line}" for line in shown)
+        + "\n```",
+        "```toml\n" + example.text.rstrip() + "\n```",
+    ]
+    (GALLERY / f"{example.name}.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+    return example.title, first_sentence(words), picture.exists()
+
+
+def main(names: list[str]) -> None:
+    """Builds the pages of the named examples, or of all, and their overview."""
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    chosen = [found for found in examples() if not names or found.name in names]
+    cards = []
+    for example in chosen:
+        title, question, pictured = build(example)
+        picture = f'<img src="../../_images/{example.name}.svg" alt="" loading="lazy">' if pictured else ""
+        cards.append(
+            f'<a class="card" href="{example.name}.html">{picture}'
+            f"<b>{html.escape(title)}</b><span>{html.escape(question)}</span></a>"
+        )
+    listed = "\n".join(found.name for found in chosen)
+    (GALLERY / "index.md").write_text(
+        "# Gallery\n\nEvery example of the package, run when this site was built. Each page has the scenario, the "
+        "command and the interactive report.\n\n"
+        '<div class="gallery">\n' + "\n".join(cards) + "\n</div>\n\n"
+        f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n",
+        encoding="utf-8",
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
