@@ -197,9 +197,10 @@ impl Problems {
 /// The same text with control characters replaced byte by byte, so that it neither moves places nor terminals.
 fn printable(text: &str) -> String {
     // A large scenario seldom has others, and is looked through at once, without stopping; 0xC2 begins the control characters beyond
-    // ASCII, and others.
-    let control =
-        |octet: u8| octet.is_ascii_control() & (octet != b'\n') & (octet != b'\t') | (octet == 0xc2);
+    // ASCII, and others; 0xEF a byte order mark, which nobody would see.
+    let control = |octet: u8| {
+        octet.is_ascii_control() & (octet != b'\n') & (octet != b'\t') | (octet == 0xc2) | (octet == 0xef)
+    };
     if !text.bytes().fold(false, |found, octet| found | control(octet)) {
         return text.to_owned();
     }
@@ -208,7 +209,9 @@ fn printable(text: &str) -> String {
         match c {
             '\n' | '\t' => printable.push(c),
             '\r' => printable.push(' '),
-            c if c.is_control() => printable.extend(std::iter::repeat_n('?', c.len_utf8())),
+            c if c.is_control() || c == '\u{feff}' => {
+                printable.extend(std::iter::repeat_n('?', c.len_utf8()))
+            }
             c => printable.push(c),
         }
     }

@@ -20,6 +20,17 @@ An element whose `name` holds `{i}` stands for many: `[[node]] name = \"client-{
 `client-2`, and in every other string of the element `{i}` becomes the same number, also in quantities (`delay = \"{i}ms\"`).
 What refers to repeated elements is repeated with them (`from = \"client-{i}\"` in a flow `up-{i}`); in a list of names of an
 element that is there once, `\"client-{i}\"` stands for all. `--vary \"node.client-{i}.count=1,10,100\"` asks for any number.
+
+## Files
+
+Keys such as `file`, `trace` and `mahimahi` name a file, by a path relative to the folder of the scenario. The scenario keeps what the
+file says, so that results need no file.
+
+- A file is text in UTF-8, or in UTF-16 behind a byte order mark, and may be compressed by gzip. A byte order mark is no part of its
+  first line. The scenario file itself may be stored in the same ways.
+- Columns stand between commas, semicolons or white space, as they are or in quotation marks.
+- The first line may be a heading. It names each column by words that begin with a letter, `time_s,rate_mbps`, and holds no number.
+- Any other line that cannot be read is an error, with its file and line.
 ";
 
 const FOOT: &str = "

@@ -1,18 +1,22 @@
 //! Errors by distance: on each line a distance in metres and a probability, with a comma or spaces between.
+//!
+//! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
-use super::{Fault, lines};
+use super::{Fault, columns, is_heading, lines};
 
 /// The points of the file: (metres, probability), in order of distance.
 pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, Fault> {
     let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut headed = false;
     for (span, line) in lines(text).filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+        if points.is_empty() && !headed && is_heading(line, 2) {
+            headed = true;
+            continue;
+        }
         let fault = |message: &str, help: &str| {
             Err(Fault { span: span.clone(), message: message.to_owned(), help: help.to_owned() })
         };
-        let words: Vec<&str> = line
-            .split(|c: char| c == ',' || c.is_ascii_whitespace())
-            .filter(|word| !word.is_empty())
-            .collect();
+        let words: Vec<&str> = columns(line).collect();
         let numbers: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
         let ([distance_m, error], 2) = (numbers.as_slice(), words.len()) else {
             return fault(

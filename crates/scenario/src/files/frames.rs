@@ -7,8 +7,8 @@
 //! 0 0.000 I 4272 38.2  number, time in s, type, bits, and what follows (ASU: qualities)
 //! ```
 //!
-//! and terse: a line is the octets of a frame, at equal intervals. Types are I, P, B, PB (as P) and IDR (as I). Lines that
-//! begin with `#` or `%`, empty ones, and those before the first that begins with a number are passed over.
+//! and terse: a line is the octets of a frame, at equal intervals. Types are I, P, B, PB (as P) and IDR (as I). Empty
+//! lines, those that begin with `#` or `%`, and a heading that names the columns are passed over.
 //!
 //! Times are when frames are shown. MPEG-4's verbose traces list frames in the order in which they are decoded, where a B
 //! frame stands behind the I or P frame that is shown after it, at a time that goes back; others list them as they are
@@ -17,7 +17,7 @@
 //!
 //! Not read: a terse trace with a second column, which is a time or a quality in different libraries.
 
-use super::{Fault, lines};
+use super::{Fault, columns as words_of, is_heading, lines};
 use roamsim_engine::{Span, Time};
 use roamsim_network::application::video::{Frame, FrameKind};
 use std::ops::Range;
@@ -72,13 +72,16 @@ struct Record {
 pub fn parse(text: &str) -> Result<Trace, Fault> {
     let mut columns = None;
     let mut records: Vec<Record> = Vec::new();
-    let mut about = String::new();
+    let (mut about, mut headed) = (String::new(), false);
     for (span, line) in lines(text) {
         // More than any line has: a hostile one has millions.
-        let words: Vec<&str> = line.split_ascii_whitespace().take(MOST_WORDS).collect();
+        let words: Vec<&str> = words_of(line).take(MOST_WORDS).collect();
         let Some(first) = words.first() else { continue };
-        let number = first.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
-        if first.starts_with(['#', '%']) || (columns.is_none() && !number) {
+        if first.starts_with(['#', '%']) {
+            continue;
+        }
+        if columns.is_none() && !headed && is_heading(line, words.len()) {
+            headed = true;
             continue;
         }
         let expected = match columns {
@@ -144,6 +147,10 @@ fn record(words: &[&str], columns: Columns, span: Range<usize>) -> Result<Record
         message: format!("\"{}\" is not {what}", crate::units::shortened(word)),
         help: LINES.to_owned(),
     };
+    let numbered = matches!(columns, Columns::NumberTypeTime | Columns::NumberTimeType);
+    if numbered && words[0].parse::<f64>().is_err() {
+        return Err(wrong(words[0], "a frame's number"));
+    }
     let kind = match kind {
         None => FrameKind::I,
         Some(word) => self::kind(word).ok_or_else(|| wrong(word, "a type of frame: I, P or B"))?,
@@ -291,13 +298,18 @@ mod tests {
         let terse = parse("Frame sizes\n534\n\n1542\r\n").expect("a trace");
         assert_eq!((terse.verbose, terse.lines.as_str()), (false, "534\n1542\n"));
         assert_eq!(frames("534\n1542\n"), [(I, 534, 40), (I, 1542, 40)]);
+        assert_eq!(
+            frames("\"time\",\"type\",\"octets\"\n\"0\",\"I\",\"534\"\n40,P,617\n"),
+            [(I, 534, 40), (P, 617, 40)]
+        );
     }
 
     #[test]
     fn mistakes_are_placed() {
         for (text, place, message) in [
             ("", "", "no frames"),
-            ("# nothing\n\0\0\0\n", "", "no frames"),
+            ("# nothing\n\0\0\0\n", "\0\0\0", "whole number"),
+            ("frames\nof a film\n500\n", "of a film", "no frame of a trace"),
             ("0\n0\n", "", "any octets"),
             ("500\n-500\n", "-500", "smaller than nothing"),
             ("-500\n", "-500", "smaller than nothing"),

@@ -13,6 +13,7 @@ pub mod frames;
 pub mod mahimahi;
 pub mod series;
 pub mod setdest;
+mod text;
 pub mod transfers;
 
 use std::collections::BTreeMap;
@@ -27,12 +28,10 @@ use roamsim_network::mobility::Trajectory;
 use serde::{Deserialize, Deserializer};
 
 use self::series::Quantity;
+use self::text::{MAX_BYTES, columns, decode, is_heading, lines};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::repeat;
 use crate::tree::{New, Node, Tree, Value};
-
-/// Larger files are refused: a node's motion takes a line a move.
-const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads the files that the scenario names; a path is relative to the folder of `source_name`.
 pub(crate) fn apply(tree: &mut Tree, source_name: &str, problems: &mut Problems) {
@@ -198,7 +197,10 @@ impl Files<'_> {
         if let Some(values) = self.parse(table, FILE_OF_CONTENT, path, parse) {
             self.put_text(table, FILE_OF_CONTENT, &values.lines);
         }
-        let parse = |text: &str| mahimahi::parse(text).map(|_| text.to_owned());
+        let parse = |text: &str| {
+            mahimahi::parse(text)
+                .map(|_| lines(text).fold(String::new(), |said, (_, line)| said + line + "\n"))
+        };
         if let Some(lines) = self.parse(table, MAHIMAHI, path, parse) {
             self.put_text(table, MAHIMAHI, &lines);
         }
@@ -301,8 +303,7 @@ fn read(path: &Path) -> Result<String, (String, String)> {
     }
     let octets = fs::read(path)
         .map_err(|error| fault(format!("{shown} cannot be read: {error}"), "look at its permissions"))?;
-    String::from_utf8(octets)
-        .map_err(|_| fault(format!("{shown} is no text in UTF-8"), "is it compressed? Unpack it first"))
+    decode(octets).map_err(|(what, help)| fault(format!("{shown} {what}"), help))
 }
 
 /// What a file says of a node.
@@ -374,16 +375,6 @@ fn coordinate(text: &str) -> Option<f64> {
     (-FURTHEST_M..=FURTHEST_M).contains(&m).then_some(m)
 }
 
-/// The lines of a text with the place of each, without what ends them.
-fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let mut start = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let place = start..start + line.trim_end().len();
-        start += line.len();
-        (place, line.trim_end())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -401,6 +392,56 @@ mod tests {
             assert_eq!(said, Ok(&1));
         }
         assert_eq!((reads, lines.clone().say(|_| Ok(0))), (1, Ok(&1)));
+    }
+
+    /// Two lines of a file, and what a reader makes of it.
+    type Reader = (&'static str, &'static str, fn(&str) -> Result<String, Fault>);
+
+    /// All readers.
+    fn readers() -> Vec<Reader> {
+        fn said<T: std::fmt::Debug>(read: Result<T, Fault>) -> Result<String, Fault> {
+            read.map(|read| format!("{read:?}"))
+        }
+        vec![
+            ("0,1", "10,0.5", |text| said(series::parse(text, Quantity::Mbps))),
+            ("0,1", "10,0.5", |text| said(errors::parse(text))),
+            ("0,100", "10,5", |text| said(transfers::parse(text))),
+            ("1 I 0 5000", "2 P 40 200", |text| said(frames::parse(text))),
+            ("0", "5", |text| said(mahimahi::parse(text))),
+            ("0 1 2", "0 3 4", |text| said(bonnmotion::parse(text, 0))),
+            ("$node_(0) set X_ 3", "$node_(0) set Y_ 4", |text| said(setdest::parse(text, 0))),
+        ]
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_line() {
+        for (first, second, read) in readers() {
+            let plain = format!("{first}\n{second}\n");
+            let marked = format!("\u{feff}{plain}");
+            assert_eq!(read(&marked), Ok(read(&plain).expect(&plain)));
+            // Behind the beginning it is no mark: the line is told, not passed over.
+            for text in [format!("#\n{marked}"), format!("\u{feff}{marked}"), format!("x{plain}")] {
+                let fault = read(&text).expect_err(&text);
+                let word = first.split([' ', ',']).next().expect("a word");
+                assert!(
+                    text[fault.span.clone()].contains(word) || text.starts_with("#\n"),
+                    "{text:?}: {fault:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_heading_is_passed_over() {
+        let tables = [0, 1, 2];
+        for (first, second, read) in tables.map(|table| readers()[table]) {
+            let plain = format!("{first}\n{second}\n");
+            assert_eq!(read(&format!("time_s,value\n{plain}")), Ok(read(&plain).expect(&plain)));
+            for line in ["a\tb\tc", "<!DOCTYPE html>", "time_s,value\nname,value", "O,1"] {
+                let fault = read(&format!("{line}\n{plain}")).expect_err(line);
+                assert!(!fault.span.is_empty(), "{line}: {fault:?}");
+            }
+        }
     }
 
     /// Texts of what such files are made of, in any order.

@@ -1,8 +1,8 @@
 //! Values over time: on each line a time in seconds and a value, with a comma or spaces between.
 //!
-//! Lines that begin with `#`, empty ones, and those before the first that begins with a number are passed over.
+//! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
-use super::{Fault, instant, lines};
+use super::{Fault, columns, instant, is_heading, lines};
 use roamsim_engine::Time;
 
 /// What the values are.
@@ -51,17 +51,17 @@ pub struct Values {
 pub fn parse(text: &str, quantity: Quantity) -> Result<Values, Fault> {
     let help = || format!("write a time in seconds and {}, such as `0.5, {}`", quantity.name(), "0.02");
     let mut rows: Vec<(Time, f64)> = Vec::new();
-    let mut about = String::new();
+    let (mut about, mut headed) = (String::new(), false);
     for (span, line) in lines(text) {
-        let number =
-            line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
-        if line.is_empty() || line.starts_with('#') || (rows.is_empty() && !number) {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if rows.is_empty() && !headed && is_heading(line, 2) {
+            headed = true;
             continue;
         }
         let fault = |message: String, help: String| Err(Fault { span: span.clone(), message, help });
-        let mut words = line
-            .split(|c: char| c == ',' || c == ';' || c.is_ascii_whitespace())
-            .filter(|word| !word.is_empty());
+        let mut words = columns(line);
         let (Some(time), Some(value), None) = (words.next(), words.next(), words.next()) else {
             return fault("this line is not a time and a value".to_owned(), help());
         };

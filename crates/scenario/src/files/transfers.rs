@@ -1,8 +1,8 @@
 //! Lists of transfers: on each line when it arrives, in seconds, and its size in bytes, with a comma or spaces between.
 //!
-//! Lines that begin with `#`, empty ones, and those before the first that begins with a number are passed over.
+//! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
-use super::{Fault, instant, lines};
+use super::{Fault, columns, instant, is_heading, lines};
 use roamsim_engine::{Span, Time};
 use std::sync::Arc;
 
@@ -30,18 +30,18 @@ pub struct Transfers {
 /// The transfers of a file, in order of time.
 pub fn parse(text: &str) -> Result<Transfers, Fault> {
     let mut arrivals: Vec<(Span, u32)> = Vec::new();
-    let mut about = String::new();
+    let (mut about, mut headed) = (String::new(), false);
     for (span, line) in lines(text) {
-        let number =
-            line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
-        if line.is_empty() || line.starts_with('#') || (arrivals.is_empty() && !number) {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if arrivals.is_empty() && !headed && is_heading(line, 2) {
+            headed = true;
             continue;
         }
         let fault =
             |message: String, help: &str| Err(Fault { span: span.clone(), message, help: help.to_owned() });
-        let mut words = line
-            .split(|c: char| c == ',' || c == ';' || c.is_ascii_whitespace())
-            .filter(|word| !word.is_empty());
+        let mut words = columns(line);
         let (Some(time), Some(size), None) = (words.next(), words.next(), words.next()) else {
             return fault("this line is not a time and a size".to_owned(), HELP);
         };

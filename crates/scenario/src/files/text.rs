@@ -1,0 +1,163 @@
+//! The text of a file: what its octets say, its lines, the columns of a line, and which lines name columns.
+//!
+//! A file may be compressed by gzip (RFC 1952), whatever its name. It is UTF-8, or UTF-16 behind a byte order mark.
+
+use std::io::Read;
+use std::ops::Range;
+
+use flate2::read::MultiGzDecoder;
+
+/// Larger files are refused, compressed or not: a node's motion takes a line a move.
+pub const MAX_BYTES: u64 = 256 << 20;
+
+/// The character U+FEFF at the beginning of a text, which editors and spreadsheets write there.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The text of a file's octets.
+///
+/// # Errors
+/// What is wrong, as the end of a sentence about the file, and what to do.
+pub fn decode(octets: Vec<u8>) -> Result<String, (String, &'static str)> {
+    let octets = match octets.starts_with(&[0x1f, 0x8b]) {
+        true => unpacked(&octets, MAX_BYTES)?,
+        false => octets,
+    };
+    let utf_16 = |of_unit: fn([u8; 2]) -> u16| {
+        let (pairs, rest) = octets.as_chunks::<2>();
+        let units: Vec<u16> = pairs.iter().map(|&pair| of_unit(pair)).collect();
+        String::from_utf16(&units).ok().filter(|_| rest.is_empty())
+    };
+    let text = match octets.as_slice() {
+        [0xff, 0xfe, ..] => utf_16(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => utf_16(u16::from_be_bytes),
+        _ => {
+            return String::from_utf8(octets)
+                .map_err(|_| ("is no text in UTF-8".to_owned(), "save it as text in UTF-8"));
+        }
+    };
+    text.ok_or(("begins as text in UTF-16 and is none".to_owned(), "save it as text in UTF-8"))
+}
+
+fn unpacked(octets: &[u8], most_bytes: u64) -> Result<Vec<u8>, (String, &'static str)> {
+    let mut unpacked = Vec::new();
+    let read = MultiGzDecoder::new(octets).take(most_bytes + 1).read_to_end(&mut unpacked);
+    read.map_err(|error| (format!("cannot be unpacked: {error}"), "compress it again with gzip"))?;
+    if unpacked.len() as u64 > most_bytes {
+        return Err(("is too large when it is unpacked".to_owned(), "split it: a file has 256 MiB at most"));
+    }
+    Ok(unpacked)
+}
+
+/// The lines of a text with the place of each, without line ends and without a byte order mark.
+pub fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let marked = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let mut start = text.len() - marked.len();
+    marked.split_inclusive('\n').map(move |line| {
+        let place = start..start + line.trim_end().len();
+        start += line.len();
+        (place, line.trim_end())
+    })
+}
+
+/// The columns of a line: between commas, semicolons or white space, each as it stands or in quotation marks.
+pub fn columns(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split(|c: char| c == ',' || c == ';' || c.is_ascii_whitespace());
+    words
+        .filter(|word| !word.is_empty())
+        .map(|word| word.strip_prefix('"').and_then(|word| word.strip_suffix('"')).unwrap_or(word))
+}
+
+/// Whether a line names so many columns, `time_s,rate_mbps`: each begins with a letter, and no word is a number. Between
+/// spaces alone a name may have several words.
+pub fn is_heading(line: &str, count: usize) -> bool {
+    let mut words = columns(line);
+    if words.any(|word| word.parse::<f64>().is_ok()) {
+        return false;
+    }
+    let separator = |c: char| matches!(c, ',' | ';' | '\t');
+    let names: Vec<&str> = line.split(separator).collect();
+    let letter = |name: &&str| name.trim_matches([' ', '"']).starts_with(char::is_alphabetic);
+    names.iter().all(letter) && (names.len() == count || !line.contains(separator))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn packed(text: &str) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(text.as_bytes()).expect("memory");
+        packer.finish().expect("memory")
+    }
+
+    #[test]
+    fn a_text_is_the_same_however_it_is_stored() {
+        let text = "0,1\n10,5 \u{b5}s\n";
+        let marked = format!("\u{feff}{text}");
+        let (two, one) = (packed("10,5 \u{b5}s\n"), packed("0,1\n"));
+        for octets in [
+            text.as_bytes().to_vec(),
+            marked.as_bytes().to_vec(),
+            marked.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            marked.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+            packed(&marked),
+            // A file that was appended to has several parts.
+            [one, two].concat(),
+        ] {
+            let read = decode(octets).expect("a text");
+            let found: Vec<&str> = lines(&read)
+                .map(|(place, line)| {
+                    assert_eq!(&read[place], line);
+                    line
+                })
+                .collect();
+            assert_eq!(found, ["0,1", "10,5 \u{b5}s"]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_apart() {
+        let cut = &packed("0,1\n")[..12];
+        for (octets, message) in [
+            (&b"\xe4\xf6"[..], "no text in UTF-8"),
+            (b"\xff\xfe0", "UTF-16"),
+            (b"\xff\xfe\x00\xd8", "UTF-16"),
+            (cut, "cannot be unpacked"),
+        ] {
+            assert!(decode(octets.to_vec()).expect_err(message).0.contains(message), "{message}");
+        }
+        let zeros = packed(&"0".repeat(1000));
+        assert_eq!(unpacked(&zeros, 1000).map(|octets| octets.len()), Ok(1000));
+        assert!(unpacked(&zeros, 999).expect_err("large").0.contains("too large"));
+    }
+
+    #[test]
+    fn headings_name_columns() {
+        for heading in [
+            "time_s,rate_mbps",
+            "Time (s); Rate (Mb/s)",
+            "\"time\",\"rate\"",
+            "time rate",
+            "Zeit (s)\tRate",
+            "\u{65f6}\u{95f4},\u{901f}\u{7387}",
+        ] {
+            assert!(is_heading(heading, 2), "{heading}");
+        }
+        for other in
+            ["0,1", "x0,1", "a,b,c", "time,", "<html>", "nan,rate", "\u{feff}0,1", "time, 5", "%time,rate"]
+        {
+            assert!(!is_heading(other, 2), "{other}");
+        }
+        assert!(is_heading("Frame sizes", 1));
+    }
+
+    #[test]
+    fn columns_may_be_quoted() {
+        assert_eq!(columns("\"0.5\",\"7\"").collect::<Vec<_>>(), ["0.5", "7"]);
+        assert_eq!(columns(" 0.5 ;\t7 ").collect::<Vec<_>>(), ["0.5", "7"]);
+        assert_eq!(columns("\"0.5,7").collect::<Vec<_>>(), ["\"0.5", "7"]);
+    }
+}
