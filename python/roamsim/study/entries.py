@@ -285,6 +285,7 @@ class Study:
     published_as: str
     question: str
     answer: str
+    headline: str  # the exhibit that shows the answer; empty where none does
     seed: int
     folder: Path
     experiments: Sequence[Experiment]
@@ -319,10 +320,14 @@ class Study:
         return getattr(self.exhibits, name)  # type: ignore[no-any-return]
 
     @property
+    def all_exhibits(self) -> list[Figure | Tabulation | Drawing | Sequencechart]:
+        """Figures, tables, drawings and sequence charts, as they follow each other within a part."""
+        return [*self.figures, *self.tables, *self.drawings, *self.sequences]
+
+    @property
     def exhibit_ids(self) -> list[str]:
         """Of figures, tables, drawings and sequence charts."""
-        ids = [figure.id for figure in self.figures] + [table.id for table in self.tables]
-        return ids + [drawing.id for drawing in self.drawings] + [chart.id for chart in self.sequences]
+        return [exhibit.id for exhibit in self.all_exhibits]
 
     def covered_exhibits(self, entry: Covered) -> list[str]:
         """The ids of the exhibits that an entry of the coverage names."""

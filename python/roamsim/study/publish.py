@@ -15,20 +15,13 @@ from roamsim.errors import CheckFailed
 from roamsim.pages.page import Report
 from roamsim.study.checks import Check, failed, limit
 from roamsim.study.data import Data
-from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Study
+from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Sequencechart, Study, Tabulation
 from roamsim.study.figures import specification
 from roamsim.study.judging import number
 from roamsim.study.runs import Effort, Planned
 
 #: What stands beside a difference whose study gives no reason for it.
 NO_REASON = "no reason is known yet"
-
-#: How one clause with a verdict, and how several are spoken of.
-VERDICT_WORDS = {
-    "agrees": ("agrees", "agree"),
-    "differs": ("differs", "differ"),
-    "not decidable": ("is not decidable", "are not decidable"),
-}
 
 
 @dataclass(frozen=True)
@@ -137,7 +130,7 @@ class Outcome:
             for verdict in ("agrees", "differs", "not decidable")
         }
         bad = failed(self.checks)
-        lines = [f"{self.study.title} ({self.level})", "", *textwrap.wrap(self.answer, 100), ""]
+        lines = [f"{self.study.title} ({self.level})", "", *_wrapped(self.answer), ""]
         lines += [f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements]
         lines += [
             "",
@@ -154,58 +147,49 @@ class Outcome:
         return "\n".join(lines)
 
 
+def _wrapped(markdown: str) -> list[str]:
+    """Lines for a terminal, each paragraph and item broken by itself."""
+    return [line for text in markdown.splitlines() for line in textwrap.wrap(text, 100) or [""]]
+
+
 def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> None:
     """Writes the report of an outcome to its path."""
-    from altair.utils.schemapi import debug_mode
-
     study = outcome.study
     extent = "Quick look" if outcome.level == "quick" else "Full run"
     report = Report(study.title, f"{extent} · roamsim {outcome.version} · seed {outcome.seed}")
     bad = failed(outcome.checks)
     if bad:
         report.text(
-            f"**{len(bad)} of {len(outcome.checks)} checks against closed forms failed. Do not trust these results.**"
+            f"**{len(bad)} of {len(outcome.checks)} checks against closed forms failed. "
+            "Do not trust these results.**",
+            lead=True,
         )
     report.answer(study.question, outcome.answer)
+    if study.headline:
+        _exhibit(report, outcome, study.headline, lead=True)
+    report.heading("Published statements")
     if outcome.level == "quick":
         report.text(
             "This is the quick look: short traffic, coarse steps and few replications, so the intervals are wide. "
             f"`roamsim study run {study.name}` runs the whole publication."
         )
+    report.text(f"Published as: {study.published_as}")
+    if outcome.statements:
+        report.text(
+            "Each statement is judged by a rule that was written before the runs. A line unfolds to its rule, all "
+            "measured values with 95 % intervals and, where it differs, the reason. A statement that differs is a "
+            "result, not a failure."
+        )
     report.statements([_statement(statement, outcome.level) for statement in outcome.statements])
-    report.text(
-        f"{_counts(outcome.statements)}. Each statement was split into clauses that can be checked; a line "
-        "unfolds to the rule of its verdict, all measured values and, where it differs, the reason. Values stand "
-        "with 95 % intervals. A clause that differs is a result, not a failure.\n\n"
-        f"Published as: {study.published_as}"
-    )
     for part, title in study.parts.items():
-        figures = [figure for figure in study.figures if figure.part == part]
-        sequences = [sequence for sequence in study.sequences if sequence.part == part]
-        tables = [table for table in study.tables if table.part == part]
-        drawings = [drawing for drawing in study.drawings if drawing.part == part]
-        if not (figures or sequences or tables or drawings):
-            continue
-        report.heading(title)
-        for figure in figures:
-            # The charts have one form, which tests draw: checking each against Altair's schema is slow.
-            with debug_mode(False):
-                report.figure(
-                    figure.id,
-                    specification(figure, outcome.figures[figure.id]),
-                    figure.title,
-                    figure.note or None,
-                    statements=figure.clauses,
-                )
-        for table in tables:
-            report.table(outcome.tables[table.id], table.title, table.note or None, folded=table.folded)
-        for drawing in drawings:
-            made = outcome.pictures[drawing.id]
-            add: Any = report.picture if isinstance(made, str) else report.figure
-            add(drawing.id, made, drawing.title, drawing.note or None)
-        for sequence in sequences:
-            picture = str(outcome.pictures[sequence.id])
-            report.picture(sequence.id, picture, sequence.title, _sentence(sequence.remark) or None)
+        exhibits = [exhibit for exhibit in study.all_exhibits if exhibit.part == part]
+        if exhibits:
+            report.heading(title)
+        for exhibit in exhibits:
+            if exhibit.id == study.headline:
+                report.text(f"[{exhibit.title}](#{exhibit.id}) is at the head of this page.")
+            else:
+                _exhibit(report, outcome, exhibit.id)
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(
@@ -238,6 +222,25 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         if (study.folder / name).is_file():
             report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
     report.write(outcome.report)
+
+
+def _exhibit(report: Report, outcome: Outcome, id: str, *, lead: bool = False) -> None:
+    """Adds a figure, table, drawing or sequence chart."""
+    from altair.utils.schemapi import debug_mode
+
+    exhibit = next(one for one in outcome.study.all_exhibits if one.id == id)
+    if isinstance(exhibit, Figure):
+        # The charts have one form, which tests draw: checking each against Altair's schema is slow.
+        with debug_mode(False):
+            chart = specification(exhibit, outcome.figures[id])
+        report.figure(id, chart, exhibit.title, exhibit.note or None, statements=exhibit.clauses, lead=lead)
+    elif isinstance(exhibit, Tabulation):
+        report.table(outcome.tables[id], exhibit.title, exhibit.note or None, folded=exhibit.folded, lead=lead, id=id)
+    else:
+        note = _sentence(exhibit.remark) if isinstance(exhibit, Sequencechart) else exhibit.note
+        made = outcome.pictures[id]
+        add: Any = report.picture if isinstance(made, str) else report.figure
+        add(id, made, exhibit.title, note or None, lead=lead)
 
 
 def _statement(statement: Mapping[str, Any], level: Level) -> dict[str, Any]:
@@ -301,13 +304,6 @@ def _settings(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 def _sentence(text: str) -> str:
     """A remark as a sentence of its own."""
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def _counts(statements: Sequence[Mapping[str, Any]]) -> str:
-    words = [statement["verdict"] for statement in statements]
-    counts = {word: words.count(word) for word in VERDICT_WORDS}
-    parts = [f"{n} {VERDICT_WORDS[word][n > 1]}" for word, n in counts.items() if n]
-    return f"Of {len(words)} clauses {', '.join(parts)}"
 
 
 def _check_row(check: Check) -> dict[str, Any]:
