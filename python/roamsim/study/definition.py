@@ -230,6 +230,7 @@ def load(name: str | Path) -> Study:
         published_as=reader.text(head, "published_as"),
         question=reader.text(head, "question"),
         answer=reader.text(head, "answer"),
+        headline=str(head.get("headline", "")),
         seed=int(head.get("seed", 1)),
         checks=str(head.get("checks", "")),
         describe_packet=str(head.get("describe_packet", "")),

@@ -332,6 +332,7 @@ class Study:
     published_as: str
     question: str
     answer: str
+    headline: str  # the exhibit that shows the answer; empty where none does
     seed: int
     folder: Path
     experiments: Sequence[Experiment]
@@ -367,14 +368,18 @@ class Study:
         return getattr(self.exhibits, name)  # type: ignore[no-any-return]
 
     @property
-    def shown(self) -> list[Figure | Tabulation | Drawing | Sequencechart]:
-        """The exhibits: figures, tables, drawings and sequence charts."""
+    def all_exhibits(self) -> list[Figure | Tabulation | Drawing | Sequencechart]:
+        """Figures, tables, drawings and sequence charts, as they follow each other within a part."""
         return [*self.figures, *self.tables, *self.drawings, *self.sequences]
+
+    def exhibit_of(self, id: str) -> Figure | Tabulation | Drawing | Sequencechart:
+        """The exhibit of that id (a `StopIteration` when there is none)."""
+        return next(one for one in self.all_exhibits if one.id == id)
 
     @property
     def exhibit_ids(self) -> list[str]:
         """Of figures, tables, drawings and sequence charts."""
-        return [one.id for one in self.shown]
+        return [exhibit.id for exhibit in self.all_exhibits]
 
     def covered_exhibits(self, entry: Covered) -> list[str]:
         """The ids of the exhibits that an entry of the coverage names."""
