@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +13,17 @@ from roamsim.study.data import Data, Metric
 from roamsim.study.definition import Study
 from roamsim.study.judging import Finding, number, with_interval
 
+#: How a line of Markdown begins that must stay a line: an item of a list, or a row of a table.
+_OWN_LINE = re.compile(r"\s*(\||[-*+]\s|\d+[.)]\s)")
+
 
 def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
-    """The answer in words.
+    """The answer in words, as Markdown: each paragraph on one line, lists and tables line by line.
 
     The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval;
     `ours(id)` and `verdict(id)` of a statement, and `decided(id)`, its number that decided; `count(verdict)` and
-    `statements`, how many there are; and for each function of study.py by its name, with `data` for its argument.
+    `statements`, how many of the publication's there are; and for each function of study.py by its name, with `data`
+    for its argument.
 
     Raises:
         UsageError: the template is malformed, or asks for what is not there.
@@ -30,8 +35,10 @@ def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
             raise UsageError(f"no run of experiment {experiment!r} has {metric!r} where {where}")
         return with_interval(estimate.scaled(scale))
 
+    published = [findings[statement.id] for statement in study.statements if not statement.own]
+
     def count(verdict: str) -> int:
-        return sum(finding.verdict == verdict for finding in findings.values())
+        return sum(finding.verdict == verdict for finding in published)
 
     names = {name: value for name, value in vars(study.code).items() if callable(value)} if study.code else {}
     names |= {
@@ -40,12 +47,24 @@ def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
         "verdict": lambda name: findings[name].verdict,
         "decided": lambda name: str(findings[name].decided_by or ""),
         "count": count,
-        "statements": len(findings),
+        "statements": len(published),
         "data": data,
         "number": number,
     }
     try:
         template = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(study.answer)
-        return " ".join(template.render(names).split())
+        return _unwrapped(template.render(names))
     except (jinja2.TemplateError, UsageError, KeyError, TypeError) as error:
         raise UsageError(f"{study.folder}: [study] answer: {error or type(error).__name__}") from None
+
+
+def _unwrapped(text: str) -> str:
+    """Markdown whose lines end where paragraphs, items and rows do, not where its source was broken."""
+    lines: list[str] = []
+    for line in text.strip().splitlines():
+        words = " ".join(line.split())
+        if lines and lines[-1] and words and not _OWN_LINE.match(line):
+            lines[-1] += f" {words}"
+        elif words or lines[-1]:
+            lines.append(words)
+    return "\n".join(lines)
