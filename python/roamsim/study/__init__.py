@@ -37,7 +37,7 @@ from roamsim.study.definition import BUNDLED, LEVELS, Level, Study, available, l
 from roamsim.study.judging import Finding
 from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
-from roamsim.study.reference import Comparison, Moved, compare, update
+from roamsim.study.reference import Comparison, Moved, compare, turned_in_full, update
 from roamsim.study.runs import Effort, Planned, distinct, execute, plan
 from roamsim.tables.words import count
 
@@ -264,24 +264,31 @@ def _time(
 def _conclude(
     study: Study, level: Level, seed: int, data: Data, effort: Effort, folder: Path, made_with: Mapping[str, Any]
 ) -> Outcome:
-    from roamsim.study.declared import filled, judged
+    from roamsim.study.declared import filled
     from roamsim.study.drawings import drawn
     from roamsim.study.figures import figure_rows
     from roamsim.study.sequences import picture
+    from roamsim.study.verdicts import verdict
 
     statements = []
     findings: dict[str, Finding] = {}
+    # Few runs may not show what turns a verdict round: a quick look says what the full run has found as well.
+    known = turned_in_full(study) if level == "quick" else {}
     for statement in study.statements:
-        finding: Finding = (
-            study.measurement(statement.function)(data) if statement.function else judged(statement, data)
-        )
-        findings[statement.id] = finding
+        judged = verdict(study, statement, data)
+        finding = findings[statement.id] = judged.finding
+        turned = dict.fromkeys((*judged.turned_by, *known.get((statement.id, finding.verdict), ())))
         entry: Mapping[str, Any] = {
             "id": statement.id,
             "published": statement.published,
             "source": statement.source or None,
             "ours": finding.ours,
-            "rests_on": "; ".join(filter(None, (statement.rests_on, *finding.rests_on))) or None,
+            "own": statement.own,
+            "rests_on": "; ".join(filter(None, (statement.rests_on, *finding.rests_on, *turned))) or None,
+            "turned_by": list(judged.turned_by),
+            "judged_by": finding.source,
+            "replications": finding.replications or None,
+            "replications_needed": finding.needed,
             "measured": finding.measured,
             "interval": list(finding.interval) if finding.interval else None,
             "interval_of": finding.decided_by.what if finding.decided_by else None,

@@ -18,7 +18,8 @@ def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
 
     The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval;
     `ours(id)` and `verdict(id)` of a statement, and `decided(id)`, its number that decided; `count(verdict)` and
-    `statements`, how many there are; and for each function of study.py by its name, with `data` for its argument.
+    `statements`, how many of the publication's there are; and for each function of study.py by its name, with `data`
+    for its argument.
 
     Raises:
         UsageError: the template is malformed, or asks for what is not there.
@@ -30,8 +31,10 @@ def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
             raise UsageError(f"no run of experiment {experiment!r} has {metric!r} where {where}")
         return with_interval(estimate.scaled(scale))
 
+    published = [findings[statement.id] for statement in study.statements if not statement.own]
+
     def count(verdict: str) -> int:
-        return sum(finding.verdict == verdict for finding in findings.values())
+        return sum(finding.verdict == verdict for finding in published)
 
     names = {name: value for name, value in vars(study.code).items() if callable(value)} if study.code else {}
     names |= {
@@ -40,7 +43,7 @@ def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
         "verdict": lambda name: findings[name].verdict,
         "decided": lambda name: str(findings[name].decided_by or ""),
         "count": count,
-        "statements": len(findings),
+        "statements": len(published),
         "data": data,
         "number": number,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ import polars
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.storing.parts import Parts
-from roamsim.study.entries import Comparison, Label
+from roamsim.study.entries import Comparison, Label, of_alternative
 from roamsim.study.metric import Metric, Row, Share, estimate_of, value_of, values_of
 from roamsim.study.runs import Planned
 
@@ -33,6 +34,8 @@ class Data:
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._tables = {one.experiment.id: one.experiment.table for one in planned}
         self._labels: dict[str, dict[str, list[Label]]] = {}
+        self._read: set[str] = set()
+        self._views: dict[str, Data] = {}
         by_key: dict[str, dict[str, list[dict[str, Any]]]] = {}
         for one in planned:
             experiment = one.experiment
@@ -52,6 +55,29 @@ class Data:
                     if row["replication"] < one.replications
                 )
 
+    @property
+    def experiments_read(self) -> set[str]:
+        """The experiments that were asked for since this was last cleared."""
+        return self._read
+
+    def under(self, alternative: str) -> Data:
+        """The same where the experiments of an alternative stand in place of those that they run again."""
+        if alternative in self._views:
+            return self._views[alternative]
+        view = self._views[alternative] = copy(self)
+        ending = of_alternative("", alternative)
+        again = {one.removesuffix(ending) for one in self._tables if one.endswith(ending)}
+        view._rows = {
+            (experiment, table): [
+                {**row, "experiment": experiment} for row in self._rows.get((f"{experiment}{ending}", table), [])
+            ]
+            if experiment in again
+            else rows
+            for (experiment, table), rows in self._rows.items()
+        }
+        view.__dict__.pop("_indices", None)
+        return view
+
     def rows(self, experiment: str, **where: Selection) -> list[dict[str, Any]]:
         """The rows whose labels are as asked for, in the order of points and replications."""
         return self.rows_of(experiment, self._tables.get(experiment, ""), **where)
@@ -59,6 +85,7 @@ class Data:
     def rows_of(self, experiment: str, table: str, **where: Selection) -> list[dict[str, Any]]:
         """The same of another table that the experiment keeps."""
         chosen = {name: set(_many(wanted)) for name, wanted in where.items()}
+        self._read.add(experiment)
         # Of many thousand rows those of one label are few: the least of such lists is looked through.
         index = self._by_label(experiment, table)
         lists = [

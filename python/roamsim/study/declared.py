@@ -14,46 +14,98 @@ from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.entries import Cell, Label, Measured, Statement, Tabulation
 from roamsim.study.judging import Finding, either, every, follows, positive, rises, with_interval, within
+from roamsim.study.law import by_law, exact_curve
+from roamsim.study.law import exact as exact_value
 from roamsim.study.metric import values_of
 
 #: What the publication has of a column at a point, in the column's unit; `None` where it has nothing.
 Published = Callable[[Mapping[str, Any], str], float | None]
 
+#: What an exact law gives for a column in place of a row's value; `None` where it has nothing.
+Law = Callable[[Mapping[str, Any], str, Data], float | None]
+
 #: Significant digits of a published value in a table (chosen: four tell thousands of segments to the last one).
 SHOWN_DIGITS = 4
 
 
-def judged(statement: Statement, data: Data) -> Finding:
+def judged(statement: Statement, data: Data, function: Callable[[str], Callable[..., Any]]) -> Finding:
     """What a statement's rules say of what it measures.
+
+    Args:
+        statement: its entry.
+        data: the rows of the runs.
+        function: gives the functions of study.py by their names, among which are the laws.
 
     Raises:
         UsageError: there is no run with the labels that it asks for, or a metric or formula is none.
     """
+
+    def of(parts: Sequence[Measured]) -> Finding:
+        found = [_part(statement.id, part, data, function(part.law) if part.law else None) for part in parts]
+        return found[0] if len(found) == 1 else every(found)
+
     if not statement.by_reading:
-        return _every(statement.id, statement.measured, data)
+        return of(statement.measured)
     (name,) = statement.readings
-    return either(
-        {value: _every(statement.id, parts, data) for value, parts in statement.by_reading.items()},
-        name.replace("_", " "),
-    )
+    return either({value: of(parts) for value, parts in statement.by_reading.items()}, name.replace("_", " "))
 
 
-def _every(statement: str, measured: Sequence[Measured], data: Data) -> Finding:
-    parts = [_part(statement, part, data) for part in measured]
-    return parts[0] if len(parts) == 1 else every(parts)
-
-
-def _part(statement: str, part: Measured, data: Data) -> Finding:
-    what = part.label or part.column
+def _part(statement: str, part: Measured, data: Data, law: Law | None) -> Finding:
     if part.x:
-        curve = _curve(statement, part, data)
-        if part.rises:
-            return rises(curve, what)
-        formula, tolerance = part.follows
-        exact = dict(zip(curve, values_of([{"x": at} for at in curve], formula), strict=True))
-        return follows(curve, exact.__getitem__, tolerance, what)
-    estimate = _estimate(statement, part, data)
+        runs = _curve_by_rule(part, _curve(statement, part, data))
+        exact = _law_curve(part, law, data) if law else {}
+        return by_law(runs, _curve_by_rule(part, exact_curve(exact))) if exact else runs
+    runs = _by_rule(part, _estimate(statement, part, data))
+    value = _law_value(part, law, data) if law else math.nan
+    return runs if math.isnan(value) else by_law(runs, _by_rule(part, exact_value(value)))
+
+
+def _by_rule(part: Measured, estimate: Estimate) -> Finding:
+    what = part.label or part.column
     return positive(estimate, what) if part.positive else within(estimate, part.within[0], part.within[1], what)
+
+
+def _curve_by_rule(part: Measured, curve: Mapping[float, Estimate]) -> Finding:
+    what = part.label or part.column
+    if part.rises:
+        return rises(curve, what)
+    formula, tolerance = part.follows
+    there = dict(zip(curve, values_of([{"x": at} for at in curve], formula), strict=True))
+    return follows(curve, there.__getitem__, tolerance, what)
+
+
+def _law_value(part: Measured, law: Law, data: Data) -> float:
+    """What a law gives in place of a mean, compared with another point as runs are; NaN where it gives nothing."""
+
+    def mean(experiment: str, where: Mapping[str, Any]) -> float:
+        values = [law(row, part.column, data) for row in data.rows(experiment, **where)]
+        return (
+            math.nan if None in values or not values else math.fsum(v for v in values if v is not None) / len(values)
+        )
+
+    here = mean(part.experiment, part.where)
+    if not part.beside:
+        return here * part.scale
+    how, other = part.beside
+    labels = {**part.where, **other}
+    there = mean(str(labels.pop("experiment", part.experiment)), labels)
+    if how == "less":
+        return (here - there) * part.scale
+    return (here / there - (how == "gain_over")) * part.scale if there else math.nan
+
+
+def _law_curve(part: Measured, law: Law, data: Data) -> dict[float, float]:
+    """What a law gives at each point of a curve; nothing where it lacks one."""
+    least, most = part.between or (-math.inf, math.inf)
+    found: dict[float, float] = {}
+    for row in data.rows(part.experiment, **part.where):
+        at = float(row[part.x])
+        if least < at < most and at not in found:
+            value = law(row, part.column, data)
+            if value is None or math.isnan(value):
+                return {}
+            found[at] = value * part.scale
+    return dict(sorted(found.items()))
 
 
 def _curve(statement: str, part: Measured, data: Data) -> dict[float, Estimate]:

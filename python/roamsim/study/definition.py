@@ -13,7 +13,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from string import Formatter
@@ -28,6 +28,7 @@ from roamsim.study.entries import (
     COMPARISONS,
     LEVELS,
     RULES,
+    Alternative,
     Cell,
     Covered,
     Curve,
@@ -44,6 +45,7 @@ from roamsim.study.entries import (
     Statement,
     Study,
     Tabulation,
+    of_alternative,
 )
 from roamsim.study.fitting import check
 
@@ -84,7 +86,8 @@ class Point:
 def points(study: Study, experiment: Experiment, level: Level) -> Iterator[Point]:
     """Every point of an experiment, the last dimension changing fastest."""
     base = {**experiment.set, **_extent(experiment, level).set}
-    return _points(study, experiment.dimensions, level, Point({}, base))
+    for point in _points(study, experiment.dimensions, level, Point({}, base)):
+        yield Point(point.labels, {**point.settings, **experiment.over}) if experiment.over else point
 
 
 def _points(study: Study, dimensions: Sequence[Dimension], level: Level, so_far: Point) -> Iterator[Point]:
@@ -207,6 +210,8 @@ def load(name: str | Path) -> Study:
         for key, table in tree.pop("dimension", {}).items()
     }
     code = read_code(folder.resolve())
+    experiments = [_experiment(reader, entry, dimensions) for entry in tree.pop("experiment", [])]
+    alternatives = [reader.entry(Alternative, "alternative", entry) for entry in tree.pop("alternative", [])]
     study = Study(
         name=folder.resolve().name,
         title=reader.text(head, "title"),
@@ -218,7 +223,7 @@ def load(name: str | Path) -> Study:
         describe_packet=str(head.get("describe_packet", "")),
         parts={str(k): str(v) for k, v in head.get("parts", {}).items()},
         folder=folder.resolve(),
-        experiments=[_experiment(reader, entry, dimensions) for entry in tree.pop("experiment", [])],
+        experiments=[*experiments, *(again for one in alternatives for again in _again(reader, one, experiments))],
         figures=[_figure(reader, entry) for one in tree.pop("figure", []) for entry, _ in _each(one)],
         statements=[_statement(reader, entry) for entry in tree.pop("statement", [])],
         sequences=[
@@ -232,6 +237,7 @@ def load(name: str | Path) -> Study:
             for one in tree.pop("drawing", [])
             for entry, values in _each(one)
         ],
+        alternatives=alternatives,
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         coverage=[reader.entry(Covered, "covered", entry) for entry in tree.pop("covered", [])],
         code=code.get("study"),
@@ -287,6 +293,23 @@ def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str,
     for level in LEVELS:
         entry[level] = reader.entry(Extent, f"{where}, {level}", entry.get(level, {}))
     return reader.entry(Experiment, where, entry)  # type: ignore[no-any-return]
+
+
+def _again(reader: _Reader, alternative: Alternative, experiments: Sequence[Experiment]) -> Iterator[Experiment]:
+    """The experiments that an alternative runs again, under `of_alternative`."""
+    for name in alternative.experiments:
+        one = next((experiment for experiment in experiments if experiment.id == name), None)
+        if one is None:
+            raise UsageError(f"{reader.folder}: alternative {alternative.id}: there is no experiment {name!r}")
+        yield replace(
+            one,
+            id=of_alternative(name, alternative.id),
+            title=f"{one.title}; {alternative.name}",
+            over=alternative.set,
+            alternative_of=name,
+            quick=replace(one.quick, replications=alternative.quick or one.quick.replications),
+            full=replace(one.full, replications=alternative.full or one.full.replications),
+        )
 
 
 def _figure(reader: _Reader, entry: dict[str, Any]) -> Figure:

@@ -69,6 +69,39 @@ class Experiment:
     table: str = "signalling"  # whose rows figures and statements are about
     tables: Sequence[str] = ()  # others that are kept
     measure: str = ""  # of study.py: makes the rows of `table` of a finished run's tables
+    over: Mapping[str, Any] = field(default_factory=dict)  # settings that stand over those of the dimensions
+    alternative_of: str = ""  # the experiment that an alternative runs again
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What the publication leaves open or the study chooses, taken otherwise: experiments are run with it, too.
+
+    Each statement about one of the experiments is judged with it. Where the verdict turns round, the statement rests
+    on what is `instead_of` it; a statement that names it in `readings_by` may agree by it.
+
+    Attributes:
+        id: what statements call it.
+        name: what a verdict's line calls it.
+        instead_of: what the study has otherwise, in the words of a verdict's line.
+        experiments: those that it is run for.
+        set: settings that stand over those of the experiments.
+        quick: replications at that level; those of the experiment unless given.
+        full: the same of the full run.
+    """
+
+    id: str
+    name: str
+    instead_of: str
+    experiments: Sequence[str]
+    set: Mapping[str, Any]
+    quick: int = 0
+    full: int = 0
+
+
+def of_alternative(experiment: str, alternative: str) -> str:
+    """The id of an experiment that is run again with an alternative."""
+    return f"{experiment}~{alternative}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +157,8 @@ class Measured(Cell):
         positive: whether the value is above zero.
         rises: whether the curve rises.
         follows: a formula of `x` in SQL, and how far the curve may be from it.
+        law: a function of study.py that gives the exact value of a column in place of a row's, as a `closed_form` of
+            a figure does: the rule judges what it gives, and the runs stand beside it.
     """
 
     experiment: str = ""
@@ -133,6 +168,7 @@ class Measured(Cell):
     positive: bool = False
     rises: bool = False
     follows: Sequence[Any] = ()
+    law: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +215,8 @@ class Statement:
     source: str = ""
     if_differs: str = ""  # why the full run differs; its numbers are those of the full run
     rests_on: str = ""  # what the verdict takes beyond the publication: a parameter left open, a policy, a condition
+    readings_by: Sequence[str] = ()  # alternatives by which the publication may be read
+    own: bool = False  # a statement of ours, of what the publication says nothing about; counted apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +332,7 @@ class Study:
     tables: Sequence[Tabulation]
     drawings: Sequence[Drawing]
     parameters: Sequence[Parameter]
+    alternatives: Sequence[Alternative]
     coverage: Sequence[Covered]
     parts: Mapping[str, str]
     checks: str

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from roamsim.errors import UsageError
-from roamsim.study.entries import Cell, Drawing, Experiment, Sequencechart, Study, Tabulation
+from roamsim.study.entries import Cell, Drawing, Experiment, Measured, Sequencechart, Statement, Study, Tabulation
 
 
 def check(study: Study, folder: Path) -> None:
@@ -27,6 +27,7 @@ def check(study: Study, folder: Path) -> None:
         [s.id for s in study.sequences],
         [t.id for t in study.tables],
         [d.id for d in study.drawings],
+        [a.id for a in study.alternatives],
     )
     for ids in kinds:
         for name in ids:
@@ -38,6 +39,7 @@ def check(study: Study, folder: Path) -> None:
     called += [e.measure for e in study.experiments]
     called += [t.published for t in study.tables]
     called += [d.function for e in study.experiments for d in e.dimensions]
+    called += [part.law for s in study.statements for part in _parts(s)]
     measured = [s.function for s in study.statements]
     shown = [t.function for t in study.tables] + [d.function for d in study.drawings]
     for module, file, names in (
@@ -110,7 +112,10 @@ def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
             known(where, str(other.pop("experiment", experiment)), other)
 
     for statement in study.statements:
-        for part in (*statement.measured, *(part for parts in statement.by_reading.values() for part in parts)):
+        for name in statement.readings_by:
+            if name not in {alternative.id for alternative in study.alternatives}:
+                refuse(f"statement {statement.id}: there is no alternative {name!r}")
+        for part in _parts(statement):
             points(f"statement {statement.id}", part.experiment, part, *([part.x] if part.x else []))
     for table in study.tables:
         columns = [table.columns] if table.columns else []
@@ -118,3 +123,8 @@ def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
             points(f"table {table.id}", table.experiment, cell, *table.rows, *table.where, *table.heads, *columns)
         if table.cells and not table.rows:
             refuse(f"table {table.id}: the dimensions of its rows are missing")
+
+
+def _parts(statement: Statement) -> list[Measured]:
+    """What a statement measures, under every reading."""
+    return [*statement.measured, *(part for parts in statement.by_reading.values() for part in parts)]

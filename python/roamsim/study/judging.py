@@ -8,12 +8,14 @@
   takes every point, and any one of them that is not inside prevents it.)
 - A share of counted trials has Wilson's interval, so that no failure in few trials is no certainty.
 - A statement of several parts agrees when every part does, differs when one part does, and is else not decidable.
+- Where an exact law gives the value, the same rule judges the law, and the runs stand beside it (`law.by_law`).
+- What is not decidable says how many replications would decide, if the means stay where they are.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,9 +23,15 @@ from roamsim.statistics import Estimate, student_t_quantile
 
 Verdict = Literal["agrees", "differs", "not decidable"]
 
+Source = Literal["runs", "exact law", "runs and exact law"]
+"""What a verdict comes from."""
+
 #: How far from the middle of its interval, in half-widths, a mean stands before its ends are written out (chosen: it
 #: does not show in two digits).
 ASYMMETRY = 0.05
+
+#: Replications beyond which a value lies at the limit of its rule for any run that can be made (chosen).
+MOST_REPLICATIONS = 10_000
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,10 @@ class Finding:
         decided_by: the one of them that decided, where it was one with an interval.
         rests_on: readings without which the verdict would be another.
         brief: the measured value for the verdict's line; that which decided, unless given.
+        source: what the verdict comes from.
+        replications: of the number that decided; 0 where no number with an interval did.
+        needed: replications that would decide what is not decidable, if the means stay where they are; `None` where
+            no number of runs would.
     """
 
     verdict: Verdict
@@ -58,6 +70,9 @@ class Finding:
     decided_by: Value | None = None
     rests_on: tuple[str, ...] = ()
     brief: str = ""
+    source: Source = "runs"
+    replications: int = 0
+    needed: int | None = None
 
     @property
     def ours(self) -> str:
@@ -73,8 +88,32 @@ class Finding:
         return (self.decided_by.low, self.decided_by.high) if self.decided_by else None
 
 
-def _finding(verdict: Verdict, measured: str, deciding: Value, *others: Value) -> Finding:
-    return Finding(verdict, measured, (*others, deciding), None if math.isnan(deciding.low) else deciding)
+def _finding(
+    verdict: Verdict, measured: str, deciding: Value, *others: Value, samples: int = 0, shrink: float = math.inf
+) -> Finding:
+    """A finding; `shrink` is the factor by which its intervals would have to shrink to decide."""
+    decided_by = None if math.isnan(deciding.low) else deciding
+    needed = replications_needed(samples, shrink) if verdict == "not decidable" else None
+    return Finding(
+        verdict, measured, (*others, deciding), decided_by, replications=samples if decided_by else 0, needed=needed
+    )
+
+
+def replications_needed(samples: int, shrink: float) -> int | None:
+    """Replications at which an interval is narrower by a factor: as many times more as its square.
+
+    `None` where there would have to be more than `MOST_REPLICATIONS`: the value lies at the limit of the rule.
+    """
+    if samples < 2 or not math.isfinite(shrink):
+        return None
+    needed = math.ceil(samples * max(1.0, shrink) ** 2 * (1 - 1e-12))
+    return needed if needed <= MOST_REPLICATIONS else None
+
+
+def _shrink(estimate: Estimate, *limits: float) -> float:
+    """By which factor an interval has to shrink, so that it reaches none of the limits."""
+    distance = min((abs(estimate.mean - limit) for limit in limits if math.isfinite(limit)), default=math.inf)
+    return estimate.half_width / distance if distance else math.inf
 
 
 def value_of(what: str, estimate: Estimate) -> Value:
@@ -87,7 +126,13 @@ def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
     if estimate.samples == 0 or math.isnan(estimate.mean):
         return Finding("not decidable", f"{what}: no value")
     verdict = _beside(estimate.low, estimate.high, low, high)
-    return _finding(verdict, f"{what}: {with_interval(estimate)}", value_of(what, estimate))
+    return _finding(
+        verdict,
+        f"{what}: {with_interval(estimate)}",
+        value_of(what, estimate),
+        samples=estimate.samples,
+        shrink=_shrink(estimate, low, high),
+    )
 
 
 def _beside(low: float, high: float, least: float, most: float) -> Verdict:
@@ -121,7 +166,8 @@ def follows(
         f"{what}: largest deviation {number(worst.mean - formula(at))} at {at:g} "
         f"({with_interval(worst)}, formula {number(formula(at))})"
     )
-    return _finding(verdict, text, value_of(f"{what}, at {at:g}", worst))
+    shrink = max(_shrink(e, formula(x) - tolerance, formula(x) + tolerance) for x, e in curve.items())
+    return _finding(verdict, text, value_of(f"{what}, at {at:g}", worst), samples=worst.samples, shrink=shrink)
 
 
 def positive(estimate: Estimate, what: str) -> Finding:
@@ -130,7 +176,7 @@ def positive(estimate: Estimate, what: str) -> Finding:
         return Finding("not decidable", f"{what}: no value")
     text = f"{what}: {with_interval(estimate)}"
     verdict: Verdict = "agrees" if estimate.low > 0 else "differs" if estimate.high <= 0 else "not decidable"
-    return _finding(verdict, text, value_of(what, estimate))
+    return _finding(verdict, text, value_of(what, estimate), samples=estimate.samples, shrink=_shrink(estimate, 0.0))
 
 
 def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
@@ -150,7 +196,14 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
             if highest < _simultaneous(earlier, len(points))[0]:
                 fall = f"; falls from {number(earlier.mean)} at {before:g} to {number(later.mean)} at {at:g}"
                 return _finding("differs", text + fall, value_of(f"{what}, at {at:g}", later), *ends)
-    return _finding("agrees" if last.low > first.high else "not decidable", text, ends[1], ends[0])
+    verdict: Verdict = "agrees" if last.low > first.high else "not decidable"
+    return _finding(verdict, text, ends[1], ends[0], samples=last.samples, shrink=apart(first, last))
+
+
+def apart(lower: Estimate, upper: Estimate) -> float:
+    """By which factor two intervals have to shrink to lie apart, the upper one above."""
+    distance = upper.mean - lower.mean
+    return (lower.half_width + upper.half_width) / distance if distance > 0 else math.inf
 
 
 def _simultaneous(estimate: Estimate, points: int) -> tuple[float, float]:
@@ -169,10 +222,33 @@ def every(findings: Sequence[Finding]) -> Finding:
         verdict = "differs"
     elif "not decidable" in verdicts or not findings:
         verdict = "not decidable"
-    deciding = [f.decided_by for f in findings if f.verdict == verdict and f.decided_by]
     values = tuple(value for f in findings for value in f.values)
     rests = tuple(dict.fromkeys(text for f in findings for text in f.rests_on))
-    return Finding(verdict, "; ".join(f.measured for f in findings), values, deciding[0] if deciding else None, rests)
+    first = next((f for f in findings if f.verdict == verdict and f.decided_by), None)
+    return Finding(
+        verdict,
+        "; ".join(f.measured for f in findings),
+        values,
+        first.decided_by if first else None,
+        rests,
+        source=_together(f.source for f in findings if verdict == "agrees" or f.verdict == verdict),
+        replications=first.replications if first else 0,
+        needed=_all_decided([f for f in findings if f.verdict == "not decidable"])
+        if verdict == "not decidable"
+        else None,
+    )
+
+
+def _together(sources: Iterable[Source]) -> Source:
+    """What several findings come from."""
+    found = set(sources)
+    return found.pop() if len(found) == 1 else "runs and exact law" if found else "runs"
+
+
+def _all_decided(findings: Sequence[Finding]) -> int | None:
+    """The replications that decide all of several findings that are not decidable."""
+    needed = [f.needed for f in findings]
+    return None if None in needed else max((n for n in needed if n is not None), default=None)
 
 
 def either(findings: Mapping[str, Finding], of: str = "reading") -> Finding:
@@ -194,7 +270,7 @@ def either(findings: Mapping[str, Finding], of: str = "reading") -> Finding:
             continue
         rests = (f"{of} {' or '.join(holding)} alone",) if len(verdicts) > 1 else ()
         first = named[holding[0]]
-        return Finding(first.verdict, measured, values, first.decided_by, (*rests, *first.rests_on))
+        return replace(first, measured=measured, values=values, rests_on=(*rests, *first.rests_on))
     return Finding("not decidable", measured)
 
 

@@ -43,7 +43,9 @@ class Outcome:
         figures: rows of each figure by its id.
         statements: one mapping a statement: id, published, source, ours, measured, interval, verdict, rule, what
             the verdict rests on, and why it differs; `ours` is the value that decided with its interval, `values` are
-            all measured numbers, and `interval` is that of `interval_of`.
+            all measured numbers, and `interval` is that of `interval_of`. `own` marks a statement that is ours, not
+            the publication's; `judged_by` says what the verdict comes from, `turned_by` which alternatives turn it
+            round, and `replications_needed` how many would decide where these `replications` do not.
         checks: comparisons with closed forms.
         pictures: sequence charts and drawings by their id, as SVG; those that show data as Vega-Lite specifications.
         tables: rows of each table by its id.
@@ -132,16 +134,17 @@ class Outcome:
 
     def summary(self) -> str:
         """A few lines for a terminal."""
-        counts = {
-            verdict: sum(str(s["verdict"]) == verdict for s in self.statements)
-            for verdict in ("agrees", "differs", "not decidable")
-        }
         bad = failed(self.checks)
         lines = [f"{self.study.title} ({self.level})", "", *textwrap.wrap(self.answer, 100), ""]
         lines += [f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements]
         lines += [
             "",
-            f"statements: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}",
+            f"statements: {_tally(self.statements, own=False)}",
+            *(
+                [f"statements of ours: {_tally(self.statements, own=True)}"]
+                if any(s["own"] for s in self.statements)
+                else []
+            ),
             *(
                 [f"closed-form checks: {len(self.checks) - len(bad)} of {len(self.checks)} hold"]
                 if self.checks
@@ -172,13 +175,19 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             "This is the quick look: short traffic, coarse steps and few replications, so the intervals are wide. "
             f"`roamsim study run {study.name}` runs the whole publication."
         )
-    report.statements([_statement(statement, outcome.level) for statement in outcome.statements])
+    published = [statement for statement in outcome.statements if not statement["own"]]
+    own = [statement for statement in outcome.statements if statement["own"]]
+    report.statements([_statement(statement, outcome.level) for statement in published])
     report.text(
-        f"{_counts(outcome.statements)}. Each statement was split into clauses that can be checked; a line "
+        f"{_counts(published)}. Each statement was split into clauses that can be checked; a line "
         "unfolds to the rule of its verdict, all measured values and, where it differs, the reason. Values stand "
-        "with 95 % intervals. A clause that differs is a result, not a failure.\n\n"
+        "with 95 % intervals. A verdict comes from runs, from an exact law, or from both; its line says which. "
+        "A clause that differs is a result, not a failure.\n\n"
         f"Published as: {study.published_as}"
     )
+    if own:
+        report.text(f"**Statements of ours.** The publication says nothing about these. {_counts(own)}.")
+        report.statements([_statement(statement, outcome.level) for statement in own])
     for part, title in study.parts.items():
         figures = [figure for figure in study.figures if figure.part == part]
         sequences = [sequence for sequence in study.sequences if sequence.part == part]
@@ -242,7 +251,10 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
 
 def _statement(statement: Mapping[str, Any], level: Level) -> dict[str, Any]:
     """A statement as the report shows it: its numbers stand in `measured` already."""
-    shown = {key: value for key, value in statement.items() if value is not None and key != "values"}
+    kept = ("values", "own", "turned_by", "replications", "replications_needed")
+    shown = {key: value for key, value in statement.items() if value is not None and key not in kept}
+    if statement["verdict"] == "not decidable":
+        shown["ours"] = "; ".join(filter(None, (statement["ours"], _what_would_decide(statement))))
     if level == "quick" and shown.pop("why", None) not in (None, NO_REASON):
         # Reasons are written of the full run. Beside other numbers they would claim what these may not show.
         shown["why"] = "the reason stands in the report of the full run, whose numbers it names"
@@ -250,6 +262,21 @@ def _statement(statement: Mapping[str, Any], level: Level) -> dict[str, Any]:
         low, high = statement["interval"]
         shown["interval"] = f"{number(low)} … {number(high)} ({shown.pop('interval_of')})"
     return shown
+
+
+def _what_would_decide(statement: Mapping[str, Any]) -> str:
+    """How many replications would decide a statement that these do not."""
+    if statement["replications_needed"] is None:
+        return "no number of runs would decide" if statement["replications"] else ""
+    return (
+        f"about {statement['replications_needed']} replications would decide, these are {statement['replications']}"
+    )
+
+
+def _tally(statements: Sequence[Mapping[str, Any]], *, own: bool) -> str:
+    """How many of the publication's statements, or of ours, have each verdict."""
+    words = [str(statement["verdict"]) for statement in statements if statement["own"] == own]
+    return ", ".join(f"{words.count(verdict)} {verdict}" for verdict in VERDICT_WORDS)
 
 
 def _covered(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -117,6 +117,15 @@ def update(outcome: Outcome) -> Path:
     return write_whole(path_of(outcome.study, outcome.level), f"{lines}\n".encode())
 
 
+def turned_in_full(study: Study) -> dict[tuple[str, str], list[str]]:
+    """What turns a statement's verdict round by the reference of the full run, by statement and verdict."""
+    try:
+        statements = json.loads(path_of(study, "full").read_text(encoding="utf-8"))["statements"]
+        return {(name, one["verdict"]): list(one.get("turned_by", [])) for name, one in statements.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
 def _kept(outcome: Outcome) -> dict[str, Any]:
     """What the reference keeps of a run."""
     made = [f"roamsim {outcome.version}", outcome.made_with.get("commit", "")]
@@ -129,6 +138,7 @@ def _kept(outcome: Outcome) -> dict[str, Any]:
                 statement["id"]: {
                     "verdict": statement["verdict"],
                     "values": [list(value.values()) for value in statement["values"]],
+                    **({"turned_by": statement["turned_by"]} if statement["turned_by"] else {}),
                 }
                 for statement in outcome.statements
             },
@@ -146,6 +156,9 @@ def _moved(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Moved]
         words, values = (was or {}).get("verdict", ""), _values(was)
         if words != (is_ or {}).get("verdict", ""):
             yield Moved(f"statement {name}, verdict", words, (is_ or {}).get("verdict", ""))
+        turned = ["; ".join((one or {}).get("turned_by", [])) for one in (was, is_)]
+        if was and is_ and turned[0] != turned[1]:
+            yield Moved(f"statement {name}, what turns it round", *(words or "nothing" for words in turned))
         current = _values(is_)
         for what in _names(values, current):
             if not _same(values.get(what), current.get(what)):

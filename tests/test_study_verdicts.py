@@ -1,0 +1,149 @@
+"""Where verdicts come from: runs, laws, readings, and what they rest on by the alternatives that were run."""
+
+import math
+from pathlib import Path
+
+import pytest
+from roamsim import study
+from roamsim.statistics import mean
+from roamsim.study.judging import Finding, every, positive, replications_needed, within
+from roamsim.study.law import by_law, exact
+from small_study import change, refused
+
+#: Eight samples of mean 0.5 and deviation 0.1: their interval is 0.5 +- 2.365 * 0.1 * sqrt(8/7) / sqrt(8) = 0.0894.
+WIDE = mean([0.4, 0.6] * 4)
+
+
+def test_a_law_decides_where_runs_do_not_and_runs_stand_beside_it() -> None:
+    runs = within(WIDE, 0.45, 0.55, "success")
+    found = by_law(runs, within(exact(0.5), 0.45, 0.55, "success"))
+    assert (runs.verdict, runs.source) == ("not decidable", "runs")
+    assert (found.verdict, found.source, found.needed) == ("agrees", "exact law", None)
+    assert found.measured == "success: 0.500 ± 0.089; exact law: success: 0.5"
+    # What stands on the line is what was measured.
+    assert found.ours == "success: 0.500 ± 0.089"
+    assert [(value.what, value.mean) for value in found.values] == [("success", 0.5), ("exact law, success", 0.5)]
+
+
+def test_runs_that_agree_with_a_law_are_named_with_it_and_runs_that_contradict_it_leave_it_open() -> None:
+    runs = within(WIDE, 0.0, 1.0, "success")
+    assert by_law(runs, within(exact(0.5), 0.0, 1.0, "success")).source == "runs and exact law"
+    found = by_law(runs, within(exact(1.5), 0.0, 1.0, "success"))
+    assert found.verdict == "not decidable"
+    assert found.measured.endswith("the runs contradict the law")
+
+
+def test_parts_by_runs_and_by_law_make_a_verdict_of_both() -> None:
+    runs = within(WIDE, 0.0, 1.0, "success")
+    law = by_law(within(WIDE, 0.45, 0.55, "b"), within(exact(0.5), 0.45, 0.55, "b"))
+    assert every([runs, law]).source == "runs and exact law"
+    assert every([law]).source == "exact law"
+    # Only the parts that differ make a difference.
+    assert every([law, within(WIDE, 2.0, 3.0, "c")]).source == "runs"
+
+
+def test_what_is_not_decidable_says_how_many_replications_would_decide() -> None:
+    # 0.0894 has to shrink below the 0.05 to either limit: 8 (0.0894 / 0.05)^2 = 25.6.
+    assert within(WIDE, 0.45, 0.55, "success").needed == 26
+    # A difference of 0.01 +- 0.02: four times as many.
+    assert positive(mean([0.01 + d for d in (-0.02, 0.02)] * 5), "gain").needed == pytest.approx(
+        10 * (2.2622 * 0.02 * math.sqrt(10 / 9) / math.sqrt(10) / 0.01) ** 2, abs=1
+    )
+    # At the limit no number of runs decides, and a finding without one needs none.
+    assert within(WIDE, 0.5, 1.0, "success").needed is None
+    assert replications_needed(8, 1000.0) is None
+    assert within(WIDE, 0.0, 1.0, "success").needed is None
+    # Of several parts the one that needs most.
+    assert every([within(WIDE, 0.45, 0.55, "a"), within(WIDE, 0.42, 1.0, "b")]).needed == 26
+    assert every([within(WIDE, 0.45, 0.55, "a"), Finding("not decidable", "no value")]).needed is None
+
+
+ALTERNATIVE = """
+[[alternative]]
+id = "lossless"
+name = "a wire without loss"
+instead_of = "a lossy wire"
+experiments = ["lossy"]
+set = { "link.path.loss.probability" = 0.0 }
+"""
+
+
+def test_a_verdict_rests_on_what_an_alternative_turns_round(small: Path, tmp_path: Path) -> None:
+    with (small / "study.toml").open("a") as definition:
+        definition.write(ALTERNATIVE)
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    first, second = outcome.statements
+    # Without loss everything arrives, so that the difference of statement 2 is one of the loss; 1 has none anyway.
+    assert (first["verdict"], first["turned_by"], first["rests_on"]) == ("agrees", [], None)
+    assert second["verdict"] == "differs"
+    assert second["rests_on"] == "messages of 100 B; a lossy wire (with a wire without loss it agrees)"
+    # The runs of the alternative are an experiment of their own.
+    rows = outcome.data.rows("lossy~lossless", kind="indication", loss=0.5)
+    assert {row["success_rate"] for row in rows} == {1.0}
+    assert {row["success_rate"] for row in outcome.data.rows("lossy", kind="indication", loss=0.5)} != {1.0}
+    page = outcome.report.read_text()
+    assert "with a wire without loss it agrees" in page
+
+
+def test_a_reading_may_make_a_statement_agree(small: Path, tmp_path: Path) -> None:
+    with (small / "study.toml").open("a") as definition:
+        definition.write(ALTERNATIVE)
+    change(small, "statements.toml", 'rests_on = "messages of 100 B"', 'readings_by = ["lossless"]')
+    second = study.run(small, level="quick", out=tmp_path / "out").statements[1]
+    assert (second["verdict"], second["rests_on"]) == ("agrees", "reading a wire without loss alone")
+
+
+def test_a_quick_look_names_what_the_full_run_found(small: Path, tmp_path: Path) -> None:
+    (small / "reference-full.json").write_text(
+        '{"statements": {"1": {"verdict": "agrees", "turned_by": ["an ACK at once"]}, "2": {"verdict": "agrees", '
+        '"turned_by": ["what another verdict rests on"]}}}'
+    )
+    first, second = study.run(small, level="quick", out=tmp_path / "out").statements
+    assert (first["rests_on"], first["turned_by"]) == ("an ACK at once", [])
+    assert second["rests_on"] == "messages of 100 B"
+
+
+def test_statements_of_ours_are_counted_apart(small: Path, tmp_path: Path) -> None:
+    change(small, "statements.toml", 'if_differs = "what is lost is lost"', "own = true")
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    assert "1 of 1 statements agree" in outcome.answer
+    assert "statements: 1 agrees, 0 differs, 0 not decidable\n" in outcome.summary()
+    assert "statements of ours: 0 agrees, 1 differs, 0 not decidable\n" in outcome.summary()
+    page = outcome.report.read_text()
+    assert "Of 1 clauses 1 agrees" in page
+    assert "Statements of ours" in page
+
+
+def test_alternatives_that_are_not_there_are_refused(small: Path) -> None:
+    message = "statement 2: there is no alternative 'lossless'"
+    refused(small, "statements.toml", 'rests_on = "messages of 100 B"', 'readings_by = ["lossless"]', message)
+    with (small / "study.toml").open("a") as definition:
+        definition.write(ALTERNATIVE)
+    message = "alternative lossless: there is no experiment 'lost'"
+    refused(small, "study.toml", 'experiments = ["lossy"]\nset', 'experiments = ["lost"]\nset', message)
+
+
+def test_a_law_in_the_entry_of_a_statement(small: Path, tmp_path: Path) -> None:
+    """200 messages a replication do not tell (1-p)^2 to 0.001; the law does."""
+    with (small / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "3"
+published = "Success of requests is (1-p)^2."
+rule = "Within 0.001, at every loss; and at a loss of one half 0.75 below that without."
+measured = [
+  { experiment = "lossy", column = "success_rate", where = { kind = "request" }, x = "loss", follows = ["(1 - x) * (1 - x)", 0.001], law = "success", label = "curve" },
+  { experiment = "lossy", column = "success_rate", where = { kind = "request", loss = 0.0 }, less = { loss = 0.5 }, within = [0.7499, 0.7501], law = "success", label = "fall" },
+]
+"""
+        )
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    third = outcome.statements[2]
+    assert (third["verdict"], third["judged_by"]) == ("agrees", "exact law")
+    assert "exact law: fall: 0.75" in third["measured"]
+    # What a law does not bear out differs, however few the runs.
+    change(small, "statements.toml", "(1 - x) * (1 - x)", "1 - x - x / 4")
+    third = study.run(small, level="quick", out=tmp_path / "out").statements[2]
+    assert third["verdict"] == "differs"
+    refused(small, "statements.toml", 'law = "success", label = "fall"', 'law = "unknown"', "no function 'unknown'")
