@@ -161,6 +161,7 @@ def test_reno_hands_over_and_transfers(loaded: study.Study) -> None:
 def test_gains_are_of_means_in_pairs(loaded: study.Study) -> None:
     class Two(Data):
         def __init__(self) -> None:
+            self._read: set[str] = set()
             self._tables = {"bandwidths": "flows"}
             self._labels = {"bandwidths": {"protocol": ["TCP Reno", "SCTP"]}}
             self._rows = {
@@ -182,6 +183,7 @@ def module_of(loaded: study.Study, exhibit: str) -> ModuleType:
 def rows_as_data(table: str, rows: list[dict[str, Any]], labels: Mapping[str, list[Any]]) -> Data:
     class Given(Data):
         def __init__(self) -> None:
+            self._read: set[str] = set()
             self._tables = {"bandwidths": table, "recovery-map": table}
             self._labels = {name: dict(labels) for name in self._tables}
             self._rows = {(name, table): rows for name in self._tables}

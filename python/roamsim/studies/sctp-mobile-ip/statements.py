@@ -1,7 +1,7 @@
 """Measurements of the published statements, one function a clause; the rule of each stands in statements.toml.
 
 Clauses 2 and 3 are about all 30 pairs of bandwidths. They are judged with SCTP by either RFC, and with conditions of
-the walk changed: a verdict that is another one there rests on the conditions as chosen. A table of the report has all.
+the walk changed: a verdict that is another one there rests on the conditions as chosen. The report has a table of it.
 """
 
 from __future__ import annotations
