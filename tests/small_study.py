@@ -49,7 +49,7 @@ indication = {}
 request = { "signalling.mih.kind" = "request" }
 
 [dimension]
-loss = { path = "link.path.loss.probability", quick = "0,0.5", full = "0:0.5:0.1" }
+loss = { path = "link.path.loss.probability", quick = "0,0.5", full = "0,0.5" }
 size_bytes = { function = "size", quick = "100", full = "100,200" }
 
 [[experiment]]

@@ -297,7 +297,7 @@ def test_a_study_that_was_stopped_goes_on_in_its_folder_and_no_other_one_writes_
 def test_other_levels_and_seeds_are_other_runs(small: Path, tmp_path: Path) -> None:
     quick = study.run(small, level="quick", out=tmp_path / "out")
     full = study.run(small, out=tmp_path / "out")
-    assert (full.effort.made, full.effort.kept) == (72, 0)  # 2 kinds x 2 sizes x 6 losses x 3 replications
+    assert (full.effort.made, full.effort.kept) == (24, 0)  # 2 kinds x 2 sizes x 2 losses x 3 replications
     other = study.run(small, level="quick", out=tmp_path / "out", seed=2)
     assert other.effort.made == 8
     assert other.figures != quick.figures
@@ -358,7 +358,7 @@ def test_studies_are_found_by_name(small: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(small.parent.parent)
     assert study.available()["small"] == small
     assert study.load("small").title == "A small study"
-    assert "72 runs" in study.show(study.load("small"))
+    assert "24 runs" in study.show(study.load("small"))
     with pytest.raises(UsageError, match=r"no study 'smal'; there are: .*small"):
         study.load("smal")
 
@@ -392,7 +392,7 @@ def test_runs_that_experiments_share_are_counted_once(small: Path, tmp_path: Pat
     told = study.show(study.load(small))
     assert "quick: 12 runs of 2 experiments" in told
     # The second experiment has two of the three replications of each point of the first.
-    assert "full: 72 runs of 2 experiments" in told
+    assert "full: 24 runs of 2 experiments" in told
     # What there is none of has no heading.
     one = study.load(small)
     bare = study.show(replace(one, experiments=one.experiments[:1], figures=[], sequences=[]))

@@ -1,13 +1,16 @@
 """Where verdicts come from: runs, laws, readings, and what they rest on by the alternatives that were run."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from roamsim import study
 from roamsim.statistics import mean
+from roamsim.study.figures import specification
 from roamsim.study.judging import Finding, every, positive, replications_needed, within
 from roamsim.study.law import by_law, exact
+from roamsim.study.shown import beyond
 from small_study import change, refused
 
 #: Eight samples of mean 0.5 and deviation 0.1: their interval is 0.5 +- 2.365 * 0.1 * sqrt(8/7) / sqrt(8) = 0.0894.
@@ -147,3 +150,41 @@ measured = [
     third = study.run(small, level="quick", out=tmp_path / "out").statements[2]
     assert third["verdict"] == "differs"
     refused(small, "statements.toml", 'law = "success", label = "fall"', 'law = "unknown"', "no function 'unknown'")
+
+
+def test_a_quick_look_does_not_draw_what_it_cannot_say(small: Path, tmp_path: Path) -> None:
+    # Two places say nothing of a course that the full run has at six.
+    change(small, "study.toml", 'full = "0,0.5" }', 'full = "0:0.5:0.1" }')
+    change(small, "study.toml", 'id = "messages"', 'id = "messages"\nfull_only = true')
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    assert list(outcome.figures) == []
+    assert "messages" not in outcome.tables
+    page = outcome.report.read_text()
+    assert "Left to the full run, since so few runs cannot say it:" in page
+    assert "Success of requests; Messages by loss." in page
+    # A figure that has no more places in full is drawn.
+    change(small, "study.toml", 'full = "0:0.5:0.1" }', 'full = "0,0.5" }')
+    assert list(study.run(small, level="quick", out=tmp_path / "out").figures) == [
+        "success-indication",
+        "success-request",
+    ]
+
+
+def test_exhibits_carry_the_caption_of_the_publication_and_grey_is_ours(small: Path, tmp_path: Path) -> None:
+    change(small, "study.toml", 'quick = "0,0.5", full = "0,0.5" }', 'values = "0,0.25,0.5" }')
+    change(
+        small,
+        "figures.toml",
+        'y_title = "Success (%)"',
+        'y_title = "Success (%)"\nshows = "figure 7"\npublished_x = [0, 25]',
+    )
+    change(small, "study.toml", 'id = "messages"', 'id = "messages"\nshows = "ours"')
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    page = outcome.report.read_text()
+    assert "Success of requests (figure 7)" in page
+    assert "Messages by loss (ours)" in page
+    assert "Grey: ours, beyond the published range of 0 to 25." in page
+    figure = outcome.study.figures[0]
+    grey = specification(figure, outcome.figures[figure.id])["layer"][0]
+    assert grey["data"]["values"] == [{"start": 25.0, "end": 50.0}]
+    assert beyond(replace(figure, published_x=[0, 50]), outcome.figures[figure.id]) == []

@@ -268,6 +268,7 @@ def _conclude(
     from roamsim.study.drawings import drawn
     from roamsim.study.figures import figure_rows
     from roamsim.study.sequences import picture
+    from roamsim.study.shown import is_shown
     from roamsim.study.verdicts import verdict
 
     statements = []
@@ -303,18 +304,19 @@ def _conclude(
         level=level,
         seed=seed,
         answer=answer(study, data, findings),
-        figures={figure.id: figure_rows(study, figure, data) for figure in study.figures},
+        figures={f.id: figure_rows(study, f, data) for f in study.figures if is_shown(study, f, level)},
         statements=statements,
         checks=study.function(study.checks)(data) if study.checks else [],
         pictures={
-            **{sequence.id: picture(study, sequence, seed) for sequence in study.sequences},
-            **{drawing.id: drawn(study, drawing, data, seed) for drawing in study.drawings},
+            **{s.id: picture(study, s, seed) for s in study.sequences if is_shown(study, s, level)},
+            **{d.id: drawn(study, d, data, seed) for d in study.drawings if is_shown(study, d, level)},
         },
         tables={
             table.id: study.exhibit(table.function)(data)
             if table.function
             else filled(table, data, study.function(table.published) if table.published else None)
             for table in study.tables
+            if is_shown(study, table, level)
         },
         data=data,
         effort=effort,

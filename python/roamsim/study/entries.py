@@ -192,6 +192,9 @@ class Figure:
     logarithmic: bool = False
     note: str = ""
     clauses: Sequence[str] = ()  # the statements that it bears on
+    shows: str = ""  # the number or caption that the publication has for it; "ours" where it has none
+    published_x: Sequence[float] = ()  # from where to where the publication shows it, in the unit of the axis
+    full_only: bool = False  # not drawn at the quick level
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +237,8 @@ class Sequencechart:
     set: Mapping[str, Any] = field(default_factory=dict)
     function: str = ""  # of study.py: settings for the values of `each`
     values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this chart stands for
+    shows: str = ""  # as of a figure
+    full_only: bool = False  # as of a figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +264,8 @@ class Tabulation:
     heads: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     folded: bool = False
+    shows: str = ""  # as of a figure
+    full_only: bool = False  # as of a figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +287,8 @@ class Drawing:
     trace: Sequence[str] = ()
     note: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this drawing stands for
+    shows: str = ""  # as of a figure
+    full_only: bool = False  # as of a figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,10 +367,14 @@ class Study:
         return getattr(self.exhibits, name)  # type: ignore[no-any-return]
 
     @property
+    def shown(self) -> list[Figure | Tabulation | Drawing | Sequencechart]:
+        """The exhibits: figures, tables, drawings and sequence charts."""
+        return [*self.figures, *self.tables, *self.drawings, *self.sequences]
+
+    @property
     def exhibit_ids(self) -> list[str]:
         """Of figures, tables, drawings and sequence charts."""
-        ids = [figure.id for figure in self.figures] + [table.id for table in self.tables]
-        return ids + [drawing.id for drawing in self.drawings] + [chart.id for chart in self.sequences]
+        return [one.id for one in self.shown]
 
     def covered_exhibits(self, entry: Covered) -> list[str]:
         """The ids of the exhibits that an entry of the coverage names."""

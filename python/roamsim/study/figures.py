@@ -10,6 +10,7 @@ from roamsim.pictures.charts import BESIDE, COLOURS, NAMED
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
 from roamsim.study.metric import estimate_of, is_share, values_of
+from roamsim.study.shown import beyond
 
 if TYPE_CHECKING:
     import altair
@@ -19,6 +20,9 @@ MARKED = 12
 
 #: How far apart these are, of what a value has (chosen).
 APART = 0.5
+
+#: How grey that is which lies beyond the published range (chosen: it shows on both grounds and covers nothing).
+BEYOND_OPACITY = 0.14
 
 #: Pixels beyond the ends of an axis, so that points at the ends are drawn whole.
 EDGE = 4
@@ -170,9 +174,21 @@ def specification(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> dict[str
     switch = {"type": "point", "fields": [field], "toggle": "true"}
     alone = [{"name": "alone", "select": switch, "bind": "legend"}] if switched else []
     spec["layer"][-1]["params"] = [zoom, *alone]
+    grey = [] if _beside(figure, rows) else beyond(figure, rows)
+    if grey:
+        spec["layer"].insert(0, _grey(grey, spec["layer"][-1]["encoding"]["x"]))
     # Curves that dashes tell apart have names in the legend too.
     longest = [*names, *(curve.label for curve in figure.y if len(figure.y) > 1)]
     return {**spec, "usermeta": {"legend": longest if switched or len(figure.y) > 1 else []}}
+
+
+def _grey(parts: Sequence[tuple[float, float]], x: Mapping[str, Any]) -> dict[str, Any]:
+    """A layer that greys parts of the axis, behind all others."""
+    return {
+        "data": {"values": [{"start": start, "end": end} for start, end in parts]},
+        "mark": {"type": "rect", "color": "#808080", "opacity": BEYOND_OPACITY, "clip": True},
+        "encoding": {"x": {**x, "field": "start"}, "x2": {"field": "end"}},
+    }
 
 
 def _beside(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> bool:

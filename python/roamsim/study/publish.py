@@ -15,10 +15,21 @@ from roamsim.errors import CheckFailed
 from roamsim.pages.page import Report
 from roamsim.study.checks import Check, failed, limit
 from roamsim.study.data import Data
-from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Study
+from roamsim.study.definition import (
+    FILES,
+    OPTIONAL_FILES,
+    Drawing,
+    Figure,
+    Level,
+    Parameter,
+    Sequencechart,
+    Study,
+    Tabulation,
+)
 from roamsim.study.figures import specification
 from roamsim.study.judging import number
 from roamsim.study.runs import Effort, Planned
+from roamsim.study.shown import caption, is_shown, note
 
 #: What stands beside a difference whose study gives no reason for it.
 NO_REASON = "no reason is known yet"
@@ -84,7 +95,7 @@ class Outcome:
             "answer": self.answer,
             "figures": {name: [dict(row) for row in rows] for name, rows in self.figures.items()},
             "tables": {name: [dict(row) for row in rows] for name, rows in self.tables.items()},
-            "axes": {figure.id: _axes(figure) for figure in self.study.figures},
+            "axes": {figure.id: _axes(figure) for figure in self.study.figures if figure.id in self.figures},
             "statements": [dict(statement) for statement in self.statements],
             "coverage": self.coverage(),
             "checks": [
@@ -189,32 +200,36 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         report.text(f"**Statements of ours.** The publication says nothing about these. {_counts(own)}.")
         report.statements([_statement(statement, outcome.level) for statement in own])
     for part, title in study.parts.items():
-        figures = [figure for figure in study.figures if figure.part == part]
-        sequences = [sequence for sequence in study.sequences if sequence.part == part]
-        tables = [table for table in study.tables if table.part == part]
-        drawings = [drawing for drawing in study.drawings if drawing.part == part]
-        if not (figures or sequences or tables or drawings):
+        here = [one for one in study.shown if one.part == part]
+        if not here:
             continue
         report.heading(title)
+        drawn = [one for one in here if is_shown(study, one, outcome.level)]
+        figures = [one for one in drawn if isinstance(one, Figure)]
+        sequences = [one for one in drawn if isinstance(one, Sequencechart)]
+        tables = [one for one in drawn if isinstance(one, Tabulation)]
+        drawings = [one for one in drawn if isinstance(one, Drawing)]
+        if left_out := [one.title for one in here if one not in drawn]:
+            report.text(f"Left to the full run, since so few runs cannot say it: {'; '.join(left_out)}.")
         for figure in figures:
             # The charts have one form, which tests draw: checking each against Altair's schema is slow.
             with debug_mode(False):
                 report.figure(
                     figure.id,
                     specification(figure, outcome.figures[figure.id]),
-                    figure.title,
-                    figure.note or None,
+                    caption(figure),
+                    note(figure, outcome.figures[figure.id]) or None,
                     statements=figure.clauses,
                 )
         for table in tables:
-            report.table(outcome.tables[table.id], table.title, table.note or None, folded=table.folded)
+            report.table(outcome.tables[table.id], caption(table), table.note or None, folded=table.folded)
         for drawing in drawings:
             made = outcome.pictures[drawing.id]
             add: Any = report.picture if isinstance(made, str) else report.figure
-            add(drawing.id, made, drawing.title, drawing.note or None)
+            add(drawing.id, made, caption(drawing), drawing.note or None)
         for sequence in sequences:
             picture = str(outcome.pictures[sequence.id])
-            report.picture(sequence.id, picture, sequence.title, _sentence(sequence.remark) or None)
+            report.picture(sequence.id, picture, caption(sequence), _sentence(sequence.remark) or None)
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(
@@ -236,6 +251,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         [
             {"figure": f.id, "experiments": ", ".join(f.experiments), "rows": len(outcome.figures[f.id])}
             for f in study.figures
+            if f.id in outcome.figures
         ],
         "Figures and their experiments",
         max_rows=1000,
