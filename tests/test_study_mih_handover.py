@@ -236,6 +236,7 @@ class MadeUp(Data):
     """Rows of `handovers` or `edge` whose values are a function of their labels, in four replications."""
 
     def __init__(self, values: Callable[[dict[str, Any]], dict[str, Any]], experiment: str = "handovers") -> None:
+        self._read: set[str] = set()
         labels = {
             "start": ["mobile", "network, local", "network, remote"],
             "transport": list(TRANSPORTS),

@@ -117,6 +117,7 @@ class Levels(Data):
     """Runs whose throughput is made up: of each variant, at each point, in two replications."""
 
     def __init__(self, level: dict[str, float]) -> None:
+        self._read: set[str] = set()
         self.level = level
         rows = [
             {
@@ -206,6 +207,7 @@ class Seconds(Data):
     """Walks whose throughput is made up: of each variant, in each second, in two replications."""
 
     def __init__(self, level: dict[str, float], by_speed: dict[int, float]) -> None:
+        self._read: set[str] = set()
         rows = [
             {"variant": variant, "ifq": ifq, "retransmissions": count, "speed_kmh": speed, "second": second}
             | {"replication": replication, "throughput_bps": rate * by_speed[speed] * (1 + replication / 100)}

@@ -15,10 +15,12 @@ from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Label
-from roamsim.study.judging import Finding, Value, Verdict, number, value_of, with_interval, within
+from roamsim.study.judging import Finding, Value, Verdict, either, number, value_of, with_interval, within
 
-RENO, SACK, SCTP = "TCP Reno", "TCP SACK", "SCTP"
-PROTOCOLS = (RENO, SACK, SCTP)
+from .gains import average, gains, over_replications
+
+RENO, SACK, SCTP, SCTP_2960 = "TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)"
+PROTOCOLS = (RENO, SACK, SCTP, SCTP_2960)
 SEGMENT_BYTES = 1000
 
 #: A level agrees when the whole interval of ours lies within this share of it.
@@ -50,6 +52,12 @@ def published() -> dict[tuple[str, float, int], int]:
     }
 
 
+def published_level(protocol: str, wire: Label, radio: Label) -> int:
+    """The published segments of a protocol; those of SCTP stand beside both RFCs."""
+    of = SCTP if protocol == SCTP_2960 else protocol
+    return published()[of, float(wire), int(radio)]
+
+
 def segments(row: Row) -> float:
     """Segments received by the correspondent node."""
     return float(row["delivered_bytes"]) / SEGMENT_BYTES
@@ -58,16 +66,16 @@ def segments(row: Row) -> float:
 def over_published(data: Data, experiment: str, protocol: str, wire: Label, radio: Label) -> Estimate:
     """Ours over the published level, with its interval."""
     here = data.estimate(experiment, segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
-    there = published()[protocol, float(wire), int(radio)]
+    there = published_level(protocol, wire, radio)
     return replace(here, mean=here.mean / there, low=here.low / there, high=here.high / there)
 
 
-def _cells(data: Data, experiment: str = "bandwidths") -> dict[tuple[str, float, int], Estimate]:
+def _cells(data: Data, sctp: str) -> dict[tuple[str, float, int], Estimate]:
     return {
-        (protocol, float(wire), int(radio)): over_published(data, experiment, protocol, wire, radio)
-        for protocol in PROTOCOLS
-        for wire in data.labels(experiment, "wireline_kbps")
-        for radio in data.labels(experiment, "radio_kbps")
+        (protocol, float(wire), int(radio)): over_published(data, "bandwidths", protocol, wire, radio)
+        for protocol in (RENO, SACK, sctp)
+        for wire in data.labels("bandwidths", "wireline_kbps")
+        for radio in data.labels("bandwidths", "radio_kbps")
     }
 
 
@@ -76,8 +84,14 @@ def _verdict(ratio: Estimate) -> Verdict:
 
 
 def levels(data: Data) -> Finding:
-    """2i: every level."""
-    cells = _cells(data)
+    """2i: every level, with SCTP by either RFC."""
+    readings = {"RFC 9260": _levels(data, SCTP), "RFC 2960": _levels(data, SCTP_2960)}
+    brief = "; ".join(f"{name}: {finding.brief}" for name, finding in readings.items())
+    return replace(either(readings, "SCTP by"), brief=brief)
+
+
+def _levels(data: Data, sctp: str) -> Finding:
+    cells = _cells(data, sctp)
     verdicts = [_verdict(ratio) for ratio in cells.values()]
     counts = {name: verdicts.count(name) for name in ("agrees", "differs", "not decidable")}
     far = sum(not 0.5 <= ratio.mean <= 1.5 for ratio in cells.values())
@@ -125,29 +139,29 @@ def levels_by_bandwidth(data: Data) -> list[dict[str, Any]]:
 def _geometric(data: Data, experiment: str, protocol: str, **at: Any) -> Estimate:
     """The geometric mean over cells in each replication, and over replications its mean with an interval."""
     logarithms: dict[int, list[float]] = {}
-    there = published()
     for row in data.rows(experiment, protocol=protocol, **at):
-        level = there[protocol, float(row["wireline_kbps"]), int(row["radio_kbps"])]
+        level = published_level(protocol, row["wireline_kbps"], row["radio_kbps"])
         logarithms.setdefault(row["replication"], []).append(math.log(segments(row) / level))
     of_logarithm = statistics.mean([fmean(logarithms[r]) for r in sorted(logarithms)])
     low, mean, high = (math.exp(x) for x in (of_logarithm.low, of_logarithm.mean, of_logarithm.high))
     return replace(of_logarithm, mean=mean, low=low, high=high)
 
 
-def mean_of_published(behind: str, ahead: str, wires: Sequence[float] | None, radios: Sequence[int]) -> float:
-    """The published gain in percent, averaged over pairs of bandwidths (all wires: None)."""
+def mean_of_published(behind: str, ahead: str, wires: Sequence[float] | None, radios: Sequence[int] | None) -> float:
+    """The published gain in percent, averaged over pairs of bandwidths (all: `None`)."""
     there = published()
     return fmean(
         100 * (there[ahead, wire, radio] / there[behind, wire, radio] - 1)
         for protocol, wire, radio in there
-        if protocol == ahead and (wires is None or wire in wires) and radio in radios
+        if protocol == ahead and (wires is None or wire in wires) and (radios is None or radio in radios)
     )
 
 
 def beside_mean(
-    gain: Estimate, behind: str, ahead: str, wires: Sequence[float] | None, radios: Sequence[int]
+    data: Data, experiment: str, behind: str, ahead: str, wires: Sequence[float] | None, radios: Sequence[int]
 ) -> Finding:
     """A mean gain in percent against the published mean over the same pairs, within a quarter of it."""
-    there = mean_of_published(behind, ahead, wires, radios)
+    there = mean_of_published(behind, SCTP if ahead == SCTP_2960 else ahead, wires, radios)
+    gain = over_replications(gains(data, experiment, behind, ahead), average(wires, radios))
     what = f"gain of {ahead} over {behind} (%), published mean {number(round(there, 1))}"
     return within(gain, 0.75 * there, 1.25 * there, what)

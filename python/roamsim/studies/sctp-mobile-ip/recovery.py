@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from roamsim import statistics
 from roamsim.study.data import Data
-from roamsim.study.judging import Finding, Value, positive, with_interval
+from roamsim.study.definition import Label
+from roamsim.study.judging import Finding, Value, either, positive, with_interval, yes
 
-RENO, SACK, SCTP = "TCP Reno", "TCP SACK", "SCTP"
+from .levels import RENO, SACK, SCTP, SCTP_2960
+
 PUBLISHED_S = {RENO: 18.0, SACK: 6.5}
 TOLERANCE = 0.25
+#: What "time to recover" may mean, by the column of `repair` that it is.
+READINGS = {"from the first loss": "repaired_s", "from the first retransmission": "resent_s"}
 ALL_BLOCKS = "as many as fit"
 
 
@@ -23,10 +29,10 @@ class Place(NamedTuple):
     window: int
 
 
-def _map(data: Data, protocol: str) -> dict[Place, float]:
+def _map(data: Data, protocol: str, column: str) -> dict[Place, float]:
     rows = data.rows("recovery-map", protocol=protocol)
     return {
-        Place(float(row["wireline_kbps"]), float(row["round_trip_s"]), int(row["window_segments"])): row["repaired_s"]
+        Place(float(row["wireline_kbps"]), float(row["round_trip_s"]), int(row["window_segments"])): row[column]
         for row in rows
     }
 
@@ -35,34 +41,60 @@ def _near(protocol: str, seconds: float) -> bool:
     return abs(seconds - PUBLISHED_S[protocol]) <= TOLERANCE * PUBLISHED_S[protocol]
 
 
-def places_of_both(data: Data) -> list[Place]:
+def places_of_both(data: Data, column: str) -> list[Place]:
     """Where both published times come out within a quarter."""
-    reno, sack = _map(data, RENO), _map(data, SACK)
+    reno, sack = _map(data, RENO, column), _map(data, SACK, column)
     return [place for place in reno if _near(RENO, reno[place]) and _near(SACK, sack[place])]
 
 
-def _where(places: list[Place]) -> str:
-    wires = "/".join(f"{wire:g}" for wire in sorted({place.wire_kbps for place in places}))
-    trips = "/".join(f"{trip:g}" for trip in sorted({place.round_trip_s for place in places}))
-    windows = "/".join(str(window) for window in sorted({place.window for place in places}))
-    return f"a wire of {wires} kb/s, a round trip of {trips} s and a window of {windows} segments"
+def where(place: Place) -> str:
+    """A place in words."""
+    return (
+        f"a wire of {place.wire_kbps:g} kb/s, a round trip of {place.round_trip_s:g} s and a window of "
+        f"{place.window} segments"
+    )
+
+
+def _distance(place: Place, data: Data, column: str) -> float:
+    """How far both times at a place are from the published ones, the worse of the two relative differences."""
+    return max(abs(_map(data, protocol, column)[place] / PUBLISHED_S[protocol] - 1) for protocol in PUBLISHED_S)
+
+
+def nearest_place(data: Data, column: str) -> Place:
+    """The place of the map that is nearest to both published times at once."""
+    return min(_map(data, RENO, column), key=lambda place: _distance(place, data, column))
+
+
+def recovery_time_s(data: Data, protocol: str) -> float:
+    """Seconds from the first loss at the place that is nearest to both published times."""
+    return _map(data, protocol, "repaired_s")[nearest_place(data, "repaired_s")]
 
 
 def _recovery(data: Data, protocol: str) -> Finding:
-    times = _map(data, protocol)
-    both = places_of_both(data)
+    readings = {name: _by_reading(data, protocol, column) for name, column in READINGS.items()}
+    brief = "; ".join(f"{finding.brief} {name}" for name, finding in readings.items())
+    found = either(readings, "time counted")
+    return Finding(found.verdict, found.measured, found.values, None, found.rests_on, brief)
+
+
+def _by_reading(data: Data, protocol: str, column: str) -> Finding:
+    times = _map(data, protocol, column)
+    both = places_of_both(data, column)
     alone = [place for place in times if _near(protocol, times[place])]
     low, high = min(times.values()), max(times.values())
+    place = nearest_place(data, column)
     words = (
         f"{protocol}: {low:.1f} to {high:.1f} s over {len(times)} places of the map, within a quarter of "
-        f"{PUBLISHED_S[protocol]:g} s at {len(alone)}, at {len(both)} of which both published times come out"
+        f"{PUBLISHED_S[protocol]:g} s at {len(alone)}, at {len(both)} of which both published times come out; "
+        f"nearest to both {times[place]:.1f} s, with {where(place)}"
     )
-    values = (Value("places with this time", len(alone)), Value("places with both times", len(both)))
-    if not both:
-        return Finding("differs", words, values, brief=f"{low:.1f} to {high:.1f} s over the map, nowhere both")
-    nearest = min(both, key=lambda place: abs(times[place] - PUBLISHED_S[protocol]))
-    words += f"; nearest {times[nearest]:.1f} s, with {_where([nearest])}"
-    return Finding("agrees", words, values, None, (f"{_where(both)}, alone",), f"{times[nearest]:.1f} s")
+    values = (
+        Value("places with this time", len(alone)),
+        Value("places with both times", len(both)),
+        Value("at the place nearest to both (s)", times[place]),
+    )
+    rests = (f"a place of the map, nearest {where(place)}",) if both else ()
+    return Finding("agrees" if both else "differs", words, values, None, rests, f"{times[place]:.1f} s")
 
 
 def reno_recovery(data: Data) -> Finding:
@@ -75,14 +107,29 @@ def sack_recovery(data: Data) -> Finding:
     return _recovery(data, SACK)
 
 
-def recovery_map(data: Data) -> dict[str, Any]:
+def stalls(data: Data) -> Finding:
+    """1h: in how many patterns a lost segment has to wait for a new acknowledgement before it is sent again."""
+
+    def judged(sctp: str) -> Finding:
+        rows = {p: data.rows("recovery-conditions", protocol=p, condition="as chosen") for p in (SACK, sctp)}
+        stalled = {protocol: sum(row["stalled"] for row in of) for protocol, of in rows.items()}
+        words = " and ".join(f"{protocol} in {stalled[protocol]} of {len(of)}" for protocol, of in rows.items())
+        values = (Value(f"patterns in which {protocol} waits", count) for protocol, count in stalled.items())
+        agrees = stalled[SACK] == len(rows[SACK]) and not stalled[sctp]
+        return yes(agrees, f"waits for a new acknowledgement before all six are sent again: {words}", *values)
+
+    return either({"RFC 9260": judged(SCTP), "RFC 2960": judged(SCTP_2960)}, "SCTP by")
+
+
+def recovery_map(data: Data, counted: Mapping[str, str]) -> dict[str, Any]:
     """Seconds by wire and round trip, a panel for each protocol and window; boxed: both published times."""
+    column = READINGS[counted["name"]]
     protocols = [str(label) for label in data.labels("recovery-map", "protocol")]
     windows, wires, trips = (
         [f"{float(label):g}" for label in data.labels("recovery-map", name)]
         for name in ("window_segments", "wireline_kbps", "round_trip_s")
     )
-    boxed = set(places_of_both(data))
+    boxed = set(places_of_both(data, column))
     rows = [
         {
             "panel": f"{protocol}, window of {place.window}",
@@ -92,11 +139,11 @@ def recovery_map(data: Data) -> dict[str, Any]:
             "both": place in boxed,
         }
         for protocol in protocols
-        for place, seconds in _map(data, protocol).items()
+        for place, seconds in _map(data, protocol, column).items()
     ]
     panels = [f"{protocol}, window of {window}" for protocol in protocols for window in windows]
     told = {"wire": "wire, kb/s", "trip": "round trip, s", "seconds": "repaired after, s"}
-    words = "from the first loss until all six had arrived, s"
+    words = f"{counted['name']} until all six had arrived, s"
     shade = {
         "field": "seconds",
         "type": "quantitative",
@@ -142,39 +189,52 @@ def recovery_map(data: Data) -> dict[str, Any]:
 
 def blocks_matter(data: Data) -> Finding:
     """1g: as many blocks as fit against TCP's three, in pairs over walks and bottlenecks."""
-    few, many = (
-        [row["delivered_bytes"] / 1000 for row in data.rows("blocks", blocks=blocks)] for blocks in (3, ALL_BLOCKS)
-    )
-    finding = positive(
-        statistics.paired_difference(few, many), "segments in 200 s with as many blocks as fit less with three"
-    )
-    same = sum(a == b for a, b in zip(few, many, strict=True))
-    words = f"{finding.measured}; the same in {same} of {len(few)} walks"
-    return Finding(finding.verdict, words, finding.values, finding.decided_by)
+
+    def judged(sctp: str) -> Finding:
+        few, many = (
+            [row["delivered_bytes"] / 1000 for row in data.rows("blocks", protocol=sctp, blocks=blocks)]
+            for blocks in (3, ALL_BLOCKS)
+        )
+        finding = positive(
+            statistics.paired_difference(few, many), "segments in 200 s with as many blocks as fit less with three"
+        )
+        same = sum(a == b for a, b in zip(few, many, strict=True))
+        return replace(finding, measured=f"{finding.measured}; the same in {same} of {len(few)} walks")
+
+    return either({"RFC 9260": judged(SCTP), "RFC 2960": judged(SCTP_2960)}, "SCTP by")
 
 
 def blocks(data: Data) -> list[dict[str, Any]]:
     """What fewer gap ack blocks in a SACK cost SCTP, on the walk and in the ten patterns."""
-    rows = []
+    return [
+        _blocks(data, str(protocol), most)
+        for protocol in data.labels("blocks", "protocol")
+        for most in data.labels("blocks", "blocks")
+    ]
+
+
+def _blocks(data: Data, protocol: str, most: Label) -> dict[str, Any]:
     patterns = data.labels("blocks-patterns", "pattern")
-    whole = {p: data.rows("blocks-patterns", blocks=ALL_BLOCKS, pattern=p)[0]["repaired_s"] for p in patterns}
-    for most in data.labels("blocks", "blocks"):
-        row: dict[str, Any] = {"blocks": most}
-        for bottleneck in data.labels("blocks", "bottleneck"):
-            less, every = (
-                data.by_replication("blocks", lambda r: r["delivered_bytes"] / 1000, blocks=b, bottleneck=bottleneck)
-                for b in (most, ALL_BLOCKS)
+    whole, taken = (
+        {p: data.rows("blocks-patterns", protocol=protocol, blocks=b, pattern=p)[0]["repaired_s"] for p in patterns}
+        for b in (ALL_BLOCKS, most)
+    )
+    row: dict[str, Any] = {"protocol": protocol, "blocks": most}
+    for bottleneck in data.labels("blocks", "bottleneck"):
+        less, every = (
+            data.by_replication(
+                "blocks", "delivered_bytes / 1000", protocol=protocol, blocks=b, bottleneck=bottleneck
             )
-            order = sorted(less)
-            difference = statistics.paired_difference([every[r] for r in order], [less[r] for r in order])
-            same = sum(less[r] == every[r] for r in order)
-            text = f"{with_interval(difference)}, the same in {same} of {len(order)}"
-            row[f"segments more than all, bottleneck {bottleneck}"] = "" if most == ALL_BLOCKS else text
-        taken = {p: data.rows("blocks-patterns", blocks=most, pattern=p)[0]["repaired_s"] for p in patterns}
-        later = Counter(round(taken[p] - whole[p], 2) for p in patterns)
-        row["repair of the ten patterns, s later"] = ", ".join(f"{s:g} in {n}" for s, n in sorted(later.items()))
-        rows.append(row)
-    return rows
+            for b in (most, ALL_BLOCKS)
+        )
+        order = sorted(less)
+        difference = statistics.paired_difference([every[r] for r in order], [less[r] for r in order])
+        same = sum(less[r] == every[r] for r in order)
+        text = f"{with_interval(difference)}, the same in {same} of {len(order)}"
+        row[f"segments more than all, bottleneck {bottleneck}"] = "" if most == ALL_BLOCKS else text
+    later = Counter(round(taken[p] - whole[p], 2) for p in patterns)
+    row["repair of the ten patterns, s later"] = ", ".join(f"{s:g} in {n}" for s, n in sorted(later.items()))
+    return row
 
 
 def block_limits(_data: Data) -> Finding:
@@ -185,4 +245,5 @@ def block_limits(_data: Data) -> Finding:
     of_sctp = (65_535 - 16) // 4
     words = f"TCP with timestamps: {of_tcp} blocks; SCTP: {of_sctp:,} blocks, (65,535 - 16) / 4"
     values = (Value("TCP's blocks", of_tcp), Value("SCTP's blocks", of_sctp))
-    return Finding("agrees" if (of_tcp, of_sctp) == (3, 16_380) else "differs", words, values)
+    brief = f"TCP's blocks: {of_tcp}; SCTP's blocks: {of_sctp:,}"
+    return Finding("agrees" if (of_tcp, of_sctp) == (3, 16_380) else "differs", words, values, brief=brief)

@@ -10,8 +10,11 @@ from typing import Any
 
 from roamsim import timesequence
 from roamsim.study import Check, Data
+from roamsim.study.judging import with_interval
 
-from .levels import SEGMENT_BYTES, published
+from .gains import FAST, SLOW, average, gains, over_replications
+from .levels import SEGMENT_BYTES, published_level
+from .recovery import nearest_place, recovery_time_s, where
 
 WINDOW_SEGMENTS = 20
 
@@ -148,8 +151,7 @@ def window(count: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
 
 def gap_ack_blocks(most: int | str, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """SCTP whose SACKs hold no more than so many gap ack blocks; with words in place of a number all that fit."""
-    limit = {"max_gap_ack_blocks": most} if isinstance(most, int) else {}
-    return {"flow.ftp.transport": {**TRANSPORTS["SCTP"], **limit}}
+    return {"flow.ftp.transport.max_gap_ack_blocks": most} if isinstance(most, int) else {}
 
 
 def outage(seconds: float, labels: Mapping[str, Any]) -> dict[str, Any]:
@@ -319,11 +321,57 @@ def _of_transport(change: Change, labels: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def repair(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
-    """How long the repair of a run's losses took, and whether it waited for a timeout: one row."""
+    """What the repair of a run's losses took: one row.
+
+    `repaired_s`: from the first loss until the sender heard that all had arrived; `resent_s`: the same from the first
+    retransmission. `window_s`: from the first loss until a whole window of new segments has left after the first
+    retransmission. `stalled`: 1 when a lost segment is sent again for the first time only after a new cumulative
+    acknowledgement (the first of the losses is never). `timeouts`: of the sender.
+    """
     events = tables["segments"]
-    columns = ("event", "time_s", "end_bytes")
+    columns = ("event", "time_s", "start_bytes", "end_bytes")
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*(events[name] for name in columns), strict=True)]
-    return {"repaired_s": [timesequence.repaired_after_s(rows)], "timeouts": [int(tables["flows"]["timeouts"][0])]}
+    lost_s = min(row["time_s"] for row in rows if row["event"] == "lost")
+    again = [row for row in rows if row["event"] == "retransmitted"]
+    first_s = again[0]["time_s"]
+    repaired_s = timesequence.repaired_after_s(rows)
+    heard_s = min(
+        row["time_s"]
+        for row in rows
+        if row["event"] == "acknowledged" and row["time_s"] > first_s and row["end_bytes"] > row["start_bytes"]
+    )
+    holes = {row["start_bytes"] for row in rows if row["event"] == "lost" and row["time_s"] < first_s}
+    sent_again_s = {row["start_bytes"]: row["time_s"] for row in reversed(again) if row["start_bytes"] in holes}
+    # A retransmission may merge or split what was lost; the study's segments are all of one size.
+    stalled = any(sent_again_s.get(hole, math.inf) >= heard_s for hole in holes)
+    new_s = [row["time_s"] for row in rows if row["event"] == "sent" and row["time_s"] >= first_s]
+    window_s = new_s[WINDOW_SEGMENTS - 1] - lost_s if len(new_s) >= WINDOW_SEGMENTS else math.nan
+    return {
+        "repaired_s": [repaired_s],
+        "resent_s": [lost_s + repaired_s - first_s],
+        "window_s": [window_s],
+        "stalled": [int(stalled)],
+        "timeouts": [int(tables["flows"]["timeouts"][0])],
+    }
+
+
+# Words of the answer ----------------------------------------------------------------------------------------------
+
+
+def recovered(protocol: str, data: Data) -> str:
+    """Seconds to recover at the place of the map that is nearest to both published times."""
+    return f"{recovery_time_s(data, protocol):.1f}"
+
+
+def recovered_where(data: Data) -> str:
+    """That place."""
+    return where(nearest_place(data, "repaired_s"))
+
+
+def gain_of(behind: str, ahead: str, radio: str, data: Data) -> str:
+    """The gain in percent over all wires, averaged over the slow, the fast or all radio links."""
+    radios = {"slow": SLOW, "fast": FAST, "all": None}[radio]
+    return with_interval(over_replications(gains(data, "bandwidths", behind, ahead), average(None, radios)))
 
 
 # Closed forms -----------------------------------------------------------------------------------------------------
@@ -348,8 +396,7 @@ def without_loss(row: Mapping[str, Any], _column: str, _data: Data) -> float:
 
 def published_bytes(at: Mapping[str, Any], _column: str) -> float | None:
     """Octets received as published; what was published of SCTP stands beside both RFCs."""
-    protocol = str(at["protocol"]).removesuffix(" (RFC 2960)")
-    return SEGMENT_BYTES * published()[protocol, float(at["wireline_kbps"]), int(at["radio_kbps"])]
+    return SEGMENT_BYTES * published_level(str(at["protocol"]), at["wireline_kbps"], at["radio_kbps"])
 
 
 def checks(data: Data) -> list[Check]:
@@ -361,11 +408,11 @@ def _steady_senders(data: Data) -> list[Check]:
     """What steady senders without loss get through: exact, to the segment."""
     found = []
     for row in data.rows("lossless", cycles=100):
-        where = {name: row[name] for name in ("protocol", "wireline_kbps", "radio_kbps")}
-        (before,) = data.rows("lossless", cycles=0, **where)
+        at = {name: row[name] for name in ("protocol", "wireline_kbps", "radio_kbps")}
+        (before,) = data.rows("lossless", cycles=0, **at)
         received = (row["delivered_bytes"] - before["delivered_bytes"]) / SEGMENT_BYTES
         what = "segments in 100 cycles without loss: {protocol}, wire {wireline_kbps} kb/s, radio {radio_kbps} kb/s"
-        found.append(Check(what.format(**where), received, 100.0 * WINDOW_SEGMENTS, 0.0))
+        found.append(Check(what.format(**at), received, 100.0 * WINDOW_SEGMENTS, 0.0))
     return found
 
 
