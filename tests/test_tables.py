@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import polars
@@ -14,9 +15,14 @@ from rich.console import Console
 from roamsim.cli import summary
 from roamsim.estimates import summaries
 from roamsim.pages.page import Report
+from roamsim.pictures.bars import Bars, _view
+from roamsim.pictures.timed import Marks, Panel, _columns, _read
+from roamsim.study.judging import number
 from roamsim.tables.cells import estimated, instants, numbers
 from roamsim.tables.metrics import numeric
-from roamsim.tables.values import percent, plain
+from roamsim.tables.significant import d3_format
+from roamsim.tables.values import duration, percent, plain, shown_value
+from roamsim.tables.words import digits
 
 LOSS = "link.path.loss.probability"
 
@@ -180,3 +186,24 @@ def test_a_number_that_nobody_would_miss_has_no_exponent() -> None:
     assert [plain(number) for number in (6e-7, -6e-7, 0.001, 17.3456, 0.0)] == [
         "below 0.001", "above -0.001", "0.001", "17.35", "0",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "shown", [digits, plain, shown_value, number, lambda value: duration(value).removesuffix(" s")]
+)
+def test_integers_are_shown_whole(shown: Callable[[float], str]) -> None:
+    # Four significant digits of 16379 would be 16380, the number that was published beside it.
+    assert shown(16379.0) == "16379"
+    assert shown(1234567.0) == "1\u202f234\u202f567"
+    assert (shown(1234.4), shown(16379.4)) in (("1234", "16379"), ("1234.4", "16379"))
+
+
+def test_what_is_drawn_of_integers_is_whole() -> None:
+    frame = polars.DataFrame({"t": [0.0, 1.0], "v": [123456789.0, 1.23456789]})
+    assert _columns(frame)["v"] == "123456789.0,1.234568"
+    panel = Panel("packets", [Marks("one", "#000", "dot", frame)], 100)
+    assert {entry["title"]: entry.get("format") for entry in _read("dot", panel)}["value"] == ".9~g"
+    assert d3_format([16379, None, 0.5], 4) == ".5~g"
+    assert d3_format([0.001], 4) == ".4~g"
+    bars = Bars("packets", ["a"], {"sent": [16379.0]})
+    assert _view(bars, 0)["encoding"]["tooltip"][2]["format"] == ".5~g"

@@ -12,6 +12,7 @@ from roamsim.errors import UsageError
 from roamsim.estimates.curves import Curves, curves
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target, metrics, summaries
+from roamsim.tables.significant import significant
 from roamsim.tables.words import capital, in_words, metric_words
 
 #: How near to the one that varies most a metric comes that is shown first because it comes first (chosen).
@@ -222,7 +223,11 @@ def _named(drawn: Curves, row: dict[str, Any]) -> str:
 
 def _x(drawn: Curves, value: Any) -> str:
     scale = drawn.x_scale
-    return f"{scale.of(value):.4g}{' ' if scale.unit else ''}{scale.unit}" if value else f"0 {scale.unit}".strip()
+    return (
+        f"{significant(value / scale.size, 4)}{' ' if scale.unit else ''}{scale.unit}"
+        if value
+        else f"0 {scale.unit}".strip()
+    )
 
 
 def _value(drawn: Curves, value: Any) -> str:

@@ -20,6 +20,7 @@ from roamsim.storing.store import PointRows, value_label
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.result import KEYS, MEANS
+from roamsim.tables.significant import significant
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class Difference:
             return f"{front}{a} and {b} are equal in every replication{few}"
         if self.constant:
             word = metric.words[0] if self.sign > 0 else metric.words[1]
-            size = f"{abs(self.absolute.mean):g}" + (f" {metric.unit}" if metric.unit else "")
+            size = significant(abs(self.absolute.mean), 6) + (f" {metric.unit}" if metric.unit else "")
             with_against = f"{a} is {size} {word} than {b}" if own_words else f"{size} {word} with {a} than with {b}"
             return f"{front}{with_against} in each of {paired} replications, too few to tell an interval{few}"
         low, high, unit = self.told()

@@ -94,6 +94,11 @@ function within([from, until], [first, last]) {
 /** Before a name, so that it is the key of nothing else: not of an array's place, which comes first, nor of a title. */
 const NAME = "\u2060";
 
+/** A number with so many significant digits; none before the point is rounded away, as in `tables/significant.py`. */
+function significant(value, figures) {
+  return Number(value.toPrecision(Math.max(figures, String(Math.trunc(Math.abs(value))).length)));
+}
+
 /** What the lines of a panel have at an instant, those nearest to a value first. */
 function readAt(marks, panel, at, near) {
   const found = [];
@@ -103,5 +108,5 @@ function readAt(marks, panel, at, near) {
   }
   found.sort((a, b) => Math.abs(a[1] - near) - Math.abs(b[1] - near));
   const more = found.length - READ;
-  return {"at, s": String(Number(at.toPrecision(7))), ...Object.fromEntries(found.slice(0, READ).map(([s, value]) => [NAME + s, String(Number(value.toPrecision(5)))])), ...(more > 0 ? {more: `${more} lines`} : {})};
+  return {"at, s": String(Number(at.toPrecision(7))), ...Object.fromEntries(found.slice(0, READ).map(([s, value]) => [NAME + s, String(significant(value, 5))])), ...(more > 0 ? {more: `${more} lines`} : {})};
 }

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars
 
+from roamsim.tables.significant import d3_format
+
 #: Height of a bar with the space to the next one, in pixels (chosen: a line of small print).
 ROW = 18
 
@@ -69,7 +71,12 @@ def _view(bars: Bars, number: int) -> dict[str, Any]:
     tooltip = [
         {"field": "name", "type": "nominal", "title": "of"},
         {"field": "part", "type": "nominal", "title": "part"},
-        {"field": "value", "type": "quantitative", "title": bars.title, "format": ".4~g"},
+        {
+            "field": "value",
+            "type": "quantitative",
+            "title": bars.title,
+            "format": d3_format([row["value"] for row in rows], 4),
+        },
         *([{"field": "how", "type": "nominal", "title": "how"}] if bars.pale else []),
     ]
     how = {"calculate": f"datum.opacity < 1 ? '{bars.pale_words}' : 'answered'", "as": "how"}

@@ -15,6 +15,7 @@ from typing import Any
 import polars
 
 from roamsim.estimates.curves import Curves
+from roamsim.tables.significant import d3_format, significant
 
 #: Colours of series, in their order: distinct for most readers, and on light and dark ground (chosen; the hues of
 #: Okabe and Ito 2008, darkened or lightened where they would vanish on one of the grounds).
@@ -111,11 +112,11 @@ def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = 
 
 def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], marked: list[Marked]) -> dict[str, Any]:
     values = frame["x"].unique().sort().to_list()
-    axis: dict[str, Any] = {"format": ".6~g"} if max(map(abs, values)) < 1e6 else {}
+    axis: dict[str, Any] = {"format": d3_format(values, 6)} if max(map(abs, values)) < 1e6 else {}
     if len(values) <= 12:
         axis |= {"values": values, "labelOverlap": "greedy"}
     look = Look(drawn.x_title, drawn.y_title, drawn.group_words, drawn.logarithmic_x(), axis, _y_scale(drawn, frame))
-    return _curves(frame.with_columns(level=False), look, series, marked, _tooltip(drawn, "quantitative"))
+    return _curves(frame.with_columns(level=False), look, series, marked, _tooltip(drawn, frame, "quantitative"))
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,8 @@ def curves(
     if frame["low"].is_not_null().any():
         told += [("low", "quantitative", "95 % from"), ("high", "quantitative", "to")]
     tooltip = [
-        {"field": name, "type": kind, "title": title} | ({"format": ".4~g"} if kind == "quantitative" else {})
+        {"field": name, "type": kind, "title": title}
+        | ({"format": d3_format(frame[name], 4)} if kind == "quantitative" else {})
         for name, kind, title in told
     ]
     return _curves(frame, look, series, own, tooltip)
@@ -233,7 +235,7 @@ def _dots(
 ) -> dict[str, Any]:
     """A line of dots for each value of what was varied, and on it a dot with its interval for each series."""
     frame = frame.with_columns(
-        x=polars.Series([f"{x:g}" for x in frame["x"]], dtype=polars.String)
+        x=polars.Series([significant(x, 6) for x in frame["x"]], dtype=polars.String)
         if drawn.over_numbers
         else polars.col("x")
     )
@@ -270,7 +272,7 @@ def _dots(
             _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, {**encoded, **ends}, "datum.low !== null")
         )
     layers += _points(
-        frame, {**encoded, **(shapes if several else {}), "x": x, "tooltip": _tooltip(drawn, "nominal")}
+        frame, {**encoded, **(shapes if several else {}), "x": x, "tooltip": _tooltip(drawn, frame, "nominal")}
     )
     each = DOT_HEIGHT if not several else max(DOT_HEIGHT, 12 * len(series) + 6)
     spec = _figure(frame, layers, series if several else series[:1], each * len(names))
@@ -425,18 +427,18 @@ def _zoom(channels: list[str]) -> dict[str, Any]:
     return {"name": "zoom", "select": {"type": "interval", "encodings": channels}, "bind": "scales"}
 
 
-def _tooltip(drawn: Curves, kind: str) -> list[dict[str, Any]]:
+def _tooltip(drawn: Curves, frame: polars.DataFrame, kind: str) -> list[dict[str, Any]]:
     """What the pointer reads."""
     tooltip: list[dict[str, Any]] = []
     if drawn.in_panels:
         tooltip.append({"field": "panel", "type": "nominal", "title": "of"})
     if len(drawn.groups) > 1 or (len(drawn.rows) > 1 and drawn.x_words):
         tooltip.append({"field": "series", "type": "nominal", "title": drawn.group_words or "of"})
-    shown = {"format": ".4~g"} if kind == "quantitative" else {}
+    shown = {"format": d3_format(frame["x"], 4)} if kind == "quantitative" else {}
     tooltip.append({"field": "x", "type": kind, "title": drawn.x_title or "of", **shown})
     unit = f", {drawn.y_scale.unit}" if drawn.y_scale.unit else ""
     for name, title in (("mean", f"mean{unit}"), ("low", "95 % from"), ("high", "to")):
-        tooltip.append({"field": name, "type": "quantitative", "title": title, "format": ".4~g"})
+        tooltip.append({"field": name, "type": "quantitative", "title": title, "format": d3_format(frame[name], 4)})
     tooltip.append({"field": "samples", "type": "quantitative", "title": "replications"})
     if (drawn.frame["missing"] > 0).any():
         tooltip.append({"field": "missing", "type": "quantitative", "title": "messages missing", "format": ".2%"})

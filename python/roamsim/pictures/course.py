@@ -17,6 +17,7 @@ import polars
 from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.timed import LEFT
 from roamsim.tables.labels import in_words
+from roamsim.tables.significant import d3_format, rounded
 from roamsim.tables.words import scale, titled
 
 #: Flows, and links, that have a line of their own (chosen: more colours cannot be told apart).
@@ -247,11 +248,17 @@ def _view(
         *([{"filter": {"param": f"alone_{field}"}}] if field else []),
     ]
     title = titled(panel.title, panel.unit)
+    values = _wide(panel, keys, span_s[1])
     shown = [
         {"field": "t", "type": "quantitative", "title": "from, s", "format": ".5~g"},
         {"field": "until", "type": "quantitative", "title": "to, s", "format": ".5~g"},
         *(
-            {"field": key, "type": "quantitative", "title": line, "format": ".4~g"}
+            {
+                "field": key,
+                "type": "quantitative",
+                "title": line,
+                "format": d3_format([row.get(key) for row in values], 4),
+            }
             for key, line in zip(keys, panel.lines, strict=True)
         ),
     ]
@@ -269,7 +276,7 @@ def _view(
             "offset": 4,
         },
         "height": panel.height,
-        "data": {"values": _wide(panel, keys, span_s[1])},
+        "data": {"values": values},
         "layer": [
             {
                 "name": f"lines{number}",
@@ -303,6 +310,6 @@ def _wide(panel: Panel, keys: list[str], end_s: float) -> list[dict[str, Any]]:
     place = dict(zip(panel.lines, keys, strict=True))
     for begin, until, line, value in panel.frame.iter_rows():
         row = rows.setdefault(begin, {"t": round(begin, 9), "until": round(until, 9)})
-        row[place[line]] = None if value is None else float(f"{value:.5g}")
+        row[place[line]] = None if value is None else rounded(value, 5)
     told = list(rows.values())
     return told if panel.bars or not told else [*told, {**told[-1], "t": end_s, "until": end_s}]

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim.pictures.charts import NAMED
+from roamsim.tables.significant import d3_format
 
 #: How marks look. `step`: a value holds until the next; `span`: from an instant to another; `rule`: over values.
 Kind = Literal["step", "span", "rule", "dot", "ring", "cross", "tick", "plus", "triangle"]
@@ -221,7 +222,7 @@ def _view(
     for kind in (kind for kind in ORDER if kind in there):
         encoding = {"x": x, "color": colour, **_vertical(kind, y)}
         if kind != "step":
-            encoding["tooltip"] = _read(kind, panel.place)
+            encoding["tooltip"] = _read(kind, panel)
         place = {"transform": [{"calculate": panel.place, "as": "place"}]} if panel.place else {}
         layers.append({"data": {"name": _data(number, kind)}, **place, "mark": _mark(kind), "encoding": encoding})
     title = {"text": panel.title, "anchor": "start", "fontSize": 12, "fontWeight": 500, "offset": 4}
@@ -230,8 +231,13 @@ def _view(
 
 def _long(panel: Panel) -> bool:
     """Whether values are long numbers, which a prefix shortens."""
+    return max(_largest(panel), default=0.0) >= 10_000
+
+
+def _largest(panel: Panel) -> list[float]:
+    """The largest value of each line."""
     values = [mark.frame[column] for mark in panel.marks for column in ("v", "high") if column in mark.frame.columns]
-    return max((float(one.max() or 0.0) for one in values if one.len()), default=0.0) >= 10_000  # type: ignore[arg-type]
+    return [float(one.max() or 0.0) for one in values if one.len()]  # type: ignore[arg-type]
 
 
 def _under_the_pointer() -> dict[str, Any]:
@@ -266,14 +272,17 @@ def _mark(kind: Kind) -> dict[str, Any]:
     return {"type": "point", "filled": False, "clip": True, **looks}
 
 
-def _read(kind: Kind, place: str) -> list[dict[str, Any]]:
+def _read(kind: Kind, panel: Panel) -> list[dict[str, Any]]:
     """What the pointer says of a mark."""
+    own = d3_format(_largest(panel), DIGITS)
 
-    def of(name: str, title: str, format: str = ".7~g") -> dict[str, Any]:
+    def of(name: str, title: str, format: str = own) -> dict[str, Any]:
         return {"field": name, "type": "quantitative", "title": title, "format": format}
 
-    times = [of("t", "from, s"), of("until", "to, s")] if kind == "span" else [of("t", "at, s", ".9~g")]
-    where = [{"field": "place", "type": "nominal", "title": "at"}] if place else []
+    times = (
+        [of("t", "from, s", ".7~g"), of("until", "to, s", ".7~g")] if kind == "span" else [of("t", "at, s", ".9~g")]
+    )
+    where = [{"field": "place", "type": "nominal", "title": "at"}] if panel.place else []
     values = [of("low", "from"), of("high", "to")] if kind == "rule" else [of("v", "value")] if kind != "span" else []
     return [{"field": "s", "type": "nominal", "title": "what"}, *times, *(where or values)]
 
@@ -289,7 +298,9 @@ def _columns(frame: polars.DataFrame) -> dict[str, str]:
             ns = (values * 1e9).round().cast(polars.Int64)
             values = ns.diff().fill_null(ns[0]) if column == "t" and ns.len() else ns
         elif values.dtype.is_float():
-            values = values.round_sig_figs(DIGITS)
+            values = polars.select(
+                polars.when(values.abs() < 10**DIGITS).then(values.round_sig_figs(DIGITS)).otherwise(values.round())
+            ).to_series()
             whole = (values == values.round()).all() and values.abs().max() is not None
             values = values.cast(polars.Int64) if whole and float(values.abs().max()) < 1e15 else values  # type: ignore[arg-type]
         found[column] = values.cast(polars.String).fill_null("null").str.join(",").item()

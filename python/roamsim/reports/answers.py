@@ -16,6 +16,7 @@ from roamsim.scenarios.ranges import Choice, as_varied
 from roamsim.scenarios.vary import parse_number
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
+from roamsim.tables.significant import d3_format
 from roamsim.tables.words import titled
 
 #: Height of a bar, and of the axes beside the bars, in pixels (chosen).
@@ -95,7 +96,10 @@ def chart(rows: polars.DataFrame, leading: str) -> dict[str, Any]:
         tooltip=[
             altair.Tooltip("path", type="nominal"),
             altair.Tooltip("index", type="nominal"),
-            *(altair.Tooltip(name, type="quantitative", format=".4g") for name in ("value", "low", "high")),
+            *(
+                altair.Tooltip(name, type="quantitative", format=d3_format(rows[name], 4))
+                for name in ("value", "low", "high")
+            ),
         ],
     )
     bars = base.mark_bar(opacity=0.7).encode(x=altair.X("value", type="quantitative", title=None))
@@ -158,9 +162,12 @@ def trials_chart(
     if trials.schema[x] == polars.String:
         place, shown = altair.X(x, type="nominal", title=x_title), altair.Tooltip(x)
     else:
-        place, shown = altair.X(x, type="quantitative", title=x_title, scale=scale), altair.Tooltip(x, format=".5g")
+        place, shown = (
+            altair.X(x, type="quantitative", title=x_title, scale=scale),
+            altair.Tooltip(x, format=d3_format(trials[x], 5)),
+        )
     base = altair.Chart(trials.select(*dict.fromkeys(("trial", x)), "mean", "best")).encode(x=place)
-    tooltip = [altair.Tooltip("trial"), shown, altair.Tooltip("mean", format=".5g")]
+    tooltip = [altair.Tooltip("trial"), shown, altair.Tooltip("mean", format=d3_format(trials["mean"], 5))]
     # A rate or a size of many digits is read more easily as 10M.
     axis = altair.Axis(format="~s")
     y = altair.Y("mean", type="quantitative", title=y_title, scale=scale, axis=axis)

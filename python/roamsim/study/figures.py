@@ -11,6 +11,7 @@ from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
 from roamsim.study.metric import estimate_of, is_share, values_of
 from roamsim.study.shown import beyond
+from roamsim.tables.significant import d3_format
 
 if TYPE_CHECKING:
     import altair
@@ -92,11 +93,14 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     places = sorted({row["x"] for row in shown})
     axis = alt.Axis(labelFlush=EDGE + 1)
     if len(places) <= MARKED:
-        axis = alt.Axis(labelFlush=EDGE + 1, values=places, format=".6~g", labelOverlap="greedy")
+        axis = alt.Axis(labelFlush=EDGE + 1, values=places, format=d3_format(places, 6), labelOverlap="greedy")
     beside = _beside(figure, rows)
     base = alt.Chart().encode(
         x=alt.X(
-            "x:O", title=figure.x_title, axis=alt.Axis(format=".6~g", labelAngle=0), scale=alt.Scale(padding=APART)
+            "x:O",
+            title=figure.x_title,
+            axis=alt.Axis(format=d3_format(places, 6), labelAngle=0),
+            scale=alt.Scale(padding=APART),
         )
         if beside
         else alt.X(
@@ -245,15 +249,14 @@ def _tooltip(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> list[altair.T
     tooltip = [alt.Tooltip("series:N", title=figure.series_title or "line")] if figure.series else []
     if len(figure.y) > 1:
         tooltip.append(alt.Tooltip("curve:N", title="metric"))
-    tooltip += [
-        alt.Tooltip("x:Q", title=figure.x_title, format=".4~g"),
-        alt.Tooltip("mean:Q", title="mean", format=".4~g"),
-        alt.Tooltip("low:Q", title="95 % from", format=".4~g"),
-        alt.Tooltip("high:Q", title="to", format=".4~g"),
-        alt.Tooltip("samples:Q", title="replications"),
-    ]
+    told = {"x": figure.x_title, "mean": "mean", "low": "95 % from", "high": "to"}
     if any(row["closed_form"] is not None for row in rows):
-        tooltip.append(alt.Tooltip("closed_form:Q", title=figure.closed_form_title, format=".4~g"))
+        told["closed_form"] = figure.closed_form_title
+    tooltip += [
+        alt.Tooltip(f"{name}:Q", title=title, format=d3_format([row[name] for row in rows], 4))
+        for name, title in told.items()
+    ]
+    tooltip.append(alt.Tooltip("samples:Q", title="replications"))
     return tooltip
 
 

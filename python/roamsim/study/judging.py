@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from roamsim.statistics import Estimate, student_t_quantile
+from roamsim.tables.significant import grouped, significant
 
 Verdict = Literal["agrees", "differs", "not decidable"]
 
@@ -310,13 +311,10 @@ def _with_ends(mean: float, low: float, high: float) -> str:
 
 
 def number(value: float) -> str:
-    """Four significant digits, never with an exponent."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value + 0.0:g}"
-    text = _fixed(value, 3 - math.floor(math.log10(abs(value))))
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    """A number with four significant digits."""
+    return significant(value, 4)
 
 
 def _fixed(value: float, decimals: int) -> str:
-    # What is rounded to zero has no sign.
-    return f"{round(value, decimals) + 0.0:.{max(0, decimals)}f}"
+    # Adding 0.0 takes the sign off a zero.
+    return grouped(f"{round(value, decimals) + 0.0:.{max(0, decimals)}f}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from roamsim.tables.metrics import Metric
+from roamsim.tables.significant import grouped
 from roamsim.tables.words import VARIED_UNITS, metric_words, scale, titled
 
 #: The share of a column's largest number below which others do not decide on its digits (chosen: they read as less
@@ -74,10 +75,7 @@ class Format:
         shown = f"{value:.{self.places}f}"
         if float(shown) == 0:
             return f"{'>-' if value < 0 else '<'}{10.0**-self.places:.{self.places}f}"
-        whole, point, rest = shown.partition(".")
-        if len(whole.lstrip("-")) > 5:
-            whole = f"{int(whole):,}".replace(",", "\u202f")
-        return f"{whole}{point}{rest}"
+        return grouped(shown)
 
 
 def suited(values: Iterable[float]) -> Format:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from roamsim.tables.cells import Cell
+from roamsim.tables.significant import grouped, significant
 from roamsim.tables.words import scale
 
 #: Shares from which on they are told as a number (chosen: less is read as nothing).
@@ -25,11 +26,11 @@ def shown_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f") if abs(value) >= 100_000 else str(value)
+        return grouped(str(value))
     if isinstance(value, float):
         if value.is_integer() and abs(value) < 1e15:
             return shown_value(int(value))
-        return f"{value:.5g}"
+        return significant(value, 5)
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {shown_value(v)}" for key, v in value.items())
     if isinstance(value, list | tuple):
@@ -52,7 +53,7 @@ def plain(value: float) -> str:
     """A number without a unit: four significant digits, counts as they are; of one too small, that it is there."""
     if 0 < abs(value) < LEAST:
         return f"below {LEAST:g}" if value > 0 else f"above -{LEAST:g}"
-    return f"{value:.4g}" if not float(value).is_integer() else shown_value(int(value))
+    return significant(value, 4)
 
 
 def percent(value: float) -> str:
@@ -72,4 +73,4 @@ def octets(value: float) -> str:
 
 def duration(value: float) -> str:
     """A time in seconds, below one in milliseconds."""
-    return f"{1e3 * value:.3g} ms" if abs(value) < 1 else f"{value:.4g} s"
+    return f"{significant(1e3 * value, 3)} ms" if abs(value) < 1 else f"{significant(value, 4)} s"

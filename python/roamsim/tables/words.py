@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roamsim.tables.metrics import Metric
+from roamsim.tables.significant import significant
 
 #: Endings of columns that say their unit, which stands beside the name in words.
 _UNIT_ENDINGS = {"s": "_s", "bit/s": "_bps", "B": "_bytes", "m": "_m", "dBm": "_dbm"}
@@ -97,13 +98,8 @@ def in_words(value: float, metric: Metric) -> str:
 
 
 def digits(value: float) -> str:
-    """A number with three significant digits, never with an exponent where it is readable without."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    if abs(value) >= 1000:
-        return f"{round(value):,}".replace(",", "\u202f" if abs(value) >= 10_000 else "")
-    shown = f"{value:.3g}"
-    return shown if "e" not in shown or abs(value) < 1e-6 else f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
+    """A number with three significant digits."""
+    return significant(value, 3)
 
 
 def metric_words(metric: Metric) -> str:
@@ -164,7 +160,7 @@ def value_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
-        return f"{value:g}" if abs(value) < 1e6 else str(value)
+        return significant(value, 6)
     parted = re.fullmatch(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-zµ%][A-Za-z/]*)", str(value))
     return f"{parted[1]} {parted[2]}" if parted else str(value)
 

@@ -25,10 +25,15 @@ function touching(row, from, until) {
 
 const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 
+/** A number with so many significant digits; none before the point is rounded away, as in `tables/significant.py`. */
+function significant(value, figures) {
+  return Number(value.toPrecision(Math.max(figures, String(Math.trunc(Math.abs(value))).length)));
+}
+
 /** A length of time with its unit, to so many digits. */
 function duration(seconds, digits = 4) {
   const [size, unit] = UNITS.find(([size]) => Math.abs(seconds) >= size) ?? UNITS[3];
-  return `${Number((seconds / size).toPrecision(digits))} ${unit}`;
+  return `${significant(seconds / size, digits)} ${unit}`;
 }
 
 /** An instant in seconds, to the nanosecond, without zeros at its end. */

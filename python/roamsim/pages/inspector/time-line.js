@@ -131,7 +131,7 @@ class TimeLine {
     const levels = lane.levels.filter(([, value]) => value > low - (high - low) && value < high + (high - low));
     for (const [, value] of levels) [low, high] = [Math.min(low, value), Math.max(high, value)];
     const y = (value) => round(top + 6 + (high - Math.min(high, value)) / (high - low) * (LINES - 12));
-    const short = (value) => Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(3))}k` : `${Number(value.toPrecision(3))}`;
+    const short = (value) => Math.abs(value) >= 1e4 ? `${significant(value / 1e3, 3)}k` : `${significant(value, 3)}`;
     const parts = [`<path class="frame" d="M${this.left} ${top}h${this.wide}v${LINES}h${-this.wide}z"/>`];
     for (const value of [low, high]) parts.push(`<text class="scale" x="${this.left - 4}" y="${y(value) + 4}" text-anchor="end">${short(value)}</text>`);
     for (const [name, value] of levels) {
