@@ -134,6 +134,7 @@ figures: setup
 	$(BIN)/python docs/figures/fall_floyd.py
 	$(BIN)/python docs/figures/queue_delays.py
 	$(BIN)/python docs/figures/window_shapes.py
+	$(BIN)/python docs/figures/walk.py
 
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'
