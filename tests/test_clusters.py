@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import distributed
 import psutil
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command, begin
+from conftest import ROOT, SCENARIO, Command, begin
+from distributed.security import Security
 from roamsim.errors import UsageError
 from roamsim.running import clusters
 from roamsim.running.engines import Choosing, WorkerLost
@@ -175,6 +181,32 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatc
             executor.submit(len, ())
 
 
+def test_no_scheduler_of_the_documentation_listens_everywhere() -> None:
+    page = (ROOT / "docs/how-to/many-machines.md").read_text()
+    schedulers = re.findall(r"dask,? scheduler\b.*", page)
+    assert len(schedulers) == 2
+    for line in schedulers:
+        assert "--host" in line
+        assert "0.0.0.0" not in line
+
+
+def test_certificates_that_are_missing_are_told() -> None:
+    import dask
+
+    at = "tls://127.0.0.1:9"
+    with clusters.cluster(at) as executor, pytest.raises(UsageError, match=r"wants a certificate.*tls\.ca-file"):
+        assert executor is not None
+        executor.submit(len, ())
+    named = {"distributed.comm.tls.ca-file": "/nowhere.pem", "distributed.comm.tls.client.cert": "/nowhere.pem"}
+    with (
+        dask.config.set(named),
+        clusters.cluster(at) as executor,
+        pytest.raises(UsageError, match=r"certificates in Dask's configuration cannot be read: .*No such file"),
+    ):
+        assert executor is not None
+        executor.submit(len, ())
+
+
 def test_nobody_is_asked_before_there_is_something_to_make(scenario: Path, tmp_path: Path, roamsim: Command) -> None:
     nobody = ("--on", "tcp://127.0.0.1:9")
     many = ("--vary", "link.path.delay=10ms,20ms", "--out", tmp_path / "out")
@@ -189,6 +221,56 @@ def test_nobody_is_asked_before_there_is_something_to_make(scenario: Path, tmp_p
     # What is finished needs nobody either.
     roamsim("sweep", scenario, *many)
     assert "2 of them were there already" in roamsim("sweep", scenario, *many, *nobody).stderr
+
+
+def listening(process: psutil.Process) -> list[tuple[str, int]]:
+    """The addresses and ports at which a process and its children take connections by TCP."""
+    family = [process, *process.children(recursive=True)]
+    return [
+        (end.laddr.ip, end.laddr.port)
+        for member in family
+        for end in member.net_connections("inet")
+        if end.status == psutil.CONN_LISTEN
+    ]
+
+
+def taken_in(port: int, context: ssl.SSLContext | None) -> bool:
+    """Whether somebody at a port says something to who has no certificate, beyond that it wants one."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
+        try:
+            with contextlib.ExitStack() as open_things:
+                wrapped = plain if context is None else open_things.enter_context(context.wrap_socket(plain))
+                wrapped.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                told = wrapped.recv(100)
+        except OSError:
+            return False
+        # To what is no TLS, an alert of TLS is the answer: content type 21.
+        return bool(told) and told[0] != 21
+
+
+def test_a_cluster_of_this_machine_obeys_its_caller_alone() -> None:
+    before = set(listening(psutil.Process()))
+    with clusters.cluster("dask", 2) as executor:
+        assert isinstance(executor, clusters._OnDask)
+        assert executor.submit(len, "abc").result(60) == 3
+        there = set(listening(psutil.Process())) - before
+        # A scheduler, two workers, and who watches over each: nothing for browsers.
+        assert len(there) == 5
+        assert {address for address, _ in there} == {"127.0.0.1"}
+        assert 8787 not in {port for _, port in there}
+        anyone = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        anyone.check_hostname, anyone.verify_mode = False, ssl.CERT_NONE
+        for _, port in there:
+            assert not taken_in(port, None)
+            assert not taken_in(port, anyone)
+        at = executor.client.scheduler.address
+        assert at.startswith("tls://127.0.0.1:")
+        others = [(at.replace("tls:", "tcp:"), None), (at, Security()), (at, Security.temporary())]
+        for address, security in others:
+            with pytest.raises((OSError, ValueError, TypeError)), ExitStack() as open_things:
+                open_things.enter_context(distributed.Client(address, security=security, timeout="2s"))
+        assert executor.submit(len, "abcd").result(60) == 4
+    assert set(listening(psutil.Process())) <= before
 
 
 def test_what_failed_on_one_worker_goes_to_another() -> None:
@@ -241,7 +323,8 @@ def test_runs_that_hang_are_stopped_by_their_worker(scenario: Path, tmp_path: Pa
     assert found.drop("point").equals(wanted.drop("point"))
 
 
-def test_without_dask_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
+@pytest.mark.parametrize("missing", ["distributed", "cryptography"])
+def test_without_dask_the_line_that_installs_it_is_told(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(UsageError, match=r"pip install 'roamsim\[dask\]'"), clusters.cluster("dask"):
         pass

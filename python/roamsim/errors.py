@@ -50,6 +50,7 @@ class Notice(UserWarning):
 EXTRAS = {
     "SALib": "sensitivity",
     "altair": "report",
+    "cryptography": "dask",
     "distributed": "dask",
     "duckdb": "sql",
     "fsspec": "url",

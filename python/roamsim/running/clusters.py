@@ -22,6 +22,7 @@ from roamsim.running.engines import WorkerLost
 
 if TYPE_CHECKING:
     import distributed
+    from distributed.security import Security
 
 #: Seconds in which a scheduler has to answer (chosen: who waits longer takes it for broken).
 ANSWER_S = 20
@@ -35,10 +36,10 @@ def cluster(where: str | None, jobs: int | None = None) -> Iterator[Executor | N
     """Those who make runs, while the context lasts. They are begun, or joined, when the first run is to be made.
 
     Args:
-        where: `dask` for as many processes of this machine as `jobs` says, all processors unless given; `tcp://HOST:PORT`
-            or `tls://HOST:PORT` for the scheduler of a cluster, with the certificates of Dask's own configuration;
+        where: `dask` for processes of this machine, which nobody else can reach; `tcp://HOST:PORT` or
+            `tls://HOST:PORT` for the scheduler of a cluster, with the certificates of Dask's own configuration;
             `None` for nobody, which means threads.
-        jobs: as above.
+        jobs: how many processes `dask` starts; one for each processor unless given.
 
     Raises:
         UsageError: Dask is not installed, or `where` is neither.
@@ -51,7 +52,8 @@ def cluster(where: str | None, jobs: int | None = None) -> Iterator[Executor | N
             f"--on takes `dask`, for processes of this machine, or the address of a scheduler, as tcp://HOST:PORT or "
             f"tls://HOST:PORT; this is {where!r}"
         )
-    if find_spec("distributed") is None:
+    # Without cryptography there are no credentials for a cluster of this machine.
+    if find_spec("distributed") is None or (where == "dask" and find_spec("cryptography") is None):
         raise UsageError("--on needs Dask; this installs it: pip install 'roamsim[dask]'")
     with ExitStack() as open_things:
         yield _OnDask(where, jobs, open_things)
@@ -80,15 +82,15 @@ def _joined(where: str, jobs: int | None, open_things: ExitStack) -> distributed
             logging.getLogger(name).setLevel(logging.CRITICAL)
     open_things.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{ANSWER_S}s"}))
     if where == "dask":
+        from roamsim.running.local_cluster import local_cluster
+
         many = jobs or os.cpu_count() or 1
-        local = distributed.LocalCluster(
-            n_workers=many, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-        )
-        where = open_things.enter_context(local).scheduler_address
-        _kept_up(local, many)
+        where, security = local_cluster(many, COUNT_EVERY_S, open_things)
+    else:
+        security = _configured(where)
     try:
         client: distributed.Client = open_things.enter_context(
-            distributed.Client(where, timeout=f"{ANSWER_S}s", set_as_default=False)
+            distributed.Client(where, security=security, timeout=f"{ANSWER_S}s", set_as_default=False)
         )
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(f"no scheduler answers at {where}: {error}") from None
@@ -97,26 +99,25 @@ def _joined(where: str, jobs: int | None, open_things: ExitStack) -> distributed
     return client
 
 
-def _kept_up(local: distributed.LocalCluster, many: int) -> None:
-    """Lets a cluster of this machine begin workers anew for those that are lost for good.
+def _configured(where: str) -> Security:
+    """The certificates that Dask's configuration names.
 
-    A worker that dies is begun again; but one that has not come back after `distributed.deploy.lost-worker-timeout`
-    is forgotten, and one that never came has failed: the cluster begins no other, and without any worker runs would
-    wait for ever.
+    Raises:
+        UsageError: the address wants certificates, and there are none, or they cannot be read.
     """
-    from distributed.core import Status
-    from tornado.ioloop import PeriodicCallback
+    from distributed.security import Security
 
-    def look() -> None:
-        for name, watching in list(local.workers.items()):
-            if watching.status in (Status.closed, Status.failed):
-                del local.workers[name]
-        if len(local.workers) < many:
-            local.scale(many)
-
-    watch = PeriodicCallback(look, 1000 * COUNT_EVERY_S)
-    local.periodic_callbacks["kept-up"] = watch
-    local.loop.add_callback(watch.start)  # type: ignore[union-attr]  # a cluster that has begun has one
+    security = Security()
+    try:
+        certified = security.get_connection_args("client")["ssl_context"] is not None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the certificates in Dask's configuration cannot be read: {error}") from None
+    if where.startswith("tls:") and not certified:
+        raise UsageError(
+            f"{where} wants a certificate, and Dask's configuration names none; set distributed.comm.tls.ca-file, "
+            "distributed.comm.tls.client.cert and distributed.comm.tls.client.key there"
+        )
+    return security
 
 
 class _OnDask(Executor):
