@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from roamsim.estimates import comparisons, optima, sensitivities
 from roamsim.estimates.comparisons import MEANS
 from roamsim.pages import notebook
 from roamsim.results import Results, Told
 from roamsim.storing import store
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 
 class _Answer(Told):
@@ -20,6 +25,14 @@ class _Answer(Told):
 
     def _stored(self) -> store.Results:
         return self.results
+
+    def to_pandas(self, table: str) -> pandas.DataFrame:
+        """One table of the runs as a pandas frame; as of `SweepResult`."""
+        return self.results.to_pandas(table)
+
+    def estimate(self, table: str, column: str, by: Sequence[str] | None = None) -> polars.DataFrame:
+        """Means over replications of a column of the runs, with their 95 % intervals; as of `SweepResult`."""
+        return self.results.estimate(table, column, by)
 
     def _came_out(self, stored: store.Results) -> Iterator[str]:
         yield notebook.title(stored.manifest.scenario, ", ".join(stored.varied))

@@ -39,6 +39,10 @@ class Told:
     def _aside(self) -> Path:
         return goes_with(self, Path(tempfile.mkdtemp(prefix="roamsim-")))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and other processes, which make temporary folders of their own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_aside"}
+
     def _written(self, path: Path) -> Written:
         return Written.of(path, self)
 
@@ -136,7 +140,11 @@ class Told:
             elif stored.path.is_dir():
                 merge([stored.path], target)
             else:
-                raise UsageError("these results lie at a URL, of which `roamsim merge URL --out DIR` makes a folder")
+                raise UsageError(
+                    f"there is no folder {os.fspath(stored.path)!r}, from which these results are saved. Of results "
+                    "at a URL, `roamsim merge URL --out DIR` makes a folder. Save a sweep before you copy it to "
+                    "another process, or give it a folder by `out`"
+                )
         return target
 
     def _repr_html_(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import copyreg
 import gzip
 import io
 import json
@@ -82,6 +83,14 @@ class Source(NamedTuple):
     text: str
     name: str
     is_json: bool
+
+
+def _again(text: str, name: str) -> Scenario:
+    return Scenario.parse(text, name=name, format="json")
+
+
+# Pickles and copies of a scenario are read anew from its text.
+copyreg.pickle(Scenario, lambda scenario: (_again, (scenario.written, scenario.name)))
 
 
 def parse_source(read: Source, replaced: Overrides, *, color: bool = False) -> Scenario:

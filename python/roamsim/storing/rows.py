@@ -62,6 +62,10 @@ class SweepTables(InLots):
     def __len__(self) -> int:
         return len(self._held) + len(self._large)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and other processes: all frames, because a temporary folder goes with the original."""
+        return dict, ({name: self[name] for name in self},)
+
     def schema(self, name: str) -> polars.Schema:
         """As of `InLots`."""
         return self._held[name].schema if name in self._held else self._large[name][0]

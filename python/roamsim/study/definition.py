@@ -9,6 +9,7 @@ drawings in `exhibits.py`, or in packages of these names of several files. How t
 
 from __future__ import annotations
 
+import copyreg
 import os
 import re
 import tomllib
@@ -423,3 +424,7 @@ class _Reader:
             if name not in table and one.default is MISSING and one.default_factory is MISSING:
                 raise UsageError(f"{self.folder}: {what}: the key {name!r} is missing")
         return kind(**table)
+
+
+# A study holds the code of its folder, so that other processes read the folder anew.
+copyreg.pickle(Study, lambda study: (load, (study.folder,)))

@@ -184,6 +184,10 @@ class Frames(lots.InLots):
     def __repr__(self) -> str:
         return repr(dict(self))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and other processes, which get frames."""
+        return {"_run": self._run, "_held": dict(self)}
+
     def schema(self, name: str) -> polars.Schema:
         """As of `InLots`."""
         return self[name].schema
