@@ -123,7 +123,7 @@ def test_marks_stand_between_the_packets_in_the_order_of_time() -> None:
     root = ET.fromstring(draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t", marks=marks))
     texts = {text.text: float(text.get("y", "0")) for text in root.iter("{http://www.w3.org/2000/svg}text")}
     # From the first packet at 6 s: a timeout after 100 ms, at which the copy leaves, and one after the last arrival.
-    arrival = texts["120"]
+    arrival = texts["120.0"]
     assert texts["timeout 1 (100.0)"] < arrival < texts["timeout 2: transaction fails (200.0)"]
     # Without marks the chart is as it was.
     assert "timeout" not in draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t")
