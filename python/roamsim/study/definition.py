@@ -319,6 +319,7 @@ def _again(reader: _Reader, alternative: Alternative, experiments: Sequence[Expe
             one,
             id=of_alternative(name, alternative.id),
             title=f"{one.title}; {alternative.name}",
+            scenario=alternative.scenario or one.scenario,
             over=alternative.set,
             alternative_of=name,
             quick=replace(one.quick, replications=alternative.quick or one.quick.replications),

@@ -86,6 +86,7 @@ class Alternative:
         instead_of: what the study has otherwise, in the words of a verdict's line.
         experiments: those that it is run for.
         set: settings that stand over those of the experiments.
+        scenario: a scenario in place of theirs.
         quick: replications at that level; those of the experiment unless given.
         full: the same of the full run.
     """
@@ -94,7 +95,8 @@ class Alternative:
     name: str
     instead_of: str
     experiments: Sequence[str]
-    set: Mapping[str, Any]
+    set: Mapping[str, Any] = field(default_factory=dict)
+    scenario: str = ""
     quick: int = 0
     full: int = 0
 
@@ -236,6 +238,7 @@ class Sequencechart:
     remark: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
     function: str = ""  # of study.py: settings for the values of `each`
+    marks: str = ""  # of study.py: (node, seconds, words) of what happens without a packet, of values and packets
     values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this chart stands for
     shows: str = ""  # as of a figure
     full_only: bool = False  # as of a figure
