@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
+import threading
 import time
 from pathlib import Path
 
+import fuzz_results
 import pytest
 from conftest import SCENARIO, Command, begin, environment
+from roamsim.cli import streams
+from roamsim.cli.app import app
 
 
 def shell(line: str, folder: Path, **more: str) -> subprocess.CompletedProcess[bytes]:
@@ -135,3 +146,106 @@ def test_interrupted_results_leave_the_earlier_ones(roamsim: Command, scenario: 
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (130, b"roamsim: interrupted\n")
     assert {file.name: file.read_bytes() for file in (scenario.parent / "out").iterdir()} == before
+
+
+#: What moves a cursor, retitles, is a C1 control, reverses text, isolates it, or cannot be seen.
+HOSTILE = "a\x1b[2J\x1b]0;t\x07\x9b31m\u202eb\u2066c\u200fd\ufeffe\r"
+SHOWN = "a\\u001b[2J\\u001b]0;t\\u0007\\u009b31m\\u202eb\\u2066c\\u200fd\\ufeffe\\u000d"
+
+
+def in_a_terminal(*arguments: str | Path, cwd: Path) -> str:
+    """All that a command writes where stdout and stderr are a terminal. It runs in this process, which is quick."""
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 400, 0, 0))
+    pieces: list[bytes] = []
+
+    def read() -> None:
+        with contextlib.suppress(OSError):  # what Linux says of a terminal whose other end is closed
+            while more := os.read(here, 1 << 16):
+                pieces.append(more)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        with pytest.MonkeyPatch.context() as patch, fuzz_results.redirected(there):
+            patch.chdir(cwd)
+            patch.setenv("TERM", "xterm-256color")
+            patch.delenv("NO_COLOR", raising=False)
+            patch.delenv("COLUMNS", raising=False)
+            streams.put_in_order()
+            with contextlib.suppress(SystemExit):
+                app([str(word) for word in arguments], prog_name="roamsim")
+    finally:
+        os.close(there)
+        reader.join(60)
+        os.close(here)
+    return b"".join(pieces).decode(errors="surrogateescape")
+
+
+def harmless(written: str) -> bool:
+    """Whether nothing but line ends, tabs, and colours and cursors of our own is in what was written."""
+    own = re.sub(r"\x1b\[(?:[0-9;]*m|\?25[hl]|[0-9]*[AK])", "", written).replace("\r\n", "\n")
+    return not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]", own)
+
+
+def hostile_text() -> str:
+    """The text in SQL's notation, which no argument can hold as it is."""
+    return " || ".join(f"chr({ord(character)})" for character in HOSTILE)
+
+
+def test_what_a_stranger_wrote_does_not_move_a_terminal(scenario: Path) -> None:
+    folder = scenario.parent
+    made = begin("run", scenario, "--parquet", "out", cwd=folder)
+    made.communicate(timeout=120)
+    asked = f'select {hostile_text()} as x, 1 as "{HOSTILE.replace(chr(0), "")}"'
+    for way in ("", "--vertical", "--csv", "--json"):
+        shown = in_a_terminal("query", "out", asked, *filter(None, [way]), cwd=folder)
+        assert SHOWN in shown.replace("e\\r", "e\\u000d"), way
+        assert harmless(shown), repr(shown)
+    # In a table a line feed would begin a row of its own.
+    assert "a\\nb" in in_a_terminal("query", "out", "select 'a' || chr(10) || 'b' as x", cwd=folder)
+    # Errors quote questions, paths, arguments and scenarios.
+    for words in (
+        ["query", "out", f'select * from "{HOSTILE}"'],
+        ["query", HOSTILE, "select 1"],
+        ["report", "out", "--out", f"nowhere/{HOSTILE}.html"],
+        ["run", HOSTILE],
+        ["run", scenario, f"--{HOSTILE}"],
+        [HOSTILE],
+        ["explain", HOSTILE],
+        ["run", scenario, "--set", f"link.{HOSTILE}=1"],
+        ["init", HOSTILE],
+        ["check", HOSTILE],
+        ["study", "show", HOSTILE],
+    ):
+        shown = in_a_terminal(*words, cwd=folder)
+        assert "u202e" in shown or "???" in shown, shown
+        assert harmless(shown), repr(shown)
+
+
+def test_a_scenario_that_came_from_a_stranger_does_not_move_a_terminal(scenario: Path) -> None:
+    scenario.write_text(SCENARIO + f"\n# {HOSTILE}\n[[link]]\n\u202ename = 1 # {HOSTILE}\n", encoding="utf-8")
+    for command in ("check", "run"):
+        shown = in_a_terminal(command, scenario, cwd=scenario.parent)
+        assert "\x1b[31m" in shown  # the colour of our own crosses
+        assert harmless(shown), repr(shown)
+
+
+def test_what_a_program_reads_stays_as_it_is(scenario: Path) -> None:
+    folder = scenario.parent
+    begin("run", scenario, "--parquet", "out", cwd=folder).communicate(timeout=120)
+    done = begin("query", "out", f"select {hostile_text()} as x", "--json", cwd=folder, stdout=-1)
+    assert json.loads(done.communicate(timeout=120)[0]) == [{"x": HOSTILE}]
+
+
+def test_a_manifest_of_a_stranger_does_not_move_a_terminal(scenario: Path) -> None:
+    folder = scenario.parent
+    begin("sweep", scenario, "--vary", "link.path.delay=10ms,20ms", "--out", "out", cwd=folder).communicate(
+        timeout=120
+    )
+    file = folder / "out" / "manifest.json"
+    tree = json.loads(file.read_text())
+    for place in ("scenario", "version"):
+        file.write_text(json.dumps(tree | {place: HOSTILE}))
+        for words in (["report", "out"], ["query", "out", "select count(*) from flows"]):
+            assert harmless(in_a_terminal(*words, cwd=folder))

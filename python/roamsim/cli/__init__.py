@@ -18,7 +18,9 @@ def main() -> None:
             streams.say(f"roamsim: {streams.fault(error)}")
             sys.exit(1)
     except KeyboardInterrupt:
-        print("roamsim: interrupted", file=sys.stderr)  # noqa: T201
+        from roamsim.cli import streams
+
+        streams.say("roamsim: interrupted")
         sys.exit(130)
     finally:
         # From here on there is nothing to tidy up.

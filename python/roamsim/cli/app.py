@@ -34,7 +34,7 @@ from roamsim.cli.options import (
     seconds,
 )
 from roamsim.cli.shards import share, tell_of
-from roamsim.cli.streams import put_out
+from roamsim.cli.streams import put_out, tell, tell_path
 from roamsim.cli.study import app as study_app
 from roamsim.errors import UsageError
 
@@ -54,7 +54,7 @@ app.add_typer(study_app, name="study")
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"roamsim {version()}")
+        tell(f"roamsim {version()}")
         raise typer.Exit
 
 
@@ -252,7 +252,7 @@ def sweep(
             _say(note)
     if out is not None:
         _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {next_step(out)}")
-        typer.echo(out)
+        tell_path(out)
 
 
 @app.command()
@@ -276,7 +276,7 @@ def merge(
     if done.missing:
         _say(f"{done.missing} runs are in none of the folders: merge theirs as well, or sweep with --out {named}")
     _say(f"{done.taken} runs were new; next: {then}")
-    typer.echo(out)
+    tell_path(out)
 
 
 @app.command()
@@ -408,7 +408,7 @@ def check(
     invalid, unreadable = [], []
     for file in files:
         try:
-            typer.echo(f"{file} is valid. {check_text(file, replaced, color=color())}")
+            tell(f"{file} is valid. {check_text(file, replaced, color=color())}")
         except ScenarioError as error:
             invalid.append(error)
         except UsageError as error:
@@ -440,7 +440,7 @@ def init(
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from None
     _say(f"try: roamsim run {shlex.quote(file)}")
-    typer.echo(file)
+    tell_path(file)
 
 
 @app.command()
@@ -467,15 +467,15 @@ def explain(
 
     if metric is None:
         for name, meaning in metrics.table_meanings().items():
-            typer.echo(f"{name}: {meaning}")
+            tell(f"{name}: {meaning}")
             for column in metrics.explain(name):
-                typer.echo(f"  {column.column:26}{f'[{column.unit}] ' if column.unit else ''}{column.meaning}")
-            typer.echo()
-        typer.echo("traces: What --trace records.")
+                tell(f"  {column.column:26}{f'[{column.unit}] ' if column.unit else ''}{column.meaning}")
+            tell()
+        tell("traces: What --trace records.")
         for trace in metrics.traces():
-            typer.echo(f"  {trace.column:26}{f'[{trace.unit}] ' if trace.unit else ''}{trace.meaning}")
+            tell(f"  {trace.column:26}{f'[{trace.unit}] ' if trace.unit else ''}{trace.meaning}")
         return
-    typer.echo("\n\n".join(str(found) for found in metrics.explain(metric)))
+    tell("\n\n".join(str(found) for found in metrics.explain(metric)))
 
 
 @app.command()
@@ -567,7 +567,7 @@ def plot(
 
     dress = Dress("" if log == "none" else log, title, x_label, y_label, inches(size))
     part = Part(flow, seconds("--from", start), seconds("--to", end))
-    typer.echo(draw(folder, what, out, Figured(part, against, tuple(where or ()), dress)))
+    tell_path(draw(folder, what, out, Figured(part, against, tuple(where or ()), dress)))
 
 
 @app.command()
@@ -581,12 +581,13 @@ def report(
     """Write a report that works offline: one HTML file with figures, tables and parameters."""
     from roamsim.api import write_report
 
-    typer.echo(write_report(folder, out, study))
+    tell_path(write_report(folder, out, study))
 
 
 def _complain(error: Exception) -> None:
     text = str(error).rstrip()
-    _say(text if isinstance(error, ScenarioError) and "\n" in text else f"roamsim: {text}")
+    of_scenario = isinstance(error, ScenarioError) and "\n" in text
+    streams.say(text if of_scenario else f"roamsim: {text}", colored=of_scenario)
 
 
 def _say(text: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -31,13 +32,19 @@ class WholeSentences(TyperGroup):
 class Commands(WholeSentences):
     """Turns what goes wrong into a message on stderr and an exit code, for every command in one place."""
 
+    def make_context(self, *arguments: Any, **named: Any) -> Any:
+        """As of click, which quotes arguments that it does not know."""
+        with _quoted_safely():
+            return super().make_context(*arguments, **named)
+
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; whatever it raises ends it with its exit code."""
         warnings.simplefilter("always", Notice)
         warnings.showwarning = _show
         try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
+            with _quoted_safely():
+                result = super().invoke(ctx)
+            streams.flush()
             return result
         except UsageError as error:
             code, text = USAGE, str(error)
@@ -67,9 +74,21 @@ class Commands(WholeSentences):
             code, text = RUN_FAILED, streams.fault(error)
         except MemoryError:
             code, text = RUN_FAILED, "there is not enough memory"
-        lead = "" if code == INVALID_SCENARIO and "\n" in text else "roamsim: "
-        streams.say(f"{lead}{text}")
+        of_scenario = code == INVALID_SCENARIO and "\n" in text
+        streams.say(text if of_scenario else f"roamsim: {text}", colored=of_scenario)
         raise typer.Exit(code)
+
+
+@contextmanager
+def _quoted_safely() -> Iterator[None]:
+    """Makes what click says of a command line safe for a terminal: an argument may be a stranger's file name."""
+    try:
+        yield
+    except Exception as error:
+        # Of click, or of the copy of it that typer has.
+        if isinstance(message := getattr(error, "message", None), str) and hasattr(error, "format_message"):
+            error.message = streams.safe(message)  # type: ignore[attr-defined]
+        raise
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from roamsim._roamsim import trace_kinds
-from roamsim.cli import completion
+from roamsim.cli import completion, streams
 from roamsim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def overrides(settings: list[str] | None) -> Overrides:
 
 def color() -> bool:
     """Whether errors of scenarios are coloured."""
-    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    return streams.shows_color()
 
 
 def command() -> list[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
-from roamsim.cli.streams import say
+from roamsim.cli.streams import say, tell_path
 from roamsim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,4 +39,4 @@ def tell_of(shard: str, results: Results, out: str | None) -> None:
         f"shard {shard} of {len(points)} points, {runs} runs: {results.made} made now; "
         "when all are made: roamsim merge DIR... --out OUT"
     )
-    typer.echo(out)
+    tell_path(out or "")

@@ -1,11 +1,42 @@
-"""The standard streams of the command: closed ones, full ones, and those whose encoding lacks a character."""
+"""The standard streams of the command, and the only way to them.
+
+File names, folders of results, scenarios and studies may come from a stranger. Printed as they are, their texts could
+move the cursor, change colours or the title, write to the clipboard, or reverse the order of the text around them. So
+whatever a person reads passes `safe`. What a program reads (`put_out`, `tell_path`) passes it where stdout is a
+terminal. A lint keeps everything else from writing.
+"""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
 import os
+import re
 import sys
+
+#: Controls of C0 and C1 but tab and line feed; controls of direction (Unicode 16, UAX #9, table 1: ALM, LRM, RLM,
+#: LRE to RLO, LRI to PDI); characters without width that no script needs (ZWSP, word joiner and its kin, BOM), and
+#: separators of lines and paragraphs. The same as in `crates/scenario/src/printable.rs`.
+_UNSAFE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+_CONTROL = re.compile(f"[{_UNSAFE}]")
+_CONTROL_BUT_COLOR = re.compile(f"(\x1b\\[[0-9;]*m)|[{_UNSAFE}]")
+
+
+def safe(text: str) -> str:
+    r"""A text for a terminal: what is no plain character is shown by its number, as in `\u001b`.
+
+    Line feeds and tabs stay. The notation is that of JSON, which therefore stays valid.
+    """
+    return _CONTROL.sub(_shown, text)
+
+
+def safe_line(text: str) -> str:
+    """The same for one line of a terminal: line feeds and tabs are shown too, so that a cell cannot pose as a row."""
+    return safe(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _shown(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def put_in_order() -> None:
@@ -25,18 +56,59 @@ def put_in_order() -> None:
             stream.reconfigure(errors="roamsim")
 
 
-def say(text: str) -> None:
-    """Says something about what is done, on stderr; that nobody listens is no error."""
+def shows_color() -> bool:
+    """Whether what is said may have colours."""
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+
+
+def say(text: str, *, colored: bool = False) -> None:
+    """Says something about what is done, on stderr; that nobody listens is no error.
+
+    Args:
+        text: what is said.
+        colored: whether its colours are ours and stay, as those of what is wrong with a scenario.
+    """
+    shown = _CONTROL_BUT_COLOR.sub(lambda found: found[1] or _shown(found), text) if colored else safe(text)
     with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)  # noqa: T201
+        print(shown, file=sys.stderr, flush=True)
 
 
-def put_out(text: str) -> None:
-    """Writes what a program will read, as UTF-8 whatever the terminal's encoding is.
+def tell(text: str = "") -> None:
+    """Prints lines for a person on stdout.
 
     Raises:
         OSError: stdout is closed or full.
     """
+    print(safe(text))
+
+
+def tell_path(path: str | os.PathLike[str]) -> None:
+    """Prints a path on stdout: as it is for programs, safe for terminals.
+
+    Raises:
+        OSError: stdout is closed or full.
+    """
+    text = os.fspath(path)
+    print(safe_line(text) if sys.stdout.isatty() else text)
+
+
+def flush() -> None:
+    """Writes what waits for stdout.
+
+    Raises:
+        OSError: stdout is closed or full.
+    """
+    sys.stdout.flush()
+
+
+def put_out(text: str) -> None:
+    """Writes what a program will read, as UTF-8 whatever the terminal's encoding is; safe where it is a terminal.
+
+    Raises:
+        OSError: stdout is closed or full.
+    """
+    if sys.stdout.isatty():
+        text = safe(text)
     octets = getattr(sys.stdout, "buffer", None)
     try:
         sys.stdout.flush()

@@ -7,7 +7,7 @@ import typer
 from roamsim.cli import completion
 from roamsim.cli.faults import WholeSentences
 from roamsim.cli.options import Jobs, MaxMemory, OnOption, ShardOption, TimeLimit, seconds
-from roamsim.cli.streams import put_out, say
+from roamsim.cli.streams import put_out, say, tell, tell_path
 from roamsim.errors import UsageError
 
 StudyName = Annotated[
@@ -31,7 +31,7 @@ def study_list() -> None:
     from roamsim import study
 
     for name in study.available():
-        typer.echo(f"{name}: {study.load(name).title}")
+        tell(f"{name}: {study.load(name).title}")
 
 
 @app.command("show")
@@ -39,7 +39,7 @@ def study_show(name: StudyName) -> None:
     """Say what a study reproduces: question, figures, published statements."""
     from roamsim import study
 
-    typer.echo(study.show(study.load(name)))
+    tell(study.show(study.load(name)))
 
 
 @app.command("compare")
@@ -72,13 +72,13 @@ def study_compare(
         )
     outcome.require_checks()
     if update:
-        typer.echo(f"reference: {study.update(outcome)}")
+        tell(f"reference: {study.update(outcome)}")
         return
     comparison = study.compare(outcome)
     if json:
         put_out(f"{comparison.to_json()}\n")
     else:
-        typer.echo(comparison.summary())
+        tell(comparison.summary())
     if comparison.moved:
         raise typer.Exit(MOVED)
 
@@ -128,7 +128,7 @@ def study_run(
             "when all are made: roamsim merge DIR... --out OUT, "
             f"then roamsim study run {name}{' --quick' if quick else ''} --out OUT"
         )
-        typer.echo(folder)
+        tell_path(folder)
         return
     with cluster(on, jobs) as executor, progress(name) as heard:
         outcome = study.run(
@@ -145,5 +145,5 @@ def study_run(
         put_out(f"{outcome.to_json()}\n")
         say(f"report: {outcome.report}")
     else:
-        typer.echo(outcome.summary())
+        tell(outcome.summary())
     outcome.require_checks()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Table
@@ -18,6 +16,8 @@ from rich.text import Text
 
 from roamsim import _roamsim
 from roamsim._roamsim import Scenario
+from roamsim.cli.console import WIDTH, on_stderr, on_stdout
+from roamsim.cli.streams import safe_line
 from roamsim.estimates import findings
 from roamsim.estimates import summaries as summaries_of_means
 from roamsim.estimates.comparisons import MEANS, Comparison
@@ -30,13 +30,13 @@ from roamsim.tables.result import Result
 from roamsim.tables.values import duration, exact_value, shown_value
 from roamsim.tables.words import count, scale
 
-#: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
-WIDTH = 140
+if TYPE_CHECKING:
+    from rich.console import Console  # noqa: TID251
 
 
 def summary(result: Result, scenario: Scenario) -> None:
     """Prints flows, signalling, drops and speed of a run on stdout."""
-    console = _console()
+    console = on_stdout()
     seeds = f"seed {result.seed}" + (f", {result.replications} replications" if result.replications > 1 else "")
     title = Text(result.scenario, style="bold")
     console.print(title.append(f"  {scenario.duration_s:g} s, {seeds}", style="not bold dim"))
@@ -55,7 +55,7 @@ def summary(result: Result, scenario: Scenario) -> None:
 
 def comparison_summary(compared: Comparison) -> None:
     """Prints means, differences from the baseline, and the differences in words, on stdout."""
-    console = _console()
+    console = on_stdout()
     manifest, question = compared.results.manifest, compared.question
     counts = sorted({point.replications for point in manifest.points})
     replications = "–".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
@@ -94,7 +94,7 @@ def answer_summary(
         told: the words.
         show: a value of a row and column, where it is not to be told as a plain number.
     """
-    console = _console()
+    console = on_stdout()
     manifest = results.manifest
     title = Text(manifest.scenario, style="bold")
     console.print(title.append(f"  {', '.join(manifest.vary)}; seed {manifest.seed}", style="not bold dim"))
@@ -112,7 +112,7 @@ def answer_summary(
 
 def sweep_summary(results: Results) -> None:
     """Prints what a sweep found in a sentence, and its means with intervals, a row for each point, on stdout."""
-    console = _console()
+    console = on_stdout()
     manifest = results.manifest
     runs = sum(point.replications for point in manifest.points)
     title = Text(manifest.scenario, style="bold")
@@ -148,16 +148,16 @@ def print_frame(frame: polars.DataFrame, *, vertical: bool = False) -> None:
     """Prints all rows of a frame on stdout; as lists if asked to, or where a terminal is too narrow."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
-        table.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", overflow="fold")
+        table.add_column(Text(safe_line(name)), justify="right" if dtype.is_numeric() else "left", overflow="fold")
     for row in frame.iter_rows():
-        table.add_row(*(Text(exact_value(value)) for value in row))
-    _print(_console(), table, vertical=vertical)
+        table.add_row(*(Text(safe_line(exact_value(value))) for value in row))
+    _print(on_stdout(), table, vertical=vertical)
 
 
 @contextmanager
 def progress(what: str) -> Iterator[Progress]:
     """A bar on stderr with rate and time left, once it takes a while; nothing where stderr is no terminal."""
-    console = Console(stderr=True)
+    console = on_stderr()
     bar = RichProgress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -222,7 +222,7 @@ class _Bar:
         elif elapsed_s > self.FORESEE_S:
             self._foreseen = True
             # In words too, for those who see no bar.
-            said = self._bar.console if self._bar else Console(stderr=True)
+            said = self._bar.console if self._bar else on_stderr()
             for sentence in foresight.pace(runs, elapsed_s, self._earlier):
                 said.print(f"roamsim: {sentence}", soft_wrap=True, highlight=False)
 
@@ -320,7 +320,3 @@ def _print_lists(console: Console, table: Table) -> None:
                 console.print(Text(f"  {head:{width}}  {shown}"), soft_wrap=True)
     if table.caption:
         console.print(Text(str(table.caption), style="dim"), soft_wrap=True)
-
-
-def _console() -> Console:
-    return Console() if sys.stdout.isatty() else Console(width=WIDTH, no_color=True)

@@ -1,8 +1,8 @@
 """A cluster of Dask on this machine that obeys its caller alone.
 
 Whoever reaches a scheduler or a worker of Dask runs code as its user. So everything here listens on the loopback
-interface only, by TLS, and takes only peers that show the cluster's own certificate, which is made for one cluster. No
-HTTP server runs, which Dask would start on port 8787 even without its dashboard.
+interface only, by TLS, and takes only peers that show the cluster's own certificate, which is made for one cluster.
+No HTTP server runs, which Dask would start on port 8787 even without its dashboard.
 """
 
 from __future__ import annotations
