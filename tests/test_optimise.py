@@ -14,6 +14,7 @@ import roamsim as package
 from conftest import SCENARIO, Command, begin
 from one_link import one_link
 from roamsim import statistics
+from roamsim.scenarios.ranges import parse_varied
 from roamsim.storing.manifests import Damaged
 
 #: A packet's delay is 8 bit/B x 100 B / rate and more, and the link's delay: the shorter and the faster the better.
@@ -82,6 +83,23 @@ def test_the_best_of_some_choices_is_found_and_told_by_its_name(
     vary = ["--vary", "flow.download.transport.variant=tahoe,newreno,sack", "--trials", "3", "--fresh", "2"]
     told = json.loads(roamsim("optimise", scenario, *vary, *BEST, "--json").stdout)
     assert told["vary"] == {"flow.download.transport.variant": "tahoe,newreno,sack"}
+
+
+TABLES = '{ packets = 1 },{ discipline = "codel" },{ packets = 20 }'
+
+
+def test_tables_are_chosen_from_in_the_words_of_a_comparison(roamsim: Command, scenario: Path) -> None:
+    of_tables = [{"packets": 1}, {"discipline": "codel"}, {"packets": 20}]
+    path, best = "link.path.queue", ["--maximise", "flows.goodput_bps", "--trials", "6", "--fresh", "2", "--json"]
+    found = json.loads(roamsim("optimise", scenario, "--vary", f"{path}={TABLES}", *best).stdout)
+    assert found["winner"][path] in TABLES
+    assert {row[path] for row in found["trials"]} <= {"packets=1", "codel", "packets=20"}
+    by_python = search(SCENARIO, {path: of_tables}, trials=6, fresh=2, replications=5)
+    assert by_python.trials[path].to_list() == [row[path] for row in found["trials"]]
+    compared = json.loads(roamsim("compare", scenario, "--vary", f"{path}={TABLES}", "--json").stdout)
+    assert compared["values"] == [value.toml for value in parse_varied(f"{path}={TABLES}").values]
+    alone = roamsim("optimise", scenario, "--vary", 'link.path.queue={ discipline = "codel" }', *best, code=2)
+    assert "there is one value only, codel; a choice needs two or more" in alone.stderr
 
 
 def test_what_the_scenario_leaves_to_a_default_is_written_with_it() -> None:

@@ -46,7 +46,7 @@ class Comparison(_Answer, comparisons.Comparison):
 
     def _came_out(self, stored: store.Results) -> Iterator[str]:
         yield from super()._came_out(stored)
-        for target in self.question.targets:
+        for target in self.targets:
             words, rows = self.shown_means(target)
             yield notebook.table(target.name, [*words, *MEANS], rows, len(words))
         yield notebook.folded("Differences", self.differences._repr_html_())

@@ -141,7 +141,7 @@ def optimise(
             "--vary",
             metavar="PATH=LOW:HIGH|A,B",
             help="A quantity and its range, units allowed (10ms:100ms), LOW:HIGH:STEP for steps; or values to choose "
-            "from (reno,sack). May be repeated.",
+            'from (reno,sack), tables too ({ packets = 20 },{ discipline = "codel" }). May be repeated.',
             autocompletion=completion.keys,
         ),
     ],

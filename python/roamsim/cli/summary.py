@@ -62,7 +62,7 @@ def comparison_summary(compared: Comparison) -> None:
     title = Text(manifest.scenario, style="bold")
     runs = f"seed {manifest.seed}, {replications} replications"
     console.print(title.append(f"  {question.over} on the same losses, {runs}", style="not bold dim"))
-    for target in question.targets:
+    for target in compared.targets:
         table = Table(
             title=Text(target.name, style="bold"), title_justify="left", box=None, header_style="dim", pad_edge=False
         )

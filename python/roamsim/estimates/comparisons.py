@@ -14,6 +14,7 @@ import polars
 
 from roamsim import statistics
 from roamsim.errors import UsageError
+from roamsim.estimates import survivors
 from roamsim.estimates.paired import Difference, Question, Sample, differences, samples
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, check_number, read_share
@@ -63,7 +64,9 @@ class Comparison:
         differences: one row a pair of values: `metric`, the others, `value`, `against`, `pairs`; `difference`,
             `difference_low` and `difference_high` in the metric's unit; `relative`, `relative_low` and
             `relative_high` beside the mean of `against` (0.05 is 5 % more), null where that may be 0; `verdict`
-            (`better`, `worse`, `higher`, `lower`, `no difference shown`, `equal`, `open`).
+            (`better`, `worse`, `higher`, `lower`, `no difference shown`, `equal`, `open`; `none` where means are over
+            different shares of the messages).
+        targets: the metrics of the question, and those that take the place of delays without a verdict.
         sentences: the differences in words.
         notes: what a reader has to know of them.
         samples: the values that the means are of, each with its metric.
@@ -82,7 +85,9 @@ class Comparison:
         points.sort(key=lambda point: order(point[1].values[question.over]))
         self.samples: list[tuple[Target, Sample]] = []
         self._differences: list[Difference] = []
-        for target in question.targets:
+        self.targets = list(question.targets)
+        # The list grows while it is read.
+        for target in self.targets:
             if not results.height(target.table):
                 raise UsageError(f"{target.table} has no rows in any run of this scenario; choose another metric")
             over = target.metric.over or ()
@@ -101,12 +106,16 @@ class Comparison:
             rows = list(dict.fromkeys(repr(sample.where) for sample in found))
             found.sort(key=lambda sample: rows.index(repr(sample.where)))
             self.samples += [(target, sample) for sample in found]
-            self._differences += differences(question, target, found)
+            mine = list(differences(question, target, found))
+            self._differences += mine
+            other = survivors.instead(results, target) if any(one.uneven for one in mine) else None
+            if other is not None and other not in self.targets:
+                self.targets.append(other)
         self.means = polars.DataFrame([self._mean(*pair) for pair in self.samples], infer_schema_length=None)
         self.differences = polars.DataFrame(
             [self._difference(difference) for difference in self._differences], infer_schema_length=None
         )
-        several = len(question.targets) > 1
+        several = len(self.targets) > 1
         self.sentences = [
             difference.sentence(self.label(difference.target, difference.where), name_metric=several)
             for difference in self._differences
@@ -175,7 +184,18 @@ class Comparison:
         unfinished = self._unfinished()
         alike = self.results.alike_in_words
         said = self._notes_on_intervals() if not alike.startswith("All") else []
-        return [note for note in (unfinished, alike, *self._notes_on_failures(), *said) if note]
+        return [
+            note for note in (unfinished, alike, *self._notes_on_losses(), *self._notes_on_failures(), *said) if note
+        ]
+
+    def _notes_on_losses(self) -> list[str]:
+        """What to ask for in place of delays without a verdict, where the runs do not tell it."""
+        without = dict.fromkeys(one.target for one in self._differences if one.uneven)
+        return [
+            survivors.advice(self.results, target)
+            for target in without
+            if survivors.instead(self.results, target) is None
+        ]
 
     def _notes_on_failures(self) -> list[str]:
         told = {

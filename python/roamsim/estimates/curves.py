@@ -9,6 +9,7 @@ from itertools import pairwise
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.estimates import survivors
 from roamsim.estimates.intervals import estimates_of
 from roamsim.storing.store import Results, point_label, short
 from roamsim.tables import caveats
@@ -42,6 +43,7 @@ class Curves:
         over_numbers: whether `x` is a number.
         group_words: what else was varied, in words.
         notes: what a reader has to know of the means.
+        uneven: the smallest and the largest share of messages that means are without, if they differ beyond chance.
     """
 
     target: Target
@@ -51,6 +53,7 @@ class Curves:
     over_numbers: bool
     group_words: str = ""
     notes: tuple[str, ...] = ()
+    uneven: tuple[float, float] | None = None
 
     @property
     def metric(self) -> Metric:
@@ -193,6 +196,7 @@ def curves(results: Results, target: Target) -> Curves:
         over_numbers,
         " and ".join(path_words(other, scenario) for other in others),
         notes,
+        survivors.of_points(results, target, varied=results.varied),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.estimates import survivors
 from roamsim.estimates.curves import Curves, curves
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target, metrics, summaries
@@ -63,21 +64,22 @@ def variation(drawn: Curves) -> float:
 
 
 def ordered(found: Sequence[Curves], first: Target | None = None) -> list[Curves]:
-    """Curves, the most varying first; those of metrics that are neither good nor bad behind the others.
+    """Curves, the most varying first; those of metrics that are neither good nor bad, or get no verdict, come last.
 
     Args:
         found: the curves.
         first: what was asked for, which stands before all others.
     """
     varying = [(variation(drawn), drawn) for drawn in found]
-    judged = [value for value, drawn in varying if drawn.metric.better]
+    judged = [value for value, drawn in varying if drawn.metric.better and not drawn.uneven]
     bound = NEAR * max(judged, default=0.0)
 
     def place(entry: tuple[float, Curves]) -> tuple[bool, bool, float]:
         value, drawn = entry
         asked = first is not None and (drawn.target.table, drawn.target.column) == (first.table, first.column)
-        near = bool(drawn.metric.better) and value >= bound
-        return (not asked, not drawn.metric.better, -bound if near else -min(value, bound))
+        leads = bool(drawn.metric.better) and not drawn.uneven
+        near = leads and value >= bound
+        return (not asked, not leads, -bound if near else -min(value, bound))
 
     return [drawn for _, drawn in sorted(varying, key=place)]
 
@@ -85,13 +87,22 @@ def ordered(found: Sequence[Curves], first: Target | None = None) -> list[Curves
 def answered(results: Results) -> list[str]:
     """What the metric that varies most says, if there is one."""
     found = ordered(all_curves(results), asked_for(results))
-    return [answer(found[0])] if found else []
+    if not found:
+        return []
+    told = survivors.advice(results, found[0].target) if found[0].uneven else ""
+    return [answer(found[0]), *([told] if told else [])]
 
 
 def answer(drawn: Curves) -> str:
     """What curves say, in a sentence or two."""
     if not drawn.x_words:
         return _of_one_point(drawn)
+    if drawn.uneven:
+        shares = survivors.between(drawn.uneven)
+        return (
+            f"{_subject(drawn)}: no verdict. It is of the messages that arrived, and {shares} did not, depending on "
+            "what was varied."
+        )
     if variation(drawn) <= 0:
         low, high = drawn.frame["mean"].min(), drawn.frame["mean"].max()
         stays = f"stays between {_value(drawn, low)} and {_value(drawn, high)}" if low != high else "stays the same"

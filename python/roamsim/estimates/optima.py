@@ -26,6 +26,7 @@ import polars
 from roamsim import statistics
 from roamsim._roamsim import ScenarioError
 from roamsim.errors import UsageError
+from roamsim.estimates import survivors
 from roamsim.estimates.paired import Difference, Sample
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
 from roamsim.running.sweeps import Campaign, campaign, check_number, check_seed
@@ -92,7 +93,14 @@ class Optimum:
         chosen = {label: number for label, number in labels.items() if number is not None}
         fresh = self._fresh(table, list(dict.fromkeys(chosen.values())))
         samples = {
-            label: Sample({}, label, label, points[number].fingerprint, fresh[number])
+            label: Sample(
+                {},
+                label,
+                label,
+                points[number].fingerprint,
+                fresh[number],
+                missing_of_runs=self._missing(table, number),
+            )
             for label, number in chosen.items()
         }
         self.means = polars.DataFrame(
@@ -121,7 +129,11 @@ class Optimum:
         self.differences = polars.DataFrame(
             [_difference(found) for found in self._differences.values()], infer_schema_length=None
         )
-        self.confirmed = AS_WRITTEN in self._differences and self._better(AS_WRITTEN) > 0
+        # Of those that are confirmed more replications tell.
+        self._uneven = survivors.of_points(results, self.target, tried, results.varied) or survivors.of_points(
+            results, self.target, list(chosen.values()), results.varied
+        )
+        self.confirmed = AS_WRITTEN in self._differences and self._better(AS_WRITTEN) > 0 and not self._uneven
         self.sentences = self._sentences(statistics.mean(fresh[searched.winner]))
         self.notes = [*filter(None, [several_rows(self.target, table)]), *self._notes(means)]
 
@@ -131,6 +143,11 @@ class Optimum:
         last = searched.replications + searched.fresh
         found = values_of_runs(self.target, table, points, last)[:, searched.replications :]
         return {n: [_number(value) for value in row] for n, row in zip(points, found.tolist(), strict=True)}
+
+    def _missing(self, table: polars.DataFrame, point: int) -> list[float]:
+        """The share of messages that each fresh replication of a point is without."""
+        rows = self.target.rows(table.filter(polars.col("replication") >= self.searched.replications, point=point))
+        return [share for one in survivors.of_runs(self.target.metric, rows, []) for share in one]
 
     def _trials(self, means: dict[int, float]) -> polars.DataFrame:
         best = max if self.searched.goal == "maximise" else min
@@ -156,6 +173,12 @@ class Optimum:
         best = "highest" if self.searched.goal == "maximise" else "lowest"
         where = ", ".join(f"{path} = {value}" for path, value in self.winner.items())
         told = [f"The {best} {self.searched.metric} of the search is at {where}."]
+        if self._uneven:
+            why = (
+                f"No verdict: {self.searched.metric} is of the messages that arrived, and "
+                f"{survivors.between(self._uneven)} did not, depending on the trial."
+            )
+            return [why, *filter(None, [survivors.advice(self.results, self.target)])]
         if fresh.samples > 1:
             told.append(
                 f"In {fresh.samples} fresh replications it is {interval(fresh.low, fresh.high, self.target.metric)}."
@@ -181,6 +204,8 @@ class Optimum:
                 f"{empty} of {trials} trials lack a value of {self.searched.metric} in some replication; they count "
                 "as no good."
             )
+        if self._uneven:
+            return told
         told += [
             f"In the fresh replications {label} is better than the winner: take that."
             for label in self._differences

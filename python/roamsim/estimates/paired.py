@@ -15,12 +15,14 @@ import polars
 
 from roamsim import statistics
 from roamsim.errors import UsageError
+from roamsim.estimates import survivors
 from roamsim.statistics import Estimate
 from roamsim.storing.store import PointRows, value_label
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.result import KEYS, MEANS
 from roamsim.tables.significant import significant
+from roamsim.tables.words import metric_words
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Sample:
         values: one a replication; `None` where it has none.
         missing: the share of messages that a mean over what arrived is without.
         failed: the connections that failed, in words; empty where none did.
+        missing_of_runs: the same share of each replication that has a row; empty where the metric is no such mean.
     """
 
     where: Mapping[str, Any]
@@ -89,6 +92,7 @@ class Sample:
     values: Sequence[float | None]
     missing: float = 0.0
     failed: str = ""
+    missing_of_runs: Sequence[float] = ()
 
 
 def samples(question: Question, target: Target, points: Sequence[PointRows]) -> list[Sample]:
@@ -119,7 +123,8 @@ def samples(question: Question, target: Target, points: Sequence[PointRows]) -> 
             share = caveats.missing(target.metric, mine)
             failed = caveats.failed(mine["connection"].to_list()) if "connection" in mine.columns else ""
             value, fingerprint = point.entry.values[question.over], point.entry.fingerprint
-            found.append(Sample(where, value, label, fingerprint, values, share, failed))
+            of_runs = [share for one in survivors.of_runs(target.metric, mine, []) for share in one]
+            found.append(Sample(where, value, label, fingerprint, values, share, failed, of_runs))
     with_value = {repr(sample.where) for sample in found if any(value is not None for value in sample.values)}
     return [sample for sample in found if repr(sample.where) in with_value]
 
@@ -169,8 +174,18 @@ class Difference:
         return self.absolute.low == self.absolute.high != 0 and len(there) > 1
 
     @property
+    def uneven(self) -> bool:
+        """Whether the two are means over different shares of the messages, beyond chance."""
+        return survivors.uneven([self.value.missing_of_runs, self.against.missing_of_runs]) is not None
+
+    @property
     def verdict(self) -> str:
-        """`better`, `worse`, `no difference shown`, `equal`, `open`; `higher`, `lower` where neither is better."""
+        """`better`, `worse`, `no difference shown`, `equal`, `open`; `higher`, `lower` where neither is better.
+
+        Means over different shares of the messages have the verdict `none`.
+        """
+        if self.uneven:
+            return "none"
         if math.isnan(self.absolute.low) or self.constant:
             return "open"
         if self.equal:
@@ -205,6 +220,13 @@ class Difference:
         if self.value.missing or self.against.missing:
             shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
             few += f" (of the messages that arrived; {' and '.join(shares)} did not)"
+        if self.uneven:
+            shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
+            front = "".join(f"{part}: " for part in (where, metric.column if name_metric else "") if part)
+            return (
+                f"{front}no verdict on {a} and {b}: {metric_words(metric)} is of the messages that arrived, and "
+                f"{' but '.join(shares)} did not"
+            )
         own_words = metric.words != ("higher", "lower")
         named = metric.column if name_metric or not own_words else ""
         front = "".join(f"{part}: " for part in (where, named) if part)

@@ -52,6 +52,8 @@ class Ranking:
         against = {pair.against.value: pair for pair in self.pairs if pair.value is self.samples[0]}
         second, last = against[self.samples[1].value], against[self.samples[-1].value]
         best = self.samples[0].label
+        if uneven := [pair for pair in against.values() if pair.uneven]:
+            return max(uneven, key=lambda pair: abs(pair.value.missing - pair.against.missing)).sentence()
         if len(self.pairs) == 1 and not _shown(second):
             return second.sentence()
         if all(not _shown(pair) for pair in self.pairs):
@@ -106,6 +108,10 @@ def answer(found: Sequence[Ranking]) -> list[str]:
                 wins[ranking.best] = wins.get(ranking.best, 0) + 1
         parts = [f"{name} is better than all others in {number} of {len(mine)}" for name, number in wins.items()]
         open_ = len(mine) - sum(wins.values())
+        lossy = sum(any(pair.uneven for pair in ranking.pairs) for ranking in mine)
+        if lossy:
+            parts.append(f"in {lossy} there is no verdict, because the shares of missing messages differ")
+            open_ = sum(ranking.best is None and not any(pair.uneven for pair in ranking.pairs) for ranking in mine)
         parts += [f"in {open_} none is shown to be better than all others"] if open_ else []
         sentences.append(f"{words}: {'; '.join(parts)}.")
     return sentences
@@ -114,11 +120,11 @@ def answer(found: Sequence[Ranking]) -> list[str]:
 def rows(found: Sequence[Ranking]) -> tuple[list[dict[str, Any]], str]:
     """The pairs of rankings of one metric as a figure draws them, and the title of its axis.
 
-    Differences are beside the mean of what is worse, in per cent, where each of these has an interval; of shares in
-    percentage points; else in the metric's unit.
+    Pairs without a verdict are left out. Differences are beside the mean of what is worse, in per cent, where each
+    has an interval; of shares in percentage points; else in the metric's unit.
     """
     metric = found[0].target.metric
-    pairs = [(ranking, pair) for ranking in found for pair in ranking.pairs]
+    pairs = [(ranking, pair) for ranking in found for pair in ranking.pairs if not pair.uneven]
     if metric.share:
         size, title = 0.01, "difference, percentage points"
     elif all(pair.relative.low >= -1 for _, pair in pairs):

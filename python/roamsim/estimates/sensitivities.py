@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.estimates import survivors
 from roamsim.estimates.comparisons import default_target
 from roamsim.estimates.paired import rounded
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
@@ -111,7 +112,9 @@ class Sensitivity:
         for name in sampled.metrics:
             of_metric = self._of_metric(Target.parse(name))
             rows += of_metric
-            self.sentences += _sentences(Target.parse(name), of_metric, LEADING[sampled.method])
+            self.sentences += self._no_verdict(Target.parse(name)) or _sentences(
+                Target.parse(name), of_metric, LEADING[sampled.method]
+            )
         few = [one for one in self.ranges if sampled.method == "morris" and one.steps < FEW_STEPS]
         for one in few:
             self.notes.append(
@@ -125,6 +128,17 @@ class Sensitivity:
         kinds = {"metric": polars.String, "path": polars.String, "index": polars.String}
         numbers = dict.fromkeys(("value", "low", "high", "of_points", "of_replications"), polars.Float64)
         self.indices = polars.DataFrame(rows, schema={**kinds, **numbers})
+
+    def _no_verdict(self, target: Target) -> list[str]:
+        """Why nothing is said of a delay, where the shares of missing messages differ; empty where they do not."""
+        ends = survivors.of_points(self.results, target, sorted(set(self.sampled.rows)), self.results.varied)
+        if ends is None:
+            return []
+        why = (
+            f"{target.name}: no verdict. It is of the messages that arrived, and {survivors.between(ends)} did not, "
+            "depending on the point."
+        )
+        return [why, *filter(None, [survivors.advice(self.results, target)])]
 
     @property
     def ranges(self) -> list[Range]:

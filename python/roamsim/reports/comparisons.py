@@ -28,13 +28,13 @@ def page(results: Results) -> Report | None:
     made = Report(f"Comparison: {over}", sweeps.subtitle(manifest))
     found = rankings(compared)
     made.found(answer(found) or compared.sentences)
-    for target in compared.question.targets:
+    for target in compared.targets:
         _ranked(made, results, target, [ranking for ranking in found if ranking.target == target], palette)
     for note in compared.notes:
         made.plain(note)
     _in_words(made, compared)
     sections.told(made, results.failures.values())
-    shown = {target.name for target in compared.question.targets}
+    shown = {target.name for target in compared.targets}
     sweeps.figures(made, results, [drawn for drawn in all_curves(results) if drawn.target.name not in shown], palette)
     sweeps.everything_else(made, results)
     return made
@@ -54,6 +54,7 @@ def _ranked(made: Report, results: Results, target: Target, found: list[Ranking]
     )
     if found:
         pairs, title = rows(found)
+    if found and pairs:
         made.figure(
             f"{anchor}-pairs",
             charts.differences(pairs, title),

@@ -174,20 +174,22 @@ def _taken_apart(text: str) -> tuple[str, str]:
 
 
 def as_varied(path: str, spec: str | Sequence[Any]) -> Range | Choice:
-    """The range of one path, or its choices: a text with commas, as in `reno,sack`, or a list of texts.
+    """The range of one path, or its choices: a text with commas, as in `reno,sack`, or a list of texts or tables.
 
     Raises:
         UsageError: it is neither.
     """
     if isinstance(spec, str):
-        chosen = len(split_values(spec)) > 1
+        items = split_values(spec)
+        chosen = len(items) > 1 or items[0].startswith(("{", "[", '"', "'"))
     else:
         chosen = isinstance(spec, Sequence) and any(parse_number(str(part)) is None for part in spec)
     if not chosen:
         return as_range(path, spec)
     # A text stands in the tables under one name, whether a list has it or the command line.
     written = (
-        Value(value.shown, value.shown) if bare(value.shown) else value for value in variation(path, spec).values
+        Value(value.shown, value.shown) if bare(value.shown) and not value.toml.startswith(("{", "[")) else value
+        for value in variation(path, spec).values
     )
     values = tuple(written)
     if len(values) < 2:
