@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -779,6 +780,53 @@ def test_a_lane_says_how_many_rows_and_names_it_lacks(tmp_path: Path) -> None:
     assert ">Line [m] (3 more rows are left out)</text>" in figure
     named = re.findall(r'<text class="name[^>]*>(?:<title>[^<]*</title>)?([^<]+)</text>', figure)
     assert sorted(named) == ["3 more: click", *(f"line {n}" for n in range(5))]
+
+
+def texts_of(figure: str, kind: str) -> list[tuple[float, str]]:
+    """Where texts of a kind begin, and what is seen of them."""
+    found = re.findall(
+        rf'<text class="{kind}[^"]*" x="([\d.]+)"[^>]*>(?:<title>[^<]*</title>)?([^<]*)</text>', figure
+    )
+    return [(float(x), text) for x, text in found if text]
+
+
+@pytest.mark.needs("chromium")
+def test_labels_of_a_time_line_do_not_merge(tmp_path: Path) -> None:
+    # Two packets on their way at once, each for a second, the second 50 ms after the first.
+    packets = polars.DataFrame({"t": [0.1, 0.15], "until": [1.1, 1.15], "kind": ["delivered"] * 2})
+    described = packets.with_columns(description=polars.lit("download of a large file"))
+    frame = polars.DataFrame({"t": [0.0, 1.0], "value": [1.0, 2.0]})
+    begin = "download of a large file from the server"
+    lanes = [
+        Lane("Packets", [Row("all", "packets", described)]),
+        Lane("Marks", [Row(f"{begin} to {to}", "packets", packets) for to in ("walker", "waiter")]),
+        Lane("Lines", [Row(f"{begin} {what}", "samples", frame) for what in ("cwnd", "ssthresh")], "lines",
+             levels=[("going down", 1.5), ("up", 1.51)]),
+    ]  # fmt: skip
+    page = Report("Labels")
+    page.time_line("time-line", {"end": 2.0, "lanes": [encoded(lane, 2.0, []) for lane in lanes]}, "All")
+    figure = opened(page.write(tmp_path / "labels.html"), tmp_path)
+    words = texts_of(row(figure, "all"), "word")
+    assert words
+    # 6.2 points a letter: no label begins before another one ends.
+    assert all(left + 6.2 * len(text) <= right for (left, text), (right, _) in pairwise(words))
+    names = [text for _, text in texts_of(figure, "name")]
+    assert names == ["all", "…walker", "…waiter", "…cwnd", "…ssthresh"]
+    assert [text for _, text in texts_of(figure, "scale") if "up" in text] == ["up, going down"]
+
+
+@pytest.mark.needs("chromium")
+def test_a_time_line_opens_where_something_happens(tmp_path: Path) -> None:
+    marks = polars.DataFrame({"t": [20.0, 20.5, 21.0], "kind": ["delivered"] * 3})
+    page = Report("Short")
+    lane = encoded(Lane("Packets", [Row("all", "packets", marks)]), 60.0, [])
+    page.time_line("time-line", {"end": 60.0, "lanes": [lane]}, "All")
+    figure = opened(page.write(tmp_path / "short.html"), tmp_path)
+    span = re.search(r'data-span="([\d.]+),([\d.]+)"', figure)
+    assert span is not None
+    assert 19.9 < float(span[1]) < 20
+    assert 21 < float(span[2]) < 21.1
+    assert 'data-count="3"' in figure
 
 
 @pytest.mark.needs("chromium")

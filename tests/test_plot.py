@@ -11,9 +11,18 @@ import roamsim as package
 from conftest import ROOT, Command
 from matplotlib.figure import Figure
 from roamsim.estimates.against import against
-from roamsim.estimates.curves import curves
+from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.distributions import messages, transfers
-from roamsim.pictures.paper import Dress, draw_against, draw_curves, draw_distribution, names_of, style
+from roamsim.pictures.paper import (
+    Dress,
+    alike,
+    draw_against,
+    draw_curves,
+    draw_distribution,
+    draw_time_series,
+    names_of,
+    style,
+)
 from roamsim.pictures.timeseries import Part
 from roamsim.reports.plot import Figured, _figure
 from roamsim.storing.chosen import chosen
@@ -80,6 +89,40 @@ def test_a_legend_of_many_names_has_them_all_beside_panels_and_note(tmp_path: Pa
         _figure(results, "flows.download.goodput_bps", Figured(dress=Dress(size=(2.0, 1.0))))
 
 
+def test_lines_that_look_alike_are_told() -> None:
+    def drawn(names: int) -> tuple[set[Any], str]:
+        rows = [
+            {"x": float(x), "row": "download", "group": f"{n} ms", "mean": 1e6 + n, "low": None, "high": None}
+            for n in range(names)
+            for x in range(3)
+        ]
+        lows = {"low": polars.Float64, "high": polars.Float64}
+        frame = polars.DataFrame(rows, schema_overrides=lows).with_columns(samples=1, missing=polars.lit(0.0))
+        axes = axes_of(draw_curves, Curves(Target.parse("flows.goodput_bps"), frame, "load", "", True, "delay"))
+        lines = [mark[0] for mark in names_of([axes]).values()]
+        return {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}, alike([axes])
+
+    # Ten colours, three marks and three dashes.
+    for names in (31, 42, 90):
+        looks, told = drawn(names)
+        assert (len(looks), told) == (names, "")
+    looks, told = drawn(93)
+    assert len(looks) == 90
+    assert told.startswith("3 of 93 names look like another one")
+
+
+def test_a_figure_of_very_many_lines_says_that_some_look_alike(tmp_path: Path) -> None:
+    vary = {"link.path.delay": "1ms:31ms:1ms", "scenario.duration": "200ms"}
+    results = package.sweep(BULK, vary, trace=["cwnd"], out=tmp_path / "out")
+    # Over time there are no marks: three kinds of dashes of ten colours.
+    recorded = results.tables["samples"].filter(quantity="cwnd")
+    panel = recorded.select("time_s", "quantity", "unit", "value", series=polars.format("{} ms", "point"))
+    axes = Figure().add_subplot()
+    draw_time_series([axes], [panel], "cwnd")
+    assert panel["series"].n_unique() == 31
+    assert alike([axes]).startswith("1 of 31 names look like another one")
+
+
 def test_names_are_taken_as_they_are(roamsim: Command, tmp_path: Path) -> None:
     (tmp_path / "names.toml").write_text(BULK.replace('"download"', r"'_a$\frac$'"))
     roamsim("run", "names.toml", "--trace", "cwnd", "--parquet", "out")
@@ -105,7 +148,7 @@ def test_one_metric_is_drawn_against_another(swept: Results) -> None:
     )
     assert {(round(y, 9), round(x, 9)) for y, x in drawn.frame.select("y", "x").rows()} == wanted
     axes = axes_of(draw_against, drawn)
-    assert axes.get_ylabel() == "download: goodput, Mb/s"
+    assert axes.get_ylabel() == "goodput of download, Mb/s"
     assert list(names_of([axes])) == ["reno", "sack"]
     (line, *_) = axes.get_lines()
     reno = drawn.frame.filter(series="reno")
@@ -186,7 +229,7 @@ def test_plot_takes_all_of_this(roamsim: Command, swept: Results, tmp_path: Path
     roamsim("plot", folder, "--what", "links.utilisation", "--out", "panels.svg")
     assert ">path from phone<" in (tmp_path / "panels.svg").read_text()
     roamsim("plot", folder, "--what", "flows.goodput_bps", "--against", "signalling.mean_delay_s", "--out", "b.svg")
-    assert ">indications: mean delay, ms<" in (tmp_path / "b.svg").read_text()
+    assert ">mean delay of indications, ms<" in (tmp_path / "b.svg").read_text()
     roamsim("run", ROOT / "examples" / "short-transfers.toml", "--parquet", "transfers")
     roamsim("plot", "transfers", "--what", "transfer_times", "--log", "x")
     assert "share of completed transfers" in (tmp_path / "transfers" / "transfer_times.svg").read_text()

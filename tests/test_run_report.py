@@ -201,6 +201,69 @@ def test_a_run_that_begins_late_is_shown_from_there_on(roamsim: Command, tmp_pat
     assert f"Nothing happens before {first:.4g}\u00a0s." in report(results).html()
 
 
+SHORT = """
+[scenario]
+name = "A short transfer"
+duration = "60s"
+[[node]]
+name = "server"
+[[node]]
+name = "phone"
+[[link]]
+name = "pipe"
+between = ["server", "phone"]
+rate = "10Mb/s"
+delay = "20ms"
+queue = { packets = 5 }
+[[flow]]
+name = "download"
+from = "server"
+to = "phone"
+transport = { protocol = "tcp" }
+application = { kind = "transfer", size = "100kB" }
+"""
+
+
+def test_a_run_that_ends_early_is_shown_until_then(tmp_path: Path) -> None:
+    results = package.run(SHORT)
+    done_s = results["flows"]["completion_time_s"][0]
+    assert done_s < 5
+    panels = drawn(results)
+    [first, until] = panels[""]["vconcat"][0]["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    # Parts of the run are 60 s / 200 = 0.3 s long; a twentieth more is shown.
+    assert first == 0
+    assert done_s < until < 1.05 * (done_s + 0.3) + 1e-9
+    assert panels[""]["usermeta"]["whole"] == [0.0, 60.0]
+    page = report(results).html()
+    said = re.search(r"Nothing happens after ([\d.]+)\u00a0s; Whole shows the run\.", page)
+    assert said is not None
+    assert done_s <= float(said[1]) <= done_s + 0.3
+    # Losses are counted.
+    assert panels["Packets lost of download"]["layer"][0]["encoding"]["y"]["axis"]["tickMinStep"] == 1
+
+
+def test_what_was_recorded_sample_by_sample_has_no_coarse_panel_beside_it() -> None:
+    plain, recorded = package.run(SHORT), package.run(SHORT, trace=["cwnd", "queue"])
+    window = "Congestion window of download, kB"
+    assert window in drawn(plain)
+    assert window not in drawn(recorded)
+    assert "Queue delay of pipe, ms" in drawn(recorded)
+    figures = page_figures(report(recorded).html())
+    # Packets that wait are whole; windows are not.
+    axes = {
+        name: figures[name]["vconcat"][0]["layer"][0]["encoding"]["y"]["axis"]
+        for name in ("samples-cwnd", "samples-queue")
+    }
+    assert axes["samples-queue"]["tickMinStep"] == 1
+
+
+def page_figures(page: str) -> dict[str, Any]:
+    """The specifications of a page's figures."""
+    charts = re.search(r'id="charts">(.*?)</script>', page, re.DOTALL)
+    assert charts is not None
+    return json.loads(charts[1])  # type: ignore[no-any-return]
+
+
 def test_of_many_flows_those_that_delivered_most_have_lines(roamsim: Command, tmp_path: Path) -> None:
     roamsim("run", EXAMPLES / "many-flows.toml", "--set", "node.client-{i}.count=110", "--set", "scenario.duration=3s", "--parquet", "out")  # fmt: skip
     results = open_results(tmp_path / "out")

@@ -138,10 +138,41 @@ def test_lines_are_drawn_of_numbers_and_dots_of_names_and_of_few_points() -> Non
     encoding = line["layer"][1]["encoding"]
     assert (encoding["x"]["title"], encoding["y"]["title"]) == ("loss", "goodput, Mb/s")
     assert [row["mean"] for row in line["data"]["values"]] == [1, 2, 3, 4, 5]
-    for points in ([("reno", "", 1.0, 0.1), ("sack", "", 2.0, 0.1)], [(0.1, "", 1.0, 0.1), (0.2, "", 2.0, 0.1)]):
-        dots = chart(of_means(points))
-        assert [layer["mark"]["type"] for layer in dots["layer"]] == ["rule", "point", "point"]
-        assert dots["height"] < 100
+    dots = chart(of_means([("reno", "", 1.0, 0.1), ("sack", "", 2.0, 0.1)]))
+    assert [layer["mark"]["type"] for layer in dots["layer"]] == ["rule", "point", "point"]
+    assert dots["height"] < 100
+
+
+def test_numbers_stand_on_the_horizontal_axis_however_few_they_are() -> None:
+    for count, marks in ((2, ["rule", "point", "point"]), (3, ["rule", "line", "point", "point"])):
+        few = chart(of_means([(x / 10, "", 1.0 + x, 0.1) for x in range(count)]))
+        assert [layer["mark"]["type"] for layer in few["layer"]] == marks
+        for layer in few["layer"]:
+            assert (layer["encoding"]["x"]["field"], layer["encoding"]["x"]["title"]) == ("x", "loss")
+            assert layer["encoding"]["y"]["title"] == "goodput, b/s"
+
+
+def test_intervals_of_many_lines_are_no_bands() -> None:
+    def intervals(series: int) -> list[str]:
+        points = [(x, f"s{n}", 1.0 + n, 0.1) for x in range(5) for n in range(series)]
+        marks = [layer["mark"]["type"] for layer in chart(of_means(points))["layer"]]
+        return [mark for mark in marks if mark in ("area", "rule")]
+
+    assert (intervals(6), intervals(7), intervals(24), intervals(25)) == (["area"], ["rule"], ["rule"], [])
+
+
+def test_counts_have_whole_ticks() -> None:
+    def steps(metric: str, largest: float) -> list[int | None]:
+        numbers = chart(of_means([(x, "", largest * x / 4, 0.1) for x in range(5)], metric))["layer"][1]
+        names = chart(of_means([(name, "", largest, 0.1) for name in ("reno", "sack")], metric))["layer"][0]
+        axes = (numbers["encoding"]["y"]["axis"], names["encoding"]["x"]["axis"])
+        return [axis.get("tickMinStep") for axis in axes]
+
+    assert steps("flows.timeouts", 3.0) == steps("flows.retransmissions", 4.0) == [1, 1]
+    # Below two an axis of whole numbers would have one tick; a mean is no count.
+    assert steps("flows.timeouts", 0.5) == [None, None]
+    for measured in ("links.mean_queue_packets", "flows.goodput_bps", "flows.loss_ratio"):
+        assert steps(measured, 4.0) == [None, None]
 
 
 def test_an_axis_is_logarithmic_where_the_values_ask_for_it() -> None:
@@ -173,7 +204,8 @@ def test_a_series_has_one_colour_in_all_figures_and_a_row_its_panel() -> None:
 
 def test_series_of_more_than_there_are_colours_differ_in_shape_and_dashes() -> None:
     def known_by(series: int) -> list[tuple[Any, ...]]:
-        line, point, *_ = chart(of_means([(x, f"s{n}", 1.0, 0.0) for x in range(4) for n in range(series)]))["layer"]
+        layers = chart(of_means([(x, f"s{n}", 1.0, 0.0) for x in range(4) for n in range(series)]))["layer"]
+        line, point, *_ = (layer for layer in layers if layer["mark"]["type"] in ("line", "point"))
         scales = (line["encoding"].get("strokeDash"), point["encoding"].get("shape"), point["encoding"]["color"])
         return list(zip(*(scale["scale"]["range"] for scale in scales if scale), strict=True))
 
@@ -208,7 +240,8 @@ def test_two_measured_values_are_not_joined_and_stand_beside_each_other() -> Non
 
     # What was published is known between its ends, and was not measured there.
     assert marks(3) == [
-        ("area", ["datum.low !== null"]),
+        ("area", ["datum.low !== null && datum.level"]),
+        ("rule", ["datum.low !== null && !datum.level"]),
         ("line", []),
         ("point", ["datum.missing === 0", "!datum.level"]),
     ]
@@ -230,8 +263,12 @@ def test_the_first_screen_of_a_sweep_is_its_answer(roamsim: Command, scenario: P
     )  # fmt: skip
     roamsim("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "<h1>Loss probability of path and transport variant of download</h1>" in page
-    order = [page.index(mark) for mark in ('class="answer"', 'class="chart"', "<nav>", 'class="parameters"')]
+    # There is one link, and one flow.
+    assert "<h1>Goodput of download by loss probability and transport variant</h1>" in page
+    assert "<figcaption>Goodput of download by loss probability of path and transport variant of download<" in page
+    order = [
+        page.index(mark) for mark in ('class="answer"', 'class="chart"', 'class="contents"', 'class="parameters"')
+    ]
     assert order == sorted(order)
     assert "Goodput of download falls from" in page
     first, *_ = page_data(page)

@@ -19,6 +19,7 @@ from roamsim.tables.result import KEYS, keys_within
 from roamsim.tables.words import (
     VARIED_UNITS,
     Scale,
+    key_unit,
     metric_words,
     path_words,
     scale,
@@ -77,8 +78,17 @@ class Curves:
 
     @property
     def title(self) -> str:
-        """What is drawn: `download: goodput`, or the metric alone where several rows are."""
-        return f"{self.rows[0]}: {metric_words(self.metric)}" if len(self.rows) == 1 else metric_words(self.metric)
+        """What is drawn: `goodput of download`, or the metric alone where several rows are."""
+        of = f" of {self.rows[0]}" if len(self.rows) == 1 and self.rows[0] else ""
+        return f"{metric_words(self.metric)}{of}"
+
+    @property
+    def counts(self) -> bool:
+        """Whether the values are counts, and large enough that an axis needs no parts of one."""
+        unit, column = self.metric.unit, self.metric.column
+        mean = column.startswith(("mean_", "median_")) or self.metric.index_of is not None or self.metric.share
+        whole = unit not in NO_COUNTS and not mean and not self.metric.formula
+        return whole and float(self.frame["mean"].max()) >= WHOLE  # type: ignore[arg-type]
 
     @cached_property
     def y_scale(self) -> Scale:
@@ -122,6 +132,12 @@ class Curves:
         lowest, highest = float(ends.min()), float(self.frame["mean"].max())  # type: ignore[arg-type]
         return lowest > 0 and highest >= ORDERS * float(self.frame["mean"].min())  # type: ignore[arg-type]
 
+
+#: Units of what is measured, not counted.
+NO_COUNTS = (None, "s", "B", "bit/s", "m", "dBm")
+
+#: Largest mean of counts from which on ticks stand at whole numbers (chosen: below, an axis would have one tick).
+WHOLE = 2.0
 
 #: Largest beside smallest mean from which on an axis is logarithmic (chosen: on a linear one the small ones would be
 #: in the lowest fiftieth).
@@ -194,7 +210,7 @@ def curves(results: Results, target: Target) -> Curves:
         path_words(path, scenario),
         varied_unit(path, axis),
         over_numbers,
-        " and ".join(path_words(other, scenario) for other in others),
+        " and ".join(titled(path_words(other, scenario), key_unit(other)) for other in others),
         notes,
         survivors.of_points(results, target, varied=results.varied),
     )

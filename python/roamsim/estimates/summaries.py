@@ -14,7 +14,7 @@ from roamsim.tables import caveats, metrics
 from roamsim.tables.cells import estimated
 from roamsim.tables.labels import in_words
 from roamsim.tables.result import RUN_COLUMNS, keys_within
-from roamsim.tables.words import metric_words, titled, value_words
+from roamsim.tables.words import VARIED_UNITS, metric_words, titled, value_words
 
 #: What the tables of sweeps tell where the results have it.
 TABLES = (
@@ -69,14 +69,24 @@ def worded(table: str, frame: polars.DataFrame) -> list[dict[str, Any]]:
     for column in frame:
         metric = known.get(column.name)
         values = column.to_list()
-        if all(value in (None, "") for value in values):
+        if all(value in (None, "") for value in values) or column.name in _numbers_of(frame.columns):
             continue
         if metric is None or metric.unit is None or not column.dtype.is_numeric():
-            columns[metric_words(metric) if metric else column.name] = values
+            columns[metric_words(metric) if metric else _short(column.name)] = values
         else:
             heading, cells = estimated(metric, values, values, values)
             columns[heading] = cells
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _numbers_of(columns: Sequence[str]) -> set[str]:
+    """The columns that hold as numbers what another one holds as it was given, such as `a.b_bytes` beside `a.b`."""
+    return {f"{column}_{unit}" for column in columns if "." in column for unit in VARIED_UNITS}
+
+
+def _short(column: str) -> str:
+    """A heading for a column; of a varied path its last two steps."""
+    return " ".join(column.split(".")[-2:]).replace("_", " ")
 
 
 def means(results: Results, table: str) -> polars.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars
 
+from roamsim.pictures.charts import whole_ticks
 from roamsim.tables.significant import d3_format
 
 #: Height of a bar with the space to the next one, in pixels (chosen: a line of small print).
@@ -115,7 +116,7 @@ def _view(bars: Bars, number: int) -> dict[str, Any]:
                 "title": None,
                 "stack": "zero",
                 "scale": scale,
-                "axis": {"tickCount": 5, **({"format": "~s"} if _large(bars) else {})},
+                "axis": {"tickCount": 5, **whole_ticks(_whole(bars)), **({"format": "~s"} if _large(bars) else {})},
             },
             "order": {"field": "place", "type": "quantitative"},
             "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
@@ -129,6 +130,11 @@ def _view(bars: Bars, number: int) -> dict[str, Any]:
             "tooltip": tooltip,
         },
     }
+
+
+def _whole(bars: Bars) -> bool:
+    """Whether all values are whole numbers."""
+    return all(float(value).is_integer() for values in bars.parts.values() for value in values)
 
 
 def _large(bars: Bars) -> bool:

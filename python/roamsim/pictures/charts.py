@@ -38,10 +38,6 @@ COLOURS = (
 SHAPES = ("circle", "square", "triangle-up")
 DASHES = ((1, 0), (6, 3), (2, 2))
 
-#: Values along a line from which on it is one; fewer are dots, each with its name (chosen: three dots in a wide field
-#: say less than three lines of text).
-LINE = 4
-
 #: Values of an axis up to which nothing is joined: a line from one to another would show a course that nobody has
 #: measured (chosen).
 BESIDE = 2
@@ -49,8 +45,10 @@ BESIDE = 2
 #: Pixels from one to the next of the points at one of so few values (chosen).
 BESIDE_PIXELS = 7
 
-#: Series whose intervals are bands (chosen: more lie on each other); those of more are told under the pointer.
-BANDS = 6
+#: Series whose intervals are bands (chosen: more lie on each other), and values along x from which on (chosen:
+#: of fewer a band would be mostly between them). Others have lines at their points, and those that have no name in a
+#: legend are read under the pointer.
+BANDS, BAND_VALUES = 6, 4
 
 #: Series that a legend names (chosen: more fill a page, and no reader tells their colours apart).
 NAMED = 24
@@ -93,6 +91,11 @@ class Palette:
         return Marked(COLOURS[colour], SHAPES[turn % len(SHAPES)], DASHES[turn % len(DASHES)])
 
 
+def whole_ticks(counts: bool) -> dict[str, Any]:
+    """Properties of an axis: counts have ticks at whole numbers only."""
+    return {"tickMinStep": 1} if counts else {}
+
+
 def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = ()) -> dict[str, Any]:
     """A figure of curves: lines with intervals where numbers were varied, dots with intervals elsewhere.
 
@@ -104,7 +107,7 @@ def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = 
         order: of dots, the names in the order in which they are to stand.
     """
     frame = drawn.shown()
-    lines = drawn.over_numbers and frame["x"].n_unique() >= LINE
+    lines = drawn.over_numbers and frame["x"].n_unique() > 1
     series = frame["series"].unique(maintain_order=True).to_list()
     marked = (palette or Palette()).of(series)
     return _lines(drawn, frame, series, marked) if lines else _dots(drawn, frame, series, marked, order)
@@ -115,7 +118,15 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], marked: li
     axis: dict[str, Any] = {"format": d3_format(values, 6)} if max(map(abs, values)) < 1e6 else {}
     if len(values) <= 12:
         axis |= {"values": values, "labelOverlap": "greedy"}
-    look = Look(drawn.x_title, drawn.y_title, drawn.group_words, drawn.logarithmic_x(), axis, _y_scale(drawn, frame))
+    look = Look(
+        drawn.x_title,
+        drawn.y_title,
+        drawn.group_words,
+        drawn.logarithmic_x(),
+        axis,
+        _y_scale(drawn, frame),
+        whole_ticks(drawn.counts),
+    )
     return _curves(frame.with_columns(level=False), look, series, marked, _tooltip(drawn, frame, "quantitative"))
 
 
@@ -130,6 +141,7 @@ class Look:
         logarithmic_x: whether the axis of what was varied is.
         x_axis: properties of it, as Vega-Lite has them.
         y_scale: of the vertical scale.
+        y_axis: properties of the vertical axis.
     """
 
     x_title: str
@@ -138,6 +150,7 @@ class Look:
     logarithmic_x: bool = False
     x_axis: Mapping[str, Any] = field(default_factory=dict)
     y_scale: Mapping[str, Any] = field(default_factory=lambda: {"zero": True, "nice": True})
+    y_axis: Mapping[str, Any] = field(default_factory=dict)
 
 
 def curves(
@@ -190,15 +203,24 @@ def _curves(
         "axis": dict(look.x_axis),
         "scale": {"nice": False, "padding": edge, **({"type": "log"} if look.logarithmic_x else {"zero": False})},
     }
-    y = {"field": "mean", "type": "quantitative", "title": look.y_title, "scale": dict(look.y_scale)}
+    y: dict[str, Any] = {"field": "mean", "type": "quantitative", "title": look.y_title}
+    y |= {"scale": dict(look.y_scale), "axis": dict(look.y_axis)}
     colour, dashes, shapes = _apart(series, marked, look.words)
     encoded = {"x": x, "color": colour}
     joined = frame.filter("level") if few else frame
     ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers: list[dict[str, Any]] = []
-    if joined["low"].is_not_null().any() and len(series) <= BANDS:
-        band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
-        layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null" + " && datum.level" * few))
+    if joined["low"].is_not_null().any() and len(series) <= NAMED:
+        bands = len(series) <= BANDS and measured["x"].n_unique() >= BAND_VALUES
+        levels = measured.height < frame.height
+        if bands or levels:
+            band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
+            test = "" if bands else " && datum.level"
+            layers.append(_layer(band, {**encoded, **ends}, f"datum.low !== null{test}"))
+        if not bands and not few:
+            rule = {"type": "rule", "opacity": 0.7, "tooltip": None}
+            test = " && !datum.level" if levels else ""
+            layers.append(_layer(rule, {**encoded, **ends}, f"datum.low !== null{test}"))
     if joined.height:
         line = {"type": "line", "strokeWidth": 1.8, "tooltip": None}
         layers.append(_layer(line, {**encoded, **dashes, "y": y}, "datum.level" if few else None))
@@ -259,7 +281,7 @@ def _dots(
         "type": "quantitative",
         "title": drawn.y_title,
         "scale": _y_scale(drawn, frame),
-        "axis": {"labelFlush": True},
+        "axis": {"labelFlush": True, **whole_ticks(drawn.counts)},
     }
     colour, _, shapes = _apart(series, marked, drawn.group_words)
     encoded: dict[str, Any] = {"y": y, "color": colour if several else {"value": marked[0].colour}}
@@ -306,7 +328,7 @@ def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]
         "field": "shown",
         "type": "nominal",
         "scale": {"domain": domain, "range": [SHOWN[shown] for shown in domain]},
-        "legend": {"title": None},
+        "legend": {"title": None} if len(domain) > 1 else None,
     }
     tooltip = [{"field": "sentence", "type": "nominal", "title": "difference"}]
     encoded = {"y": y, "color": colour}
@@ -325,7 +347,7 @@ def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]
         },
     ]
     data = {"values": [dict(row) for row in rows]}
-    meta: dict[str, Any] = {"legend": domain, "dots": True}
+    meta: dict[str, Any] = {"legend": domain if len(domain) > 1 else [], "dots": True}
     if len(panels) == 1:
         return {"data": data, "layer": layers, "height": DOT_HEIGHT * len(names), "usermeta": meta}
     return {

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars
 
-from roamsim.pictures.charts import COLOURS
+from roamsim.pictures.charts import COLOURS, whole_ticks
 from roamsim.pictures.timed import LEFT
 from roamsim.tables.labels import in_words
 from roamsim.tables.significant import d3_format, rounded
@@ -36,8 +36,11 @@ MESSAGES = 3
 #: Queue delays of a link that never reach this are not drawn, in seconds (chosen: no transport notices them).
 WAIT_S = 1e-4
 
-#: A run in which nothing happens for this share of it is shown from the first instant on in which something does.
+#: Where nothing happens for this share of a run at its begin or its end, the figure opens on the rest (chosen).
 QUIET = 0.25
+
+#: What is shown after the last event, as a share of the time with events (chosen).
+AFTER = 0.05
 
 #: Colours of links, which are not those of the first flows.
 LINK_COLOURS = tuple(COLOURS[place] for place in (7, 10, 9, 6, 8))
@@ -54,6 +57,7 @@ class Panel:
         lines: what the lines are called, in the order of their colours.
         colours: of these.
         bars: whether values are counts, drawn as bars on each other.
+        stays: whether values stay as they are when nothing happens any more.
         height: in pixels.
     """
 
@@ -64,14 +68,16 @@ class Panel:
     colours: tuple[str, ...]
     bars: bool = False
     height: int = 84
+    stays: bool = False
 
 
-def panels(series: polars.DataFrame, messages: Mapping[str, float]) -> list[Panel]:
+def panels(series: polars.DataFrame, messages: Mapping[str, float], recorded: Collection[str] = ()) -> list[Panel]:
     """What the table `series` of one run has to show; panels in which nothing happens are left out.
 
     Args:
         series: the table.
         messages: of flows of messages, how many were delivered, by name.
+        recorded: kinds of traces that the page draws sample by sample; they have no coarse panel here.
     """
     flows = _lines(series.filter(polars.col("kind") != "link"), "delivered_bytes", FLOWS)
     sparse = [count for name, count in messages.items() if count and name in flows["name"]]
@@ -81,19 +87,32 @@ def panels(series: polars.DataFrame, messages: Mapping[str, float]) -> list[Pane
     waits, drops = _lines(waiting, "queue_delay_s", LINKS), _lines(links, "lost_packets", LINKS)
     losses, colours = (flows, COLOURS) if flows["lost_packets"].sum() else (drops, LINK_COLOURS)
     rate = polars.col("delivered_bytes") * 8 / (polars.col("end_s") - polars.col("begin_s"))
+    window = None
+    if "cwnd" not in recorded:
+        window = _panel("Congestion window", "B", flows.with_columns(value="cwnd_bytes"), COLOURS)
     found = [
         _panel("Rate", "bit/s", flows.with_columns(value=rate), COLOURS, height=140),
-        _panel("Congestion window", "B", flows.with_columns(value="cwnd_bytes"), COLOURS),
+        window and replace(window, stays=True),
         _panel("Queue delay", "s", waits.with_columns(value="queue_delay_s"), LINK_COLOURS),
         _panel("Packets lost", "", losses.with_columns(value="lost_packets"), colours, bars=True, height=60),
     ]
     return [panel for panel in found if panel is not None]
 
 
-def quiet_until(found: list[Panel]) -> float:
-    """When anything first happens in the panels."""
-    active = [panel.frame.filter(polars.col("value") > 0)["t"].min() for panel in found]
-    return min((float(begin) for begin in active if begin is not None), default=0.0)  # type: ignore[arg-type]
+def opening(found: list[Panel], events: Sequence[Mapping[str, Any]], end_s: float) -> tuple[float, float]:
+    """The part of the run in which something happens: where a long quiet time at either end is left out."""
+    active = [panel.frame.filter(polars.col("value") > 0) for panel in found]
+    begins = [float(frame["t"].min()) for frame in active if frame.height]  # type: ignore[arg-type]
+    ends = [
+        float(frame["until"].max())  # type: ignore[arg-type]
+        for panel, frame in zip(found, active, strict=True)
+        if frame.height and not panel.stays
+    ]
+    at = [float(event["t"]) for event in events]
+    begin_s, last_s = min([*begins, *at], default=0.0), max([*ends, *at], default=end_s)
+    begin_s = begin_s if begin_s > QUIET * end_s else 0.0
+    until_s = last_s + AFTER * (last_s - begin_s)
+    return begin_s, until_s if end_s - until_s > QUIET * end_s else end_s
 
 
 def left_out(series: polars.DataFrame) -> int:
@@ -165,13 +184,14 @@ def _panel(
 
 
 def specification(
-    found: list[Panel], span_s: tuple[float, float], events: Sequence[Mapping[str, Any]]
+    found: list[Panel], span_s: tuple[float, float], end_s: float, events: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The Vega-Lite specification of panels under each other; the page gives them their width.
 
     Args:
         found: the panels, one at least.
         span_s: the part of the run that is shown at first.
+        end_s: the end of the run.
         events: what happened once, `t` and `what`: a line through all panels.
     """
     # Panels of the same lines have one legend, in the first of them. A field of its own tells it from other legends.
@@ -205,7 +225,7 @@ def specification(
             {"name": "here", "select": near, "views": [f"values{number}" for number in range(len(found))]},
             *switches,
         ],
-        "usermeta": {"whole": [0.0, span_s[1]]},
+        "usermeta": {"whole": [0.0, end_s]},
     }
 
 
@@ -226,7 +246,7 @@ def _view(
         "field": "value",
         "type": "quantitative",
         "title": None,
-        "axis": {"minExtent": LEFT, "maxExtent": LEFT, "tickCount": panel.height // 28},
+        "axis": {"minExtent": LEFT, "maxExtent": LEFT, "tickCount": panel.height // 28, **whole_ticks(panel.bars)},
     }
     colour = {
         "field": field or "line",

@@ -123,9 +123,25 @@ def same_span(panels: list[Axes]) -> None:
 
 
 def _marked(number: int) -> tuple[str, str, str]:
-    """Colour, shape of points and dashes of lines: ten colours, then these again with the next shape and dashes."""
+    """Colour, shape of points and dashes of lines: ten colours, then these again with other shapes and dashes.
+
+    Ninety lines with points look different, thirty without points.
+    """
     turn, colour = divmod(number, 10)
-    return f"C{colour}", "os^"[turn % 3], ("-", "--", ":")[turn % 3]
+    return f"C{colour}", "os^"[(turn + turn // 3 % 3) % 3], ("-", "--", ":")[turn % 3]
+
+
+def alike(panels: Iterable[Axes]) -> str:
+    """A note on names whose lines or points look like those of another name; empty where there are none."""
+    named = names_of(panels)
+    lines = [mark[0] if isinstance(mark, tuple) else mark for mark in named.values()]
+    looks = {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}
+    if len(looks) == len(named):
+        return ""
+    return (
+        f"{len(named) - len(looks)} of {len(named)} names look like another one: there are not more colours, marks "
+        "and dashes. Choose some with --where."
+    )
 
 
 def _named(name: object) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars
 
-from roamsim.pictures.charts import NAMED
+from roamsim.pictures.charts import NAMED, whole_ticks
 from roamsim.tables.significant import d3_format
 
 #: How marks look. `step`: a value holds until the next; `span`: from an instant to another; `rule`: over values.
@@ -207,6 +207,7 @@ def _view(
             "maxExtent": left,
             "tickCount": max(2, panel.height // 28),
             **({"format": "~s"} if _long(panel) else {}),
+            **whole_ticks(_whole(panel)),
             **panel.axis,
         },
         "scale": panel.scale if panel.scale.get("type") == "log" else {"zero": True, **panel.scale},
@@ -238,6 +239,12 @@ def _largest(panel: Panel) -> list[float]:
     """The largest value of each line."""
     values = [mark.frame[column] for mark in panel.marks for column in ("v", "high") if column in mark.frame.columns]
     return [float(one.max() or 0.0) for one in values if one.len()]  # type: ignore[arg-type]
+
+
+def _whole(panel: Panel) -> bool:
+    """Whether all values are whole numbers."""
+    values = [mark.frame["v"].drop_nulls() for mark in panel.marks if "v" in mark.frame.columns]
+    return bool(values) and all((one == one.round()).all() if one.dtype.is_float() else True for one in values)
 
 
 def _under_the_pointer() -> dict[str, Any]:

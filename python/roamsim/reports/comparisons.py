@@ -12,7 +12,7 @@ from roamsim.pictures import charts
 from roamsim.reports import sections, sweeps
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target
-from roamsim.tables.words import metric_words, path_words
+from roamsim.tables.words import capital, metric_words
 
 
 def page(results: Results) -> Report | None:
@@ -24,8 +24,8 @@ def page(results: Results) -> Report | None:
     if compared is None:
         return None
     manifest, palette = results.manifest, charts.Palette()
-    over = path_words(compared.question.over, manifest.canonical)
-    made = Report(f"Comparison: {over}", sweeps.subtitle(manifest))
+    asked = [f"{metric_words(one.metric)}{f' of {one.row}' if one.row else ''}" for one in compared.question.targets]
+    made = Report(sweeps.title(manifest, asked), sweeps.subtitle(manifest))
     found = rankings(compared)
     made.found(answer(found) or compared.sentences)
     for target in compared.targets:
@@ -49,16 +49,14 @@ def _ranked(made: Report, results: Results, target: Target, found: list[Ranking]
     anchor = target.name.replace(".", "-")
     order = [sample.label for sample in found[0].samples] if len(found) == 1 else []
     spec = charts.chart(drawn, palette, order)
-    made.figure(
-        anchor, spec, f"{sweeps.caption(drawn, spec)}, 95 % intervals", " ".join(drawn.notes) or None, lead=True
-    )
+    made.figure(anchor, spec, f"{sweeps.caption(drawn)}, 95 % intervals", " ".join(drawn.notes) or None, lead=True)
     if found:
         pairs, title = rows(found)
     if found and pairs:
         made.figure(
             f"{anchor}-pairs",
             charts.differences(pairs, title),
-            f"{metric_words(drawn.metric)}: differences of pairs, the better against the other",
+            f"{capital(drawn.title)}: differences of pairs, the better against the other",
             "In a replication all values met the same losses. Intervals are 95 % ones: of differences in pairs of "
             "replications (Student's t), and of these beside the mean of what is compared with (Fieller). An "
             "interval that holds 0 shows no difference.",

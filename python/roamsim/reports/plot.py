@@ -19,6 +19,7 @@ from roamsim.files import write_aside
 from roamsim.pictures import timesequence
 from roamsim.pictures.paper import (
     Dress,
+    alike,
     draw_against,
     draw_curves,
     draw_distribution,
@@ -197,6 +198,8 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
             place.set_xlabel("")
     if what in NOTES:
         notes = (NOTES[what],)
+    if beside is not None and (told_alike := alike(axes)):
+        notes = (*notes, told_alike)
     asked.dress.on(figure)
     lines = [line for note in notes for line in textwrap.wrap(note, 110)]
     if beside is not None:

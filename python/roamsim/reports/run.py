@@ -9,6 +9,7 @@ import polars
 from roamsim.pages.page import Report
 from roamsim.pictures import course
 from roamsim.reports import inspector, outcome, sections, transfers
+from roamsim.reports.sections import recorded_kinds
 from roamsim.storing.store import Results
 from roamsim.tables.values import duration
 from roamsim.technologies import technologies
@@ -48,28 +49,33 @@ def _course(page: Report, results: Results, runs: int) -> None:
     if "series" not in results or not results["series"].height:
         return
     series = results["series"]
-    found = course.panels(series, _messages(results))
+    found = course.panels(series, _messages(results), recorded_kinds(results))
     if not found:
         return
     events = _events(results)
     end_s = float(series["end_s"].max())  # type: ignore[arg-type]
-    quiet_s = course.quiet_until(found)
-    begin_s = quiet_s if quiet_s > course.QUIET * end_s else 0.0
+    begin_s, until_s = course.opening(found, events, end_s)
     left_out = course.left_out(series)
     notes = [
         *(["Of the first replication."] if runs > 1 else []),
         *([f"{left_out} more flows have no line: those that delivered least."] if left_out else []),
         *([f"Nothing happens before {duration(begin_s)}."] if begin_s else []),
+        *([f"Nothing happens after {_last(until_s, begin_s)}; Whole shows the run."] if until_s < end_s else []),
         *(["Dashed lines are handovers."] if events else []),
         *([IN_ORDER] if any(panel.title.startswith("Congestion window") for panel in found) else []),
     ]
     page.figure(
         "course",
-        course.specification(found, (begin_s, end_s), events),
+        course.specification(found, (begin_s, until_s), end_s, events),
         "The run over time",
         " ".join(notes) or None,
         lead=True,
     )
+
+
+def _last(until_s: float, begin_s: float) -> str:
+    """The last instant at which something happens, of a figure that ends a little later."""
+    return duration((until_s + course.AFTER * begin_s) / (1 + course.AFTER))
 
 
 def _messages(results: Results) -> dict[str, float]:

@@ -43,6 +43,14 @@ def what_was_run(page: Report, results: Results) -> None:
     page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
 
 
+def recorded_kinds(results: Results) -> list[str]:
+    """The kinds of traces that `time_series` draws."""
+    if not results.height("samples"):
+        return []
+    held = set(results.columns("samples", ["quantity"])["quantity"].unique())
+    return [kind for kind, names in quantities().items() if held & set(names)]
+
+
 def time_series(page: Report, results: Results) -> None:
     """What was recorded over time, with a panel for each of several points."""
     found = {}

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from roamsim.estimates.curves import Curves
 from roamsim.estimates.findings import all_curves, answer, asked_for, ordered, variation
 from roamsim.pages.page import Report
-from roamsim.pictures.charts import Palette, chart
+from roamsim.pictures.charts import NAMED, Palette, chart
 from roamsim.reports import inspector, sections, transfers
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
-from roamsim.tables.words import capital, count, metric_words, path_words, value_words
+from roamsim.tables.words import capital, count, key_unit, listed, metric_words, path_words, value_words
 from roamsim.technologies import technologies
 
 
 def page(results: Results) -> Report:
     """The page of a sweep."""
     manifest = results.manifest
-    made = Report(title(manifest), subtitle(manifest))
     found = ordered(all_curves(results), asked_for(results))
+    made = Report(title(manifest, [found[0].title] if found else []), subtitle(manifest))
     palette = Palette()
     if found:
         first = found[0]
@@ -61,26 +60,24 @@ def figure(made: Report, results: Results, drawn: Curves, palette: Palette, *, l
     """A figure of a metric."""
     alike = results.alike_in_words
     # What is true of the whole page stands there once.
-    notes = (drawn.metric.meaning, *(note for note in drawn.notes if note != alike))
+    notes = [drawn.metric.meaning, *(note for note in drawn.notes if note != alike)]
+    series = max(len(drawn.groups), 1 if drawn.in_panels else len(drawn.rows))
+    if series > NAMED:
+        notes.append(f"{series} lines have no legend: point at one to read which it is.")
     spec = chart(drawn, palette)
-    made.figure(drawn.target.name.replace(".", "-"), spec, caption(drawn, spec), " ".join(notes), lead=lead)
+    made.figure(drawn.target.name.replace(".", "-"), spec, caption(drawn), " ".join(notes), lead=lead)
 
 
-def caption(drawn: Curves, spec: Mapping[str, Any]) -> str:
-    """What a figure shows; an axis of names has no title of its own."""
-    over = drawn.x_title if spec["usermeta"].get("dots") else ""
-    return f"{drawn.title} by {over}" if over else drawn.title
+def caption(drawn: Curves) -> str:
+    """What a figure shows: `Mean delay of call by RTS threshold of air`."""
+    by = " and ".join(filter(None, (drawn.x_words, drawn.group_words.partition(", ")[0])))
+    return capital(f"{drawn.title} by {by}" if by else drawn.title)
 
 
-def title(manifest: Manifest) -> str:
-    """What was varied, in words."""
-    return capital(varied_words(manifest)) or manifest.scenario
-
-
-def varied_words(manifest: Manifest) -> str:
-    """The varied paths in words."""
-    *others, last = [path_words(path, manifest.canonical) for path in manifest.vary] or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+def title(manifest: Manifest, shown: Sequence[str]) -> str:
+    """What the page shows, by what was varied: `Mean delay of call by RTS threshold and shadowing deviation`."""
+    by = listed([path_words(path, manifest.canonical, brief=True) for path in manifest.vary])
+    return capital(" by ".join(filter(None, (listed(shown), by)))) or manifest.scenario
 
 
 def subtitle(manifest: Manifest) -> str:
@@ -95,6 +92,7 @@ def subtitle(manifest: Manifest) -> str:
 
 def _span(manifest: Manifest, path: str) -> str:
     shown = list(dict.fromkeys(value_words(point.shown[path]) for point in manifest.points))
+    unit = f" {key_unit(path)}" if key_unit(path) else ""
     if len(shown) <= 6:
-        return ", ".join(shown)
-    return f"{shown[0]} … {shown[-1]} ({len(shown)} values)"
+        return f"{', '.join(shown)}{unit}"
+    return f"{shown[0]} … {shown[-1]}{unit} ({len(shown)} values)"

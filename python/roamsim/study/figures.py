@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from roamsim.pictures.charts import BESIDE, COLOURS, NAMED
+from roamsim.pictures.charts import BANDS, BESIDE, COLOURS, NAMED
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
 from roamsim.study.metric import estimate_of, is_share, values_of
@@ -132,9 +132,11 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     # A layer without data would leave the axes without an extent.
     if any(row["low"] is not None for row in shown):
         valid = base.transform_filter("isValid(datum.low)")
+        # Bands of many lines lie on each other: their intervals are lines at the points.
+        many = len({(row["series"], row["curve"]) for row in shown}) > BANDS
         band = (
-            valid.mark_rule(strokeWidth=2, clip=True)
-            if beside
+            valid.mark_rule(strokeWidth=2 if beside else 1, clip=True)
+            if beside or many
             else valid.mark_area(opacity=0.18, strokeWidth=0, clip=True)
         )
         layers.append(

@@ -58,6 +58,10 @@ _PREFIXES = {
 VARIED_UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "m": "m", "mps": "m/s", "hz": "Hz", "dbm": "dBm"}
 
 
+#: Endings of keys whose values are plain numbers, and the unit that they say.
+_KEY_UNITS = {"_db": "dB", "_percent": "%"}
+
+
 @dataclass(frozen=True)
 class Scale:
     """A unit that suits some values.
@@ -119,17 +123,19 @@ def metric_words(metric: Metric) -> str:
     return _joined(words)
 
 
-def path_words(path: str, scenario: Mapping[str, Any]) -> str:
+def path_words(path: str, scenario: Mapping[str, Any], *, brief: bool = False) -> str:
     """What a varied path is called: `loss probability of path` of `link.path.loss.probability`.
 
     Args:
         path: as `--vary` takes it.
         scenario: the scenario's tree, which says whether a step is a key or the name of an entry of a list.
+        brief: whether the name of an entry is left out where its list has no other.
     """
     steps = _steps(path)
     name = ""
     if len(steps) > 2 and isinstance(scenario.get(steps[0]), list):
-        name, steps = _named(steps[1], scenario[steps[0]]), steps[2:]
+        only = brief and len(scenario[steps[0]]) == 1
+        name, steps = "" if only else _named(steps[1], scenario[steps[0]]), steps[2:]
     elif len(steps) > 1 and steps[0] == "scenario":
         steps = steps[1:]
     elif len(steps) == 2 and isinstance(scenario.get(steps[0]), list):
@@ -138,13 +144,23 @@ def path_words(path: str, scenario: Mapping[str, Any]) -> str:
     if steps[-2:-1] == ["queue"] and steps[-1] in ("packets", "bytes"):
         return f"queue length{f' of {name}' if name else ''}{' in packets' if steps[-1] == 'packets' else ''}"
     # What stands before the last two steps only says where they are.
-    words = _joined([word for step in steps[-2:] for word in step.split("_")])
+    words = _joined([word for step in steps[-2:] for word in _without_unit(step).split("_")])
     return f"{words} of {name}" if name else words
 
 
 def varied_unit(path: str, column: str) -> str:
     """The unit of a column that holds what was varied at a path as numbers; empty where it has none."""
-    return VARIED_UNITS.get(column.removeprefix(f"{path}_"), "") if column != path else ""
+    return VARIED_UNITS.get(column.removeprefix(f"{path}_"), "") if column != path else key_unit(path)
+
+
+def key_unit(path: str) -> str:
+    """The unit that the key of a path has in its name: `dB` of `shadowing_deviation_db`; empty where it has none."""
+    return next((unit for ending, unit in _KEY_UNITS.items() if path.endswith(ending)), "")
+
+
+def _without_unit(step: str) -> str:
+    """A key without the unit in its name."""
+    return next((step.removesuffix(ending) for ending in _KEY_UNITS if step.endswith(ending)), step)
 
 
 def _named(step: str, entries: list[Any]) -> str:
@@ -173,6 +189,12 @@ def titled(words: str, unit: str) -> str:
 def capital(words: str) -> str:
     """The same with a capital letter in front."""
     return words[:1].upper() + words[1:]
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *others, last = list(words) or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def count(number: int, what: str) -> str:

@@ -68,6 +68,19 @@ function escaped(text) {
   return String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
+/** Names that stand under each other, each in so much room: those that would look alike without their common begin. */
+function fittings(names, width, letter) {
+  const cut = names.map((name) => fitting(name, width, letter));
+  return names.map((name, place) => {
+    const alike = names.filter((other, n) => cut[n] === cut[place] && other !== name);
+    if (!alike.length) return cut[place];
+    const common = Math.min(...alike.map((other) => { let n = 0; while (n < name.length && name[n] === other[n]) n++; return n; }));
+    // From the word on in which they differ, where it shows that they do.
+    const word = name.lastIndexOf(" ", common) + 1, room = Math.floor(width / letter) - 1;
+    return `…${fitting(name.slice(common - word < room / 2 ? word : common), width - letter, letter)}`;
+  });
+}
+
 /** As much of a text as fits into a width, by the mean width of a letter. */
 function fitting(text, width, letter) {
   const room = Math.floor(width / letter);

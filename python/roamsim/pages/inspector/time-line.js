@@ -5,6 +5,7 @@ const SHORTEST = 1e-6;    // the narrowest span, in seconds (chosen: a thousand 
 const MANY = 400;         // marks of a row from which they are counted in columns
 const COLUMN = 4;         // width of such a column
 const TALLER = 4;         // how many times the first line of a lane others may be for its scale to hold them
+const QUIET = 0.25;       // the share of a run, quiet at one of its ends, from which on the time line opens on the rest
 const ROW = 22, LINES = 84, TITLE = 20, AXIS = 34;
 const SERIES = ["first", "late", "good", "third", "second", "plain"];
 
@@ -19,7 +20,7 @@ class TimeLine {
     this.steps = model.steps ? decoded(model.steps) : null;
     this.build();
     this.listen();
-    this.show(0, this.end);
+    this.show(...this.busy());
     this.follow();
   }
 
@@ -37,6 +38,21 @@ class TimeLine {
   }
 
   // What is shown
+
+  /** The part of the run in which something happens: where a long quiet time at either end is left out. */
+  busy() {
+    const rows = this.lanes.flatMap((lane) => lane.rows), times = rows.flatMap((row) => row.t.length ? [row.t[0], row.t.at(-1)] : []);
+    for (const {until} of rows) for (const t of until ?? []) if (t !== null) times.push(t);
+    for (const row of rows) for (const counts of Object.values(row.bins ?? {})) {
+      const first = counts.findIndex((count) => count > 0), last = counts.findLastIndex((count) => count > 0);
+      if (first >= 0) times.push(first / counts.length * this.end, (last + 1) / counts.length * this.end);
+    }
+    for (const t of this.packets?.t ?? []) times.push(t);
+    if (!times.length) return [0, this.end];
+    const [first, last] = times.reduce(([low, high], t) => [Math.min(low, t), Math.max(high, t)], [Infinity, -Infinity]);
+    const from = first > QUIET * this.end ? first - 0.02 * (last - first) : 0, until = last + 0.05 * (last - from);
+    return [from, this.end - until > QUIET * this.end ? until : this.end];
+  }
 
   /** Shows a span, kept inside of the run and not too narrow. */
   show(from, until) {
@@ -93,9 +109,10 @@ class TimeLine {
         y += LINES + 6;
         continue;
       }
-      for (const row of lane.rows) {
+      const names = fittings(lane.rows.map((row) => row.name), this.left - 6, 6.1);
+      for (const [n, row] of lane.rows.entries()) {
         parts.push(`<path class="base" d="M${this.left} ${y + ROW - 1.5}h${this.wide}"/>`);
-        parts.push(`<text class="name" x="2" y="${y + 15}"><title>${escaped(row.name)}</title>${escaped(fitting(row.name, this.left - 6, 6.1))}</text>`);
+        parts.push(`<text class="name" x="2" y="${y + 15}"><title>${escaped(row.name)}</title>${escaped(names[n])}</text>`);
         const drawn = this.marks(row, y + ROW / 2);
         parts.push(`<g data-row="${escaped(row.name)}" data-drawn="${drawn.how}" data-count="${drawn.count}">${drawn.parts}</g>`);
         this.spots.push({lane, row, top: y, bottom: y + ROW});
@@ -134,12 +151,19 @@ class TimeLine {
     const short = (value) => Math.abs(value) >= 1e4 ? `${significant(value / 1e3, 3)}k` : `${significant(value, 3)}`;
     const parts = [`<path class="frame" d="M${this.left} ${top}h${this.wide}v${LINES}h${-this.wide}z"/>`];
     for (const value of [low, high]) parts.push(`<text class="scale" x="${this.left - 4}" y="${y(value) + 4}" text-anchor="end">${short(value)}</text>`);
-    for (const [name, value] of levels) {
-      parts.push(`<path class="level" d="M${this.left} ${y(value)}h${this.wide}"/><text class="scale" x="${this.left + this.wide - 4}" y="${y(value) + (y(value) < top + 20 ? 11 : -3)}" text-anchor="end">${escaped(name)}</text>`);
+    // Levels whose names would lie on each other have one text.
+    const told = [];
+    for (const [name, value] of levels.toSorted(([, a], [, b]) => b - a)) {
+      if (told.length && y(value) - y(told.at(-1)[1]) < 12) told.at(-1)[0] += `, ${name}`; else told.push([name, value]);
+    }
+    for (const [, value] of levels) parts.push(`<path class="level" d="M${this.left} ${y(value)}h${this.wide}"/>`);
+    for (const [name, value] of told) {
+      parts.push(`<text class="scale" x="${this.left + this.wide - 4}" y="${y(value) + (y(value) < top + 20 ? 11 : -3)}" text-anchor="end">${escaped(name)}</text>`);
     }
     // Beside the lane is room for six names; a click tells them all.
     const named = lane.rows.length > 6 ? 5 : 6;
     if (named === 5) parts.push(`<text class="name" x="2" y="${top + 14 + 13 * named}">${lane.rows.length - named} more: click</text>`);
+    const names = fittings(lane.rows.map((row) => row.name), this.left - 30, 6.1);
     lane.rows.forEach((row, n) => {
       const first = Math.max(0, firstFrom(row.t, from) - 1), behind = Math.min(row.t.length, firstFrom(row.t, until) + 1);
       // A value holds until the next one; where samples fail to come, as of a cell that is out of reach, the line ends.
@@ -156,7 +180,7 @@ class TimeLine {
       const last = behind - 1;
       if (last >= 0 && last + 1 === row.t.length && gap === Infinity) path += `H${Math.round(this.x(Math.min(this.end, until)))}`;
       parts.push(`<g clip-path="url(#${this.id}-lines)"><path class="line ${SERIES[n % SERIES.length]}" data-line="${escaped(row.name)}" d="${path}"/></g>`);
-      parts.push(`<text class="name ${SERIES[n % SERIES.length]}" x="2" y="${top + 14 + 13 * n}"><title>${escaped(row.name)}</title>${n < named ? escaped(fitting(row.name, this.left - 30, 6.1)) : ""}</text>`);
+      parts.push(`<text class="name ${SERIES[n % SERIES.length]}" x="2" y="${top + 14 + 13 * n}"><title>${escaped(row.name)}</title>${n < named ? escaped(names[n]) : ""}</text>`);
     });
     return parts.join("");
   }
@@ -170,7 +194,7 @@ class TimeLine {
     // Marks that the page does not hold are counted in its bins; narrower than those it knows nothing of them.
     if ((row.bins && !wideBins) || behind - first > MANY) return this.columns(row, y, first, behind, bin);
     const ways = {}, bars = [], labels = [], seen = [];
-    let count = 0, free = -Infinity;
+    let count = 0;
     for (let i = first; i < behind; i++) {
       const end = row.until[i] ?? row.t[i];
       if (end < from) continue;
@@ -191,13 +215,17 @@ class TimeLine {
       seen.forEach(([i, x1, x2], n) => {
         // Of a packet that is on its way for long, the words stand on its line.
         const long = x2 - x1 > 80, start = long ? Math.max(x1, this.left) + 6 : x2 + 7, room = long ? Math.min(x2, this.left + this.wide) - start : (seen[n + 1]?.[1] ?? this.left + this.wide) - start - 6;
-        if (start > free && room > 30 && start >= this.left) {
-          labels.push([start, room, this.label(row, i)]);
-          free = start + 20;
-        }
+        if (room > 30 && start >= this.left) labels.push([start, room, this.label(row, i)]);
       });
     }
-    const words = labels.map(([x, room, text]) => `<text class="word" x="${round(x)}" y="${y + 4}">${escaped(fitting(text, room, 6.2))}</text>`).join("");
+    // No label begins before the one at its left ends.
+    let free = -Infinity;
+    const words = labels.sort(([a], [b]) => a - b).map(([x, room, text]) => {
+      const shown = fitting(text, room, 6.2);
+      if (!shown || x < free) return "";
+      free = x + 6.2 * shown.length + 6;
+      return `<text class="word" x="${round(x)}" y="${y + 4}">${escaped(shown)}</text>`;
+    }).join("");
     const others = wideBins ? this.columns(row, y, first, behind, bin, true) : {count: 0, parts: ""};
     const under = others.count ? `<g class="under">${others.parts}</g>` : "";
     return {how: others.count ? "some" : "marks", count: count + others.count, parts: `${under}<g clip-path="url(#${this.id}-marks)">${bars.join("")}${paths(ways)}</g>${words}`};
