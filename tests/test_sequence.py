@@ -124,6 +124,8 @@ def test_marks_stand_between_the_packets_in_the_order_of_time() -> None:
     texts = {text.text: float(text.get("y", "0")) for text in root.iter("{http://www.w3.org/2000/svg}text")}
     # From the first packet at 6 s: a timeout after 100 ms, at which the copy leaves, and one after the last arrival.
     arrival = texts["120.0"]
-    assert texts["timeout 1 (100.0)"] < arrival < texts["timeout 2: transaction fails (200.0)"]
+    assert texts["timeout 1"] < arrival < texts["timeout 2: transaction fails"]
+    # Its time stands where that of a packet would.
+    assert abs(texts["200.0"] - texts["timeout 2: transaction fails"]) < 1
     # Without marks the chart is as it was.
     assert "timeout" not in draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t")

@@ -81,4 +81,4 @@ def test_the_message_flows_are_drawn(outcome: study.Outcome) -> None:
     # Two losses in the second regime, and one in the third, make a transaction fail; the first has a third copy in time.
     failing = {name for name, svg in outcome.pictures.items() if "transaction fails" in str(svg)}
     assert failing == {"late-ack-2", "late-ack-3"}
-    assert "timeout 2 (400" in str(outcome.pictures["late-ack-1"])
+    assert "timeout 2<" in str(outcome.pictures["late-ack-1"])

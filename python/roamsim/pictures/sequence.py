@@ -35,6 +35,7 @@ _CHARACTER = 0.56  # mean width of a character in units of the font's size
 _TRANSIT = 62.0  # height of a median transit: steep enough to see time pass, flat enough to read along
 _CROSSING = 0.35  # so much more of it for each packet beyond two that are on their way at once
 _SENDS_APART = 23.0  # one line of label
+_MARK_HEIGHT = 26.0  # between a mark and what follows at its node
 _LONGEST_IDLE = 70.0  # idle height from which time is cut
 _CUT = 52.0  # height of a cut
 _STAMPS_APART = 12.0
@@ -191,7 +192,7 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, mar
     parts += [_line(arrow) for arrow in arrows]
     parts += _labels(arrows)  # above every line
     parts += _stamps(layout, column, origin_s, packets)
-    parts += _marks(layout, column, origin_s, marks)
+    parts += _marks(layout, column, marks)
     parts += _legend(packets, height - 12, origin_s)
     parts.append("</svg>\n")
     return "\n".join(part for part in parts if part)
@@ -228,7 +229,7 @@ def _lay_out(packets: Sequence[Packet], marks: Sequence[Mark]) -> _Layout:
             step = _CUT + 8
         y += step
         key = (event.node, event.what if event.what in ("sent", "mark") else "received")
-        y = max(y, last.get(key, -math.inf) + _SENDS_APART)
+        y = max(y, last.get(key, -math.inf) + _SENDS_APART, last.get((event.node, "mark"), -math.inf) + _MARK_HEIGHT)
         last[key] = y
         event.y = y
         previous_s = event.time_s
@@ -374,33 +375,35 @@ def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, packe
     parts = []
     last: dict[str, float] = {}
     for event in layout.events:
-        if event.what in ("lost", "mark") or event.y - last.get(event.node, -math.inf) < _STAMPS_APART:
+        if event.what == "lost" or event.y - last.get(event.node, -math.inf) < _STAMPS_APART:
             continue
         last[event.node] = event.y
-        packet = packets[event.packet]
-        other = packet.destination if event.what == "sent" else packet.source
-        outside = -1 if column[other] > column[event.node] else 1
+        if event.what == "mark":
+            outside = -1 if column[event.node] <= sum(column.values()) / len(column) else 1
+        else:
+            packet = packets[event.packet]
+            other = packet.destination if event.what == "sent" else packet.source
+            outside = -1 if column[other] > column[event.node] else 1
         x = column[event.node] + outside * 9
         anchor = "end" if outside < 0 else "start"
         parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=12, fill="#444444", anchor=anchor))
     return parts
 
 
-def _marks(layout: _Layout, column: Mapping[str, float], origin_s: float, marks: Sequence[Mark]) -> list[str]:
-    """Marks as a bar across the lifeline, with time and words beside it, towards the middle of the picture."""
+def _marks(layout: _Layout, column: Mapping[str, float], marks: Sequence[Mark]) -> list[str]:
+    """Marks as a bar across the lifeline, with their words beside it, towards the middle of the picture."""
     parts = []
-    middle = (min(column.values()) + max(column.values())) / 2
+    middle = sum(column.values()) / len(column)
     for event in layout.events:
         if event.what != "mark":
             continue
-        x, y, mark = column[event.node], event.y, marks[event.packet]
-        inside = 1 if x <= middle else -1
+        x, y = column[event.node], event.y
+        inside, anchor = (1, "start") if x <= middle else (-1, "end")
         parts.append(
             f"<line x1='{x - 9:.1f}' y1='{y:.1f}' x2='{x + 9:.1f}' y2='{y:.1f}' stroke='{_LOSS}' stroke-width='2.6'/>"
         )
-        words = f"{mark.text} ({_ms(event.time_s - origin_s)})"
-        anchor = "start" if inside > 0 else "end"
-        parts.append(_text(x + 14 * inside, y - 5, words, size=12, fill=_LOSS, anchor=anchor, weight=600, halo=True))
+        words = marks[event.packet].text
+        parts.append(_text(x + 14 * inside, y + 4, words, size=12, fill=_LOSS, anchor=anchor, weight=600, halo=True))
     return parts
 
 
