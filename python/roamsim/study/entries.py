@@ -88,6 +88,7 @@ class Alternative:
         set: settings that stand over those of the experiments.
         quick: replications at that level; those of the experiment unless given.
         full: the same of the full run.
+        full_only: whether the quick look leaves it out; its page then names what the full run has found.
     """
 
     id: str
@@ -97,6 +98,7 @@ class Alternative:
     set: Mapping[str, Any]
     quick: int = 0
     full: int = 0
+    full_only: bool = False
 
 
 def of_alternative(experiment: str, alternative: str) -> str:
