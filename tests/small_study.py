@@ -42,6 +42,7 @@ answer = '''
 arrive at a loss of one half. {{ count("agrees") }} of {{ statements }} statements agree.
 '''
 checks = "checks"
+headline = "success-indication"
 parts = { all = "Everything" }
 
 [dimension.kind.choice]

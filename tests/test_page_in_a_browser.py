@@ -319,7 +319,7 @@ def test_a_link_to_a_statement_unfolds_it_where_it_stands(tmp_path: Path, follow
     page = Report("t")
     for name in map(str, range(40)):
         page.figure(name, of_three_points(), name)
-    page.statements([{"id": "1", "published": "a", "verdict": "agrees"}])
+    page.statements([{"id": n, "published": "a", "verdict": v} for n, v in (("0", "differs"), ("1", "agrees"))])
     page.text("\n\n".join("word " * 200 for _ in range(20)))
     asked = f"""(async () => {{{QUIET}
         if ({json.dumps(follow)}) {{ await quiet(); location.hash = "#statement-1"; }}
@@ -327,13 +327,61 @@ def test_a_link_to_a_statement_unfolds_it_where_it_stands(tmp_path: Path, follow
         for (let before = -1; before !== scrollY;) {{ before = scrollY; for (let n = 0; n < 20; n++) await frame(); }}
         await quiet();
         const target = document.getElementById("statement-1");
-        return JSON.stringify([target.open, target.getBoundingClientRect().top]);
+        const groups = [...document.querySelectorAll("details.verdict")].map(({{open}}) => open);
+        return JSON.stringify([target.open, target.getBoundingClientRect().top, groups]);
     }})()"""
     with browser() as opened:
         opened.open(page.write(tmp_path / "page.html"), (1280, 900), "" if follow else "#statement-1")
-        unfolded, top = json.loads(opened.said(asked))
+        unfolded, top, groups = json.loads(opened.said(asked))
     assert unfolded
     assert -5 < top < 5
+    assert groups == [False, True]
+
+
+#: Goes to the last section by the table of contents; says where the table and the section are, and which link is marked.
+CONTENTS = (
+    f"""
+(async () => {{{QUIET}"""
+    + """
+  root.style.scrollBehavior = "auto";
+  const nav = document.querySelector(".contents"), fold = nav.querySelector("details"), told = {open: [fold.open]};
+  fold.open = true;
+  nav.querySelectorAll("a")[2].click();
+  await quiet();
+  await frame(); await frame();
+  told.open.push(fold.open);
+  const bar = nav.getBoundingClientRect(), section = document.getElementById("Third").getBoundingClientRect();
+  return JSON.stringify({...told, bar: [bar.top, bar.bottom, bar.right], section: [section.left, section.top],
+    marked: [...nav.querySelectorAll("[aria-current]")].map((link) => link.textContent),
+    wide: root.scrollWidth - root.clientWidth});
+})()
+"""
+)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_table_of_contents_stays(tmp_path: Path, width: int) -> None:
+    page = Report("t")
+    for title in ("First", "Second", "Third", "Fourth"):
+        page.heading(title)
+        page.figure(f"figure-{title}", of_three_points(), title)
+        page.text("\n\n".join("word " * 200 for _ in range(20)))
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (width, 900))
+        told = json.loads(opened.said(CONTENTS))
+    top, bottom, right = told["bar"]
+    assert -1 <= top <= 1
+    assert told["marked"] == ["Third"]
+    assert told["wide"] == 0
+    if width == 1280:
+        # Beside the page, always open.
+        assert told["open"] == [True, True]
+        assert right < told["section"][0]
+        assert -5 < told["section"][1] < 5
+    else:
+        # Above the page, folded unless it is asked for; the section stands below it.
+        assert told["open"] == [False, False]
+        assert bottom <= told["section"][1] < 60
 
 
 #: Goes down a page step by step: how high tables are before and after, and which of their hints are seen.

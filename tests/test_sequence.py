@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
-from roamsim.pictures.sequence import Packet, draw, packets_of
+from roamsim.pictures.sequence import Mark, Packet, draw, packets_of
 
 ROWS = [
     # packet, time, event, node, place, description
@@ -115,3 +115,15 @@ def test_times_stand_where_their_arrows_are_not() -> None:
     anchors = {text.text: text.get("text-anchor") for text in root.iter(f"{svg}text")}
     # Of the line in the middle: what comes from the left on the right of it, what leaves to the right on the left.
     assert [anchors[time] for time in ("0.0", "20.0", "300.0", "360.0")] == ["end", "start", "end", "start"]
+
+
+def test_marks_stand_between_the_packets_in_the_order_of_time() -> None:
+    packets = packets_of(table(), since_s=6.0)
+    marks = [Mark("mn", 6.1, "timeout 1"), Mark("mn", 6.2, "timeout 2: transaction fails")]
+    root = ET.fromstring(draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t", marks=marks))
+    texts = {text.text: float(text.get("y", "0")) for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    # From the first packet at 6 s: a timeout after 100 ms, at which the copy leaves, and one after the last arrival.
+    arrival = texts["120.0"]
+    assert texts["timeout 1 (100.0)"] < arrival < texts["timeout 2: transaction fails (200.0)"]
+    # Without marks the chart is as it was.
+    assert "timeout" not in draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t")

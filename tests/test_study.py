@@ -49,7 +49,12 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     outcome.require_checks()
     page = outcome.report.read_text()
     assert "A small study" in page
-    assert page.index("Yes: ") < page.index('id="statement-1"') < page.index("Success of requests")
+    # The answer and its figure, the contents, the statements; then the other figures.
+    order = ["Yes: ", 'id="success-indication"', 'class="contents"', 'id="statement-1"', "Success of requests"]
+    assert [page.index(part) for part in order] == sorted(page.index(part) for part in order)
+    assert page.count('id="success-indication"') == 1
+    assert '<a href="#success-indication">Success of indications</a> is at the head of this page' in page
+    assert re.findall(r"<summary>(\d statement \w+)</summary>", page) == ["1 statement differs", "1 statement agrees"]
     assert '<span class="rests_on">messages of 100\u00a0B</span>' in page
     # The reason is one of the full run; beside these numbers it would claim what they may not show.
     assert "what is lost is lost" not in page.partition('<h2 id="Everything">')[0]
@@ -59,6 +64,26 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert '<a href="#statement-2">2</a>' in page
     assert "signalling.mih.stop = 55s" in page
     assert not re.search(r'(src|href)="https?://', page)
+
+
+@pytest.mark.parametrize("headline", ["messages", "sent", "flow-request"])
+def test_any_exhibit_can_be_the_headline(small: Path, tmp_path: Path, headline: str) -> None:
+    change(small, "study.toml", 'headline = "success-indication"', f'headline = "{headline}"')
+    page = study.run(small, level="quick", out=tmp_path / "out").report.read_text()
+    assert page.index("Yes: ") < page.index(f'id="{headline}"') < page.index('class="contents"')
+    assert page.count(f'id="{headline}"') == 1
+
+
+def test_an_answer_is_markdown(small: Path, tmp_path: Path) -> None:
+    old = '{{ "Yes" if'
+    change(small, "study.toml", old, '- **Loss** loses,\n  as one\n  expects.\n- <b>Nothing</b> else.\n\n{{ "Yes" if')
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    first, second, between, last = outcome.answer.splitlines()
+    assert (first, second, between) == ("- **Loss** loses, as one expects.", "- <b>Nothing</b> else.", "")
+    assert last.endswith("% arrive at a loss of one half. 1 of 2 statements agree.")
+    assert "<li><strong>Loss</strong> loses, as one expects.</li>" in outcome.report.read_text().replace("\n", "")
+    assert "&lt;b&gt;Nothing" in outcome.report.read_text()
+    assert outcome.summary().splitlines()[2:4] == [first, second]
 
 
 def test_the_files_of_a_study_import_each_other_and_exhibits_may_be_a_package(small: Path, tmp_path: Path) -> None:
@@ -337,6 +362,8 @@ def test_a_failed_check_is_an_error_and_stands_in_the_report(small: Path, tmp_pa
         ),
         ("study.toml", "[study]", "[study", "study.toml"),
         ("study.toml", "answer = ", "unanswered = ", r"\[study\] lacks 'answer'"),
+        ("study.toml", '"success-indication"', '"success"', r"headline: there is no figure, .* 'success'"),
+        ("study.toml", 'id = "messages"', 'id = "sent"', r"'sent' is there twice: figures, tables"),
         ("coverage.toml", '["1", "2"]', '["1", "3"]', "coverage of 'What arrives': there is no statement '3'"),
         ("coverage.toml", '"messages"]', '"massages"]', "there is no figure, table, drawing or sequence 'massages'"),
         ("coverage.toml", 'left_out = "nobody asked"', "", "give statements, exhibits, or what is left out and why"),

@@ -86,13 +86,15 @@ proptest! {
     /// Both directions, written in pieces at arbitrary times, closed when all is written.
     #[test]
     fn every_octet_arrives_in_order_and_the_close_completes(
-        configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
+        mut configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
+        one_way_connections in prop::bool::weighted(0.2),
         path in any_path(),
         seed in any::<u64>(),
         iss in prop_oneof![Just([u32::MAX - 500, u32::MAX - 1]), any::<[u32; 2]>()],
         writes in prop::collection::vec((0usize..2, 1u64..6000, 0u64..2000), 0..30),
         passive_closes in any::<bool>(),
     ) {
+        configs.iter_mut().for_each(|config| config.one_way_connections = one_way_connections);
         let mut pair = Pair::new(configs, iss, path, seed);
         pair.drain(0);
         let mut at = Time::ZERO;

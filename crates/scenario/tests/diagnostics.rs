@@ -182,6 +182,7 @@ reports! {
     delayed_ack_for_no_segment: "min_rto = \"200ms\"" => "delayed_ack_count = 0";
     delayed_ack_count_without_delay: "min_rto = \"200ms\"" => "delayed_ack = false, delayed_ack_count = 3";
     delayed_ack_without_piggyback: "min_rto = \"200ms\"" => "piggyback_acks = false";
+    one_way_connections_with_piggyback: "min_rto = \"200ms\"" => "one_way_connections = true, piggyback_acks = true";
     successive_fast_retransmits_of_another_variant: "min_rto = \"200ms\"" => "variant = \"sack\", successive_fast_retransmits = false";
     max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
     tcp_times_of_zero: "min_rto = \"200ms\"" => "min_rto = \"200ms\", msl = \"0s\", challenge_ack_interval = \"0s\", challenge_ack_limit = 0";

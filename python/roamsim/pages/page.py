@@ -27,6 +27,7 @@ from roamsim.files import write_whole
 from roamsim.pages import runtime
 from roamsim.tables.cells import Cell, numbers
 from roamsim.tables.values import exact_value, shown_value
+from roamsim.tables.words import count
 
 if TYPE_CHECKING:
     import altair
@@ -48,6 +49,16 @@ PROSE = 40
 _BEFORE_UNIT = re.compile(
     r"(?<=\d) (?=(?:%|[kMGT]?(?:b/s|bit/s|B)|[mµn]?s|min|h|k?m|m/s|km/h|dBm?|[kMG]?Hz)(?![\w/]))"
 )
+
+#: Sections that need no table of contents (chosen: they are seen at once).
+FEW_SECTIONS = 2
+
+#: Verdicts in the order of a page, with the words for one statement and for several.
+VERDICT_WORDS = {
+    "differs": ("differs", "differ"),
+    "not decidable": ("is not decidable", "are not decidable"),
+    "agrees": ("agrees", "agree"),
+}
 
 _VERDICT_CLASS = {"agrees": "agrees", "differs": "differs", "not decidable": "open"}
 
@@ -77,18 +88,14 @@ class Report:
         self._contents.append((anchor, shown))
         self._body.append(f'<h2 id="{anchor}">{html.escape(shown)}</h2>')
 
-    def text(self, text: str) -> None:
-        """Adds paragraphs in Markdown; HTML inside is shown as text, for names of a scenario may stand in them."""
-        from markdown_it import MarkdownIt
+    def text(self, text: str, *, lead: bool = False) -> None:
+        """Adds paragraphs in Markdown; HTML inside is shown as text, for names of a scenario may stand in them.
 
-        markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-        parsed = markdown.parse(text)
-        for part in (part for block in parsed for part in block.children or []):
-            # Not what is code, which may be copied.
-            if part.type == "text":
-                part.content = _together(part.content)
-        rendered = markdown.renderer.render(parsed, markdown.options, {})
-        self._body.append(f'<div class="text">{rendered}</div>')
+        Args:
+            text: the paragraphs.
+            lead: whether they stand above the table of contents.
+        """
+        (self._lead if lead else self._body).append(f'<div class="text">{_markdown(text)}</div>')
 
     def plain(self, text: str) -> None:
         """Adds a paragraph of plain text: in names of a scenario nothing is taken for Markdown."""
@@ -106,6 +113,8 @@ class Report:
         *,
         max_rows: int = TABLE_ROWS,
         folded: bool = False,
+        lead: bool = False,
+        id: str = "table",
     ) -> None:
         """Adds a table with one column for each key of the rows.
 
@@ -116,6 +125,8 @@ class Report:
             note: a remark in small print.
             max_rows: rows that are written; a note says how many were left out.
             folded: whether only the caption is shown until a reader asks for the rest.
+            lead: whether it stands above the table of contents.
+            id: its anchor; a number is added where it is taken.
         """
         shown, total = _rows(rows, max_rows)
         columns = list(dict.fromkeys(key for row in shown for key in row))
@@ -125,7 +136,7 @@ class Report:
         cells = [_cells([row.get(c) for row in shown], kinds[c]) for c in columns]
         lines = list(zip(*cells, strict=True))
         body = _part("table", list(kinds.items()), lines, LONG, total - len(shown), note)
-        self._captioned('class="table"', caption, body, folded)
+        self._captioned(f'id="{self._new_id(id)}" class="table"', caption, body, folded, lead)
 
     def figure(
         self,
@@ -170,7 +181,16 @@ class Report:
         self._time_lines[anchor] = model
         self._body.append(_part("time_line", anchor, caption, note))
 
-    def picture(self, id: str, svg_text: str, caption: str, note: str | None = None, *, folded: bool = False) -> None:
+    def picture(
+        self,
+        id: str,
+        svg_text: str,
+        caption: str,
+        note: str | None = None,
+        *,
+        folded: bool = False,
+        lead: bool = False,
+    ) -> None:
         """Adds an SVG picture, on a white ground; its scripts and identifiers stay inside it.
 
         Args:
@@ -179,24 +199,25 @@ class Report:
             caption: what the picture shows; also its text for those who do not see it.
             note: a remark in small print.
             folded: whether only the caption is shown until a reader asks for the rest.
+            lead: whether it stands above the table of contents.
         """
         if id in self._ids:
             raise ValueError(f"the report has two elements with the id {id!r}")
         anchor = self._new_id(id)
         data = base64.b64encode(svg_text.encode()).decode()
         body = _part("image", caption, data, note)
-        self._captioned(f'id="{anchor}" class="picture"', caption, body, folded)
+        self._captioned(f'id="{anchor}" class="picture"', caption, body, folded, lead)
 
     def answer(self, question: str, text: str) -> None:
-        """Adds a question and the answer to it, above the table of contents."""
-        self._lead.append(_part("answer", question, text))
+        """Adds a question and the answer to it, in Markdown, above the table of contents."""
+        self._lead.append(_part("answer", question, Markup(_markdown(text))))
 
     def outcome(self, asked: str, came_out: Sequence[str]) -> None:
         """Adds what was asked and what came out of it, a sentence each, above the table of contents."""
         self._lead.append(_part("outcome", asked, came_out))
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
-        """Adds published statements, a line each: published, ours, verdict, rests on; the rest folds out of it.
+        """Adds published statements, folded by verdict: a line each, out of which the rest of it folds.
 
         Args:
             statements: mappings with `id`, `published`, `ours` (the measured value as the line shows it), `verdict`
@@ -223,7 +244,12 @@ class Report:
                     "facts": [(name, shown_value(value)) for name, value in facts if value not in (None, "")],
                 }
             )
-        self._body.append(_part("statements", lines))
+        groups = [
+            (_VERDICT_CLASS[verdict], _counted(verdict, len(found)), found)
+            for verdict in VERDICT_WORDS
+            if (found := [line for line in lines if line["kind"] == _VERDICT_CLASS[verdict]])
+        ]
+        self._body.append(_part("statements", groups, any(line["rests_on"] for line in lines)))
 
     def parameters(self, parameters: Mapping[str, Any], caption: str = "Parameters") -> None:
         """Adds a list of names and values; nested mappings are written with dotted names."""
@@ -243,7 +269,8 @@ class Report:
                 title=self.title,
                 subtitle=self.subtitle,
                 lead=Markup("\n".join(self._lead)),
-                contents=Markup(_part("contents", self._contents)),
+                with_contents=len(self._contents) > FEW_SECTIONS,
+                contents=Markup(_part("contents", self._contents) if len(self._contents) > FEW_SECTIONS else ""),
                 body=Markup("\n".join(self._body)),
                 hint=Markup(_ZOOM_HINT if self._charts else ""),
                 version=version(),
@@ -264,9 +291,11 @@ class Report:
         """
         return write_whole(path, self.html().encode(), follow=follow)
 
-    def _captioned(self, attributes: str, caption: str, body: str, folded: bool) -> None:
+    def _captioned(self, attributes: str, caption: str, body: str, folded: bool, lead: bool) -> None:
         """Adds a figure under its caption; folded, it comes out of the caption."""
-        self._body.append(_part("captioned", Markup(attributes), caption, Markup(body), folded))
+        (self._lead if lead else self._body).append(
+            _part("captioned", Markup(attributes), caption, Markup(body), folded)
+        )
 
     def _new_id(self, wanted: str) -> str:
         base = re.sub(r"[^a-zA-Z0-9_.-]+", "-", wanted).strip("-") or "part"
@@ -319,6 +348,11 @@ def responsive(spec: dict[str, Any]) -> dict[str, Any]:
     return spec
 
 
+def _counted(verdict: str, number: int) -> str:
+    """How many statements have a verdict."""
+    return f"{count(number, 'statement')} {VERDICT_WORDS[verdict][number > 1]}"
+
+
 def _interval(value: Any) -> str:
     if isinstance(value, list | tuple) and len(value) == 2:
         return f"{shown_value(value[0])} … {shown_value(value[1])}"
@@ -337,6 +371,20 @@ def _environment() -> jinja2.Environment:
 def _part(name: str, *contents: Any) -> str:
     """One element of the page, by the name of its macro in report_parts.html."""
     return str(getattr(_environment().get_template("report_parts.html").module, name)(*contents))
+
+
+def _markdown(text: str) -> str:
+    """Markdown as HTML, with values that stay on one line with their unit; HTML inside is shown as text."""
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parsed = markdown.parse(text)
+    for part in (part for block in parsed for part in block.children or []):
+        # Not what is code, which may be copied.
+        if part.type == "text":
+            part.content = _together(part.content)
+    rendered: str = markdown.renderer.render(parsed, markdown.options, {})
+    return rendered
 
 
 def _inline(text: str) -> Markup:

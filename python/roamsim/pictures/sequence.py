@@ -55,14 +55,23 @@ class Packet:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What happens at a node without a packet, such as a timeout: its time in seconds, and its words."""
+
+    node: str
+    time_s: float
+    text: str
+
+
 @dataclass(slots=True)
 class _Event:
-    """The start or the end of an arrow."""
+    """The start or the end of an arrow, or a mark."""
 
     time_s: float
     packet: int
     node: str
-    what: Literal["sent", "received", "lost"]
+    what: Literal["sent", "received", "lost", "mark"]
     y: float = 0.0
 
 
@@ -143,13 +152,14 @@ def _guess(description: str) -> tuple[str, Kind] | None:
     return description, "acknowledgement" if "ack" in words else "message"
 
 
-def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str) -> str:
+def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, marks: Sequence[Mark] = ()) -> str:
     """A message-sequence chart as a whole SVG document; it scales to the width it is given.
 
     Args:
         packets: what to draw, see `packets_of`.
         nodes: the lifelines from left to right, each node with what is written above its line.
         title: name of the picture, for those who do not see it; the caption stands around the picture.
+        marks: what happens at nodes without a packet.
 
     Raises:
         ValueError: there is nothing to draw, or a packet runs between nodes that have no lifeline.
@@ -157,11 +167,10 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str) -> 
     if not packets:
         raise ValueError("there are no packets to draw in this span of time")
     column = {node: _MARGIN + i * _LIFELINE_DISTANCE for i, node in enumerate(nodes)}
-    for packet in packets:
-        for node in (packet.source, packet.destination):
-            if node not in column:
-                raise ValueError(f"no lifeline for the node {node!r}; there are: {', '.join(nodes)}")
-    layout = _lay_out(packets)
+    for node in (node for p in packets for node in (p.source, p.destination)):
+        if node not in column:
+            raise ValueError(f"no lifeline for the node {node!r}; there are: {', '.join(nodes)}")
+    layout = _lay_out(packets, marks)
     width = 2 * _MARGIN + (len(nodes) - 1) * _LIFELINE_DISTANCE
     bottom = layout.height + 18
     height = bottom + 46
@@ -176,19 +185,21 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str) -> 
     ]
     ends: dict[int, list[_Event]] = {}
     for event in layout.events:
-        ends.setdefault(event.packet, []).append(event)
+        if event.what != "mark":
+            ends.setdefault(event.packet, []).append(event)
     arrows = [_arrow(packet, column, ends[i][0].y, ends[i][1].y, packets) for i, packet in enumerate(packets)]
     parts += [_line(arrow) for arrow in arrows]
     parts += _labels(arrows)  # above every line
     parts += _stamps(layout, column, origin_s, packets)
+    parts += _marks(layout, column, origin_s, marks)
     parts += _legend(packets, height - 12, origin_s)
     parts.append("</svg>\n")
     return "\n".join(part for part in parts if part)
 
 
-def _lay_out(packets: Sequence[Packet]) -> _Layout:
-    """Gives each start and end of an arrow its height, in the order of time."""
-    events: list[_Event] = []
+def _lay_out(packets: Sequence[Packet], marks: Sequence[Mark]) -> _Layout:
+    """Gives each start and end of an arrow, and each mark, its height, in the order of time."""
+    events = [_Event(mark.time_s, i, mark.node, "mark") for i, mark in enumerate(marks)]
     for i, packet in enumerate(packets):
         events.append(_Event(packet.sent_s, i, packet.source, "sent"))
         if packet.received_s is not None:
@@ -196,13 +207,14 @@ def _lay_out(packets: Sequence[Packet]) -> _Layout:
         else:  # where it would have arrived: the arrow keeps its slope, and its cross stands on it
             events.append(_Event(packet.sent_s + _transit_s(packet, packets), i, packet.destination, "lost"))
     # At one instant a packet arrives before the answer to it is sent.
-    order = {"received": 0, "lost": 1, "sent": 2}
+    order = {"received": 0, "lost": 1, "mark": 2, "sent": 3}
     events.sort(key=lambda e: (e.time_s, order[e.what], e.packet))
 
     transits = [p.received_s - p.sent_s for p in packets if p.received_s is not None and p.received_s > p.sent_s]
     crowd = in_flight = 0
+    change = {"sent": 1, "received": -1, "lost": -1, "mark": 0}
     for event in events:
-        in_flight += 1 if event.what == "sent" else -1
+        in_flight += change[event.what]
         crowd = max(crowd, in_flight)
     height = _TRANSIT * (1 + _CROSSING * max(0, crowd - 2))
     scale = height / median(transits) if transits else 1000.0
@@ -215,12 +227,12 @@ def _lay_out(packets: Sequence[Packet]) -> _Layout:
             layout.cuts.append((y + _CUT / 2 + 4, event.time_s - previous_s))
             step = _CUT + 8
         y += step
-        key = (event.node, "sent" if event.what == "sent" else "received")
+        key = (event.node, event.what if event.what in ("sent", "mark") else "received")
         y = max(y, last.get(key, -math.inf) + _SENDS_APART)
         last[key] = y
         event.y = y
         previous_s = event.time_s
-        in_flight += 1 if event.what == "sent" else -1
+        in_flight += change[event.what]
     layout.height = y
     return layout
 
@@ -362,7 +374,7 @@ def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, packe
     parts = []
     last: dict[str, float] = {}
     for event in layout.events:
-        if event.what == "lost" or event.y - last.get(event.node, -math.inf) < _STAMPS_APART:
+        if event.what in ("lost", "mark") or event.y - last.get(event.node, -math.inf) < _STAMPS_APART:
             continue
         last[event.node] = event.y
         packet = packets[event.packet]
@@ -371,6 +383,24 @@ def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, packe
         x = column[event.node] + outside * 9
         anchor = "end" if outside < 0 else "start"
         parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=12, fill="#444444", anchor=anchor))
+    return parts
+
+
+def _marks(layout: _Layout, column: Mapping[str, float], origin_s: float, marks: Sequence[Mark]) -> list[str]:
+    """Marks as a bar across the lifeline, with time and words beside it, towards the middle of the picture."""
+    parts = []
+    middle = (min(column.values()) + max(column.values())) / 2
+    for event in layout.events:
+        if event.what != "mark":
+            continue
+        x, y, mark = column[event.node], event.y, marks[event.packet]
+        inside = 1 if x <= middle else -1
+        parts.append(
+            f"<line x1='{x - 9:.1f}' y1='{y:.1f}' x2='{x + 9:.1f}' y2='{y:.1f}' stroke='{_LOSS}' stroke-width='2.6'/>"
+        )
+        words = f"{mark.text} ({_ms(event.time_s - origin_s)})"
+        anchor = "start" if inside > 0 else "end"
+        parts.append(_text(x + 14 * inside, y - 5, words, size=12, fill=_LOSS, anchor=anchor, weight=600, halo=True))
     return parts
 
 

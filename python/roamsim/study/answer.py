@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +13,12 @@ from roamsim.study.data import Data, Metric
 from roamsim.study.definition import Study
 from roamsim.study.judging import Finding, number, with_interval
 
+#: How a line of Markdown begins that must stay a line: an item of a list, or a row of a table.
+_OWN_LINE = re.compile(r"\s*(\||[-*+]\s|\d+[.)]\s)")
+
 
 def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
-    """The answer in words.
+    """The answer in words, as Markdown: each paragraph on one line, lists and tables line by line.
 
     The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval;
     `ours(id)` and `verdict(id)` of a statement, and `decided(id)`, its number that decided; `count(verdict)` and
@@ -49,6 +53,18 @@ def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
     }
     try:
         template = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(study.answer)
-        return " ".join(template.render(names).split())
+        return _unwrapped(template.render(names))
     except (jinja2.TemplateError, UsageError, KeyError, TypeError) as error:
         raise UsageError(f"{study.folder}: [study] answer: {error or type(error).__name__}") from None
+
+
+def _unwrapped(text: str) -> str:
+    """Markdown whose lines end where paragraphs, items and rows do, not where its source was broken."""
+    lines: list[str] = []
+    for line in text.strip().splitlines():
+        words = " ".join(line.split())
+        if lines and lines[-1] and words and not _OWN_LINE.match(line):
+            lines[-1] += f" {words}"
+        elif words or lines[-1]:
+            lines.append(words)
+    return "\n".join(lines)

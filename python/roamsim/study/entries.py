@@ -86,6 +86,7 @@ class Alternative:
         instead_of: what the study has otherwise, in the words of a verdict's line.
         experiments: those that it is run for.
         set: settings that stand over those of the experiments.
+        scenario: a scenario in place of theirs.
         quick: replications at that level; those of the experiment unless given.
         full: the same of the full run.
         full_only: whether the quick look leaves it out; its page then names what the full run has found.
@@ -95,7 +96,8 @@ class Alternative:
     name: str
     instead_of: str
     experiments: Sequence[str]
-    set: Mapping[str, Any]
+    set: Mapping[str, Any] = field(default_factory=dict)
+    scenario: str = ""
     quick: int = 0
     full: int = 0
     full_only: bool = False
@@ -238,6 +240,7 @@ class Sequencechart:
     remark: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
     function: str = ""  # of study.py: settings for the values of `each`
+    marks: str = ""  # of study.py: (node, seconds, words) of what happens without a packet, of values and packets
     values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this chart stands for
     shows: str = ""  # as of a figure
     full_only: bool = False  # as of a figure
@@ -334,6 +337,7 @@ class Study:
     published_as: str
     question: str
     answer: str
+    headline: str  # the exhibit that shows the answer; empty where none does
     seed: int
     folder: Path
     experiments: Sequence[Experiment]
@@ -369,14 +373,18 @@ class Study:
         return getattr(self.exhibits, name)  # type: ignore[no-any-return]
 
     @property
-    def shown(self) -> list[Figure | Tabulation | Drawing | Sequencechart]:
-        """The exhibits: figures, tables, drawings and sequence charts."""
+    def all_exhibits(self) -> list[Figure | Tabulation | Drawing | Sequencechart]:
+        """Figures, tables, drawings and sequence charts, as they follow each other within a part."""
         return [*self.figures, *self.tables, *self.drawings, *self.sequences]
+
+    def exhibit_of(self, id: str) -> Figure | Tabulation | Drawing | Sequencechart:
+        """The exhibit of that id (a `StopIteration` when there is none)."""
+        return next(one for one in self.all_exhibits if one.id == id)
 
     @property
     def exhibit_ids(self) -> list[str]:
         """Of figures, tables, drawings and sequence charts."""
-        return [one.id for one in self.shown]
+        return [exhibit.id for exhibit in self.all_exhibits]
 
     def covered_exhibits(self, entry: Covered) -> list[str]:
         """The ids of the exhibits that an entry of the coverage names."""

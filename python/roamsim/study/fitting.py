@@ -33,8 +33,13 @@ def check(study: Study, folder: Path) -> None:
         for name in ids:
             if ids.count(name) > 1:
                 refuse(f"the id {name!r} is there twice")
+    if study.headline and study.headline not in study.exhibit_ids:
+        refuse(f"[study] headline: there is no figure, table, drawing or sequence {study.headline!r}")
+    for name in study.exhibit_ids:
+        if study.exhibit_ids.count(name) > 1:
+            refuse(f"the id {name!r} is there twice: figures, tables, drawings and sequences share their ids")
     called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
-    called += [s.function for s in study.sequences]
+    called += [name for s in study.sequences for name in (s.function, s.marks)]
     called += [d.settings for d in study.drawings]
     called += [e.measure for e in study.experiments]
     called += [t.published for t in study.tables]

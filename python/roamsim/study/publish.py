@@ -8,38 +8,21 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from roamsim._roamsim import version
 from roamsim.errors import CheckFailed
 from roamsim.pages.page import Report
 from roamsim.study.checks import Check, failed, limit
 from roamsim.study.data import Data
-from roamsim.study.definition import (
-    FILES,
-    OPTIONAL_FILES,
-    Drawing,
-    Figure,
-    Level,
-    Parameter,
-    Sequencechart,
-    Study,
-    Tabulation,
-)
+from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Sequencechart, Study, Tabulation
 from roamsim.study.figures import specification
-from roamsim.study.judging import number
+from roamsim.study.judging import Verdict, number
 from roamsim.study.runs import Effort, Planned
 from roamsim.study.shown import caption, is_shown, note
 
 #: What stands beside a difference whose study gives no reason for it.
 NO_REASON = "no reason is known yet"
-
-#: How one clause with a verdict, and how several are spoken of.
-VERDICT_WORDS = {
-    "agrees": ("agrees", "agree"),
-    "differs": ("differs", "differ"),
-    "not decidable": ("is not decidable", "are not decidable"),
-}
 
 
 @dataclass(frozen=True)
@@ -146,16 +129,13 @@ class Outcome:
     def summary(self) -> str:
         """A few lines for a terminal."""
         bad = failed(self.checks)
-        lines = [f"{self.study.title} ({self.level})", "", *textwrap.wrap(self.answer, 100), ""]
+        published, own = _apart(self.statements)
+        lines = [f"{self.study.title} ({self.level})", "", *_wrapped(self.answer), ""]
         lines += [f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements]
         lines += [
             "",
-            f"statements: {_tally(self.statements, own=False)}",
-            *(
-                [f"statements of ours: {_tally(self.statements, own=True)}"]
-                if any(s["own"] for s in self.statements)
-                else []
-            ),
+            f"statements: {_tally(published)}",
+            *([f"statements of ours: {_tally(own)}"] if own else []),
             *(
                 [f"closed-form checks: {len(self.checks) - len(bad)} of {len(self.checks)} hold"]
                 if self.checks
@@ -168,68 +148,57 @@ class Outcome:
         return "\n".join(lines)
 
 
+def _wrapped(markdown: str) -> list[str]:
+    """Lines for a terminal, each paragraph and item broken by itself."""
+    return [line for text in markdown.splitlines() for line in textwrap.wrap(text, 100) or [""]]
+
+
 def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> None:
     """Writes the report of an outcome to its path."""
-    from altair.utils.schemapi import debug_mode
-
     study = outcome.study
     extent = "Quick look" if outcome.level == "quick" else "Full run"
     report = Report(study.title, f"{extent} · roamsim {outcome.version} · seed {outcome.seed}")
     bad = failed(outcome.checks)
     if bad:
         report.text(
-            f"**{len(bad)} of {len(outcome.checks)} checks against closed forms failed. Do not trust these results.**"
+            f"**{len(bad)} of {len(outcome.checks)} checks against closed forms failed. "
+            "Do not trust these results.**",
+            lead=True,
         )
     report.answer(study.question, outcome.answer)
+    if study.headline and is_shown(study, study.exhibit_of(study.headline), outcome.level):
+        _exhibit(report, outcome, study.headline, lead=True)
+    report.heading("Published statements")
     if outcome.level == "quick":
         report.text(
             "This is the quick look: short traffic, coarse steps and few replications, so the intervals are wide. "
             f"`roamsim study run {study.name}` runs the whole publication."
         )
-    published = [statement for statement in outcome.statements if not statement["own"]]
-    own = [statement for statement in outcome.statements if statement["own"]]
+    report.text(f"Published as: {study.published_as}")
+    published, own = _apart(outcome.statements)
+    if published:
+        report.text(
+            "Each statement is judged by a rule that was written before the runs. A line unfolds to its rule, all "
+            "measured values with 95 % intervals and, where it differs, the reason. A verdict comes from runs, from "
+            "an exact law, or from both; its line says which. A statement that differs is a result, not a failure."
+        )
     report.statements([_statement(statement, outcome.level) for statement in published])
-    report.text(
-        f"{_counts(published)}. Each statement was split into clauses that can be checked; a line "
-        "unfolds to the rule of its verdict, all measured values and, where it differs, the reason. Values stand "
-        "with 95 % intervals. A verdict comes from runs, from an exact law, or from both; its line says which. "
-        "A clause that differs is a result, not a failure.\n\n"
-        f"Published as: {study.published_as}"
-    )
     if own:
-        report.text(f"**Statements of ours.** The publication says nothing about these. {_counts(own)}.")
+        report.heading("Statements of ours")
+        report.text("The publication says nothing about these. They are judged in the same way and counted apart.")
         report.statements([_statement(statement, outcome.level) for statement in own])
     for part, title in study.parts.items():
-        here = [one for one in study.shown if one.part == part]
-        if not here:
-            continue
-        report.heading(title)
-        drawn = [one for one in here if is_shown(study, one, outcome.level)]
-        figures = [one for one in drawn if isinstance(one, Figure)]
-        sequences = [one for one in drawn if isinstance(one, Sequencechart)]
-        tables = [one for one in drawn if isinstance(one, Tabulation)]
-        drawings = [one for one in drawn if isinstance(one, Drawing)]
-        if left_out := [one.title for one in here if one not in drawn]:
+        exhibits = [exhibit for exhibit in study.all_exhibits if exhibit.part == part]
+        if exhibits:
+            report.heading(title)
+        drawn = [exhibit for exhibit in exhibits if is_shown(study, exhibit, outcome.level)]
+        if left_out := [exhibit.title for exhibit in exhibits if exhibit not in drawn]:
             report.text(f"Left to the full run, since so few runs cannot say it: {'; '.join(left_out)}.")
-        for figure in figures:
-            # The charts have one form, which tests draw: checking each against Altair's schema is slow.
-            with debug_mode(False):
-                report.figure(
-                    figure.id,
-                    specification(figure, outcome.figures[figure.id]),
-                    caption(figure),
-                    note(figure, outcome.figures[figure.id]) or None,
-                    statements=figure.clauses,
-                )
-        for table in tables:
-            report.table(outcome.tables[table.id], caption(table), table.note or None, folded=table.folded)
-        for drawing in drawings:
-            made = outcome.pictures[drawing.id]
-            add: Any = report.picture if isinstance(made, str) else report.figure
-            add(drawing.id, made, caption(drawing), drawing.note or None)
-        for sequence in sequences:
-            picture = str(outcome.pictures[sequence.id])
-            report.picture(sequence.id, picture, caption(sequence), _sentence(sequence.remark) or None)
+        for exhibit in drawn:
+            if exhibit.id == study.headline:
+                report.text(f"[{exhibit.title}](#{exhibit.id}) is at the head of this page.")
+            else:
+                _exhibit(report, outcome, exhibit.id)
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(
@@ -265,6 +234,26 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     report.write(outcome.report)
 
 
+def _exhibit(report: Report, outcome: Outcome, id: str, *, lead: bool = False) -> None:
+    """Adds a figure, table, drawing or sequence chart."""
+    from altair.utils.schemapi import debug_mode
+
+    exhibit, head = outcome.study.exhibit_of(id), caption(outcome.study.exhibit_of(id))
+    if isinstance(exhibit, Figure):
+        # The charts have one form, which tests draw: checking each against Altair's schema is slow.
+        with debug_mode(False):
+            chart = specification(exhibit, outcome.figures[id])
+        remark = note(exhibit, outcome.figures[id]) or None
+        report.figure(id, chart, head, remark, statements=exhibit.clauses, lead=lead)
+    elif isinstance(exhibit, Tabulation):
+        report.table(outcome.tables[id], head, exhibit.note or None, folded=exhibit.folded, lead=lead, id=id)
+    else:
+        words = _sentence(exhibit.remark) if isinstance(exhibit, Sequencechart) else exhibit.note
+        made = outcome.pictures[id]
+        add: Any = report.picture if isinstance(made, str) else report.figure
+        add(id, made, head, words or None, lead=lead)
+
+
 def _statement(statement: Mapping[str, Any], level: Level) -> dict[str, Any]:
     """A statement as the report shows it: its numbers stand in `measured` already."""
     kept = ("values", "own", "turned_by", "replications", "replications_needed")
@@ -289,10 +278,18 @@ def _what_would_decide(statement: Mapping[str, Any]) -> str:
     )
 
 
-def _tally(statements: Sequence[Mapping[str, Any]], *, own: bool) -> str:
-    """How many of the publication's statements, or of ours, have each verdict."""
-    words = [str(statement["verdict"]) for statement in statements if statement["own"] == own]
-    return ", ".join(f"{words.count(verdict)} {verdict}" for verdict in VERDICT_WORDS)
+Statements = Sequence[Mapping[str, Any]]
+
+
+def _apart(statements: Statements) -> tuple[Statements, Statements]:
+    """The publication's statements, and ours."""
+    return [one for one in statements if not one["own"]], [one for one in statements if one["own"]]
+
+
+def _tally(statements: Statements) -> str:
+    """How many statements have each verdict."""
+    words = [one["verdict"] for one in statements]
+    return ", ".join(f"{words.count(verdict)} {verdict}" for verdict in get_args(Verdict))
 
 
 def _covered(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -344,13 +341,6 @@ def _settings(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 def _sentence(text: str) -> str:
     """A remark as a sentence of its own."""
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def _counts(statements: Sequence[Mapping[str, Any]]) -> str:
-    words = [statement["verdict"] for statement in statements]
-    counts = {word: words.count(word) for word in VERDICT_WORDS}
-    parts = [f"{n} {VERDICT_WORDS[word][n > 1]}" for word, n in counts.items() if n]
-    return f"Of {len(words)} clauses {', '.join(parts)}"
 
 
 def _check_row(check: Check) -> dict[str, Any]:

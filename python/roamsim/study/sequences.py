@@ -6,7 +6,7 @@ from functools import partial
 
 from roamsim import _roamsim
 from roamsim._roamsim import ScenarioError
-from roamsim.pictures.sequence import draw, packets_of
+from roamsim.pictures.sequence import Mark, draw, packets_of
 from roamsim.scenarios.reading import overrides, source
 from roamsim.study.definition import Sequencechart, Study
 from roamsim.study.runs import Columns
@@ -38,4 +38,5 @@ def picture(study: Study, chart: Sequencechart, seed: int) -> str:
     packets = packets_of(
         Columns(result.tables["packets"]), since_s=chart.since_s, until_s=chart.until_s, describe=describe
     )
-    return draw(packets, nodes=chart.nodes, title=chart.title)
+    marks = study.function(chart.marks)(chart.values, packets) if chart.marks else []
+    return draw(packets, nodes=chart.nodes, title=chart.title, marks=[Mark(*mark) for mark in marks])

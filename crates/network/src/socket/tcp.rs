@@ -481,10 +481,10 @@ impl Socket for TcpSocket {
     fn watch_received(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
         let Pdu::Tcp(segment) = &packet.pdu else { return };
         let sends = self.messages.as_ref().is_some_and(|messages| messages.highest_sent > 0);
-        if !sends || !segment.flags.contains(Flags::ACK) {
+        let (sender, connection) = (self.id(), &self.connection);
+        if !sends || !segment.flags.contains(Flags::ACK) || !connection.heeds_acknowledgement(segment) {
             return;
         }
-        let (sender, connection) = (self.id(), &self.connection);
         // The ACK of a FIN counts one more than there are octets.
         let acknowledged = connection.sent_offset(segment.ack).min(connection.snd_max_offset());
         let before = connection.snd_una_offset().min(acknowledged);

@@ -161,6 +161,10 @@ pub struct Config {
     /// (RFC 9293 3.8.6.3: fewer segments when acknowledgement and data go together). Off: each goes alone and ahead of
     /// data, which tells the same number (the immediate pure ACK of studies of TCP with data in both directions).
     pub piggyback_acks: bool,
+    /// Each direction is a connection of its own, as with the one-way agents of ns-2 (`Agent/TCP` and `Agent/TCPSink`): data
+    /// acknowledges nothing, offers no window, carries no SACK block and echoes no mark; segments without data do, and a FIN. Data
+    /// repeats the number of the last acknowledgement, and the peer ignores it. Both ends need the same setting. Default off.
+    pub one_way_connections: bool,
     /// Nagle's algorithm. Default on (RFC 9293 3.7.4, SHOULD).
     pub nagle: bool,
     /// Duplicate ACKs that tell of a loss. Default 3 (RFC 5681 3.2).
@@ -226,6 +230,7 @@ impl Default for Config {
             delayed_ack: Some(Span::from_ms(200)),
             delayed_ack_count: 2,
             piggyback_acks: true,
+            one_way_connections: false,
             nagle: true,
             dup_ack_threshold: 3,
             limited_transmit: true,
@@ -252,6 +257,12 @@ impl Config {
     /// Whether selective acknowledgements are offered.
     pub fn permits_sack(&self) -> bool {
         self.sack.unwrap_or(self.variant.permits_sack())
+    }
+
+    /// Whether every acknowledgement goes in a segment of its own, ahead of data.
+    #[inline]
+    pub(super) fn acks_go_alone(&self) -> bool {
+        !self.piggyback_acks || self.one_way_connections
     }
 }
 

@@ -73,6 +73,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "clock_granularity" => config.clock_granularity = span(text)?,
         "delayed_ack" => config.delayed_ack = if text == "off" { None } else { Some(span(text)?) },
         "delayed_ack_count" => config.delayed_ack_count = value(text)?,
+        "one_way_connections" => config.one_way_connections = on_off(text)?,
         "piggyback_acks" => config.piggyback_acks = on_off(text)?,
         "nagle" => config.nagle = on_off(text)?,
         "dup_ack_threshold" => config.dup_ack_threshold = value(text)?,

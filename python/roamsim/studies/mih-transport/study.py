@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from roamsim.pictures.sequence import Packet
 from roamsim.study import Check, Data
 from roamsim.theory import enumeration, mih_tcp, mih_udp
 from roamsim.theory.mih_udp import Timing
@@ -43,6 +44,12 @@ def interval_of_load(offered_kbps: float, labels: Mapping[str, Any]) -> dict[str
     """The mean interval between messages that offers a load, counted in MIH messages without headers."""
     mean_s = 8 * labels["size_bytes"] / (offered_kbps * 1e3)
     return {"signalling.mih.interval.mean": f"{round(mean_s * 1e9)}ns"}
+
+
+def interval_of_share(share: float, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The mean interval between messages that come at a share of the token rate."""
+    tokens_per_s = float(labels["limit"].split()[2])
+    return {"signalling.mih.interval.mean": f"{round(1e9 / (share * tokens_per_s))}ns"}
 
 
 def processing_time(processing_s: float, labels: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,19 +97,43 @@ def flow_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
+#: Timeout of the charts of late ACKs, and how many of it a transaction takes.
+CHART_TIMEOUT_S = 0.2
+CHART_TIMEOUTS = 3
+
+
 def late_ack_settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A single request with MIH ACK at one of three round trip times."""
+    """A single request with MIH ACK at one of three round trip times, whose first copies are lost."""
     return {
         **delay_of_rtt(values["regime"]["rtt"], {}),
+        "link.core.loss": [],
+        "link.core.outages": [{"start": f"{at}s", "duration": "50ms"} for at in values["regime"]["losses"]],
         "signalling.mih.kind": "request",
         "signalling.mih.from": "pos",
         "signalling.mih.to": "mn",
         "signalling.mih.interval": "500ms",
         "signalling.mih.processing_time": "0s",
-        "signalling.mih.acknowledgement": {"timeout": "200ms", "retransmissions": 2},
+        "signalling.mih.acknowledgement": {"timeout": "200ms", "retransmissions": 2, "validity": "strict"},
         "signalling.mih.stop": "5100ms",
         "scenario.duration": "10s",
     }
+
+
+def timeouts(_values: Mapping[str, Any], packets: Sequence[Packet]) -> list[tuple[str, float, str]]:
+    """The sender's timeouts of a chart of a late ACK, and the end of a transaction that fails."""
+    requests = [one for one in packets if one.source == "pos" and one.kind == "message"]
+    start_s = min(one.sent_s for one in requests)
+    answers = [one.received_s for one in packets if one.destination == "pos" and one.received_s is not None]
+    first_s = min(answers, default=math.inf)
+    marks = []
+    for n in range(1, CHART_TIMEOUTS + 1):
+        at_s = start_s + n * CHART_TIMEOUT_S
+        if first_s < at_s:
+            break
+        marks.append(("pos", at_s, f"timeout {n}"))
+    if len(marks) == CHART_TIMEOUTS:
+        marks[-1] = ("pos", marks[-1][1], f"timeout {CHART_TIMEOUTS}: transaction fails")
+    return marks
 
 
 # Closed forms of figures ------------------------------------------------------------------------------------------

@@ -77,10 +77,11 @@ impl Connection {
         if self.state == State::SynReceived && !self.arrive_syn_received(now, segment, ack) {
             return;
         }
+        let acknowledges = self.heeds_acknowledgement(segment);
         if self.ecn.agreed && flags.intersects(Flags::ECE | Flags::CWR) {
-            self.arrive_ecn(segment, ack);
+            self.arrive_ecn(segment, ack.filter(|_| acknowledges));
         }
-        if !self.acknowledge(now, segment, seq, ack) {
+        if acknowledges && !self.acknowledge(now, segment, seq, ack) {
             return;
         }
         // Behind the last check that drops a segment: one that is dropped leaves no mark.
@@ -94,6 +95,14 @@ impl Connection {
         } else if length > 0 && self.state.receives_data() {
             self.receive(now, segment, seq);
         }
+    }
+
+    /// Whether the acknowledgement of a segment counts: that of data does not with one-way connections. That of a FIN does, as
+    /// whoever has closed last is gone once it is acknowledged, and repeats no other.
+    #[inline]
+    pub fn heeds_acknowledgement(&self, segment: &Segment) -> bool {
+        let is_data = segment.payload_bytes > 0 && !segment.flags.contains(Flags::FIN);
+        !(self.config.one_way_connections && is_data)
     }
 
     /// RST and SYN in a synchronised state. True when the segment is to be looked at further.

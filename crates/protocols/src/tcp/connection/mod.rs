@@ -273,7 +273,7 @@ impl Connection {
         }
         match self.receiver.acknowledgement {
             Acknowledgement::Alone => return Some(self.pure_ack(now)),
-            Acknowledgement::Now if !self.config.piggyback_acks => return Some(self.pure_ack(now)),
+            Acknowledgement::Now if self.config.acks_go_alone() => return Some(self.pure_ack(now)),
             Acknowledgement::Now | Acknowledgement::None => {}
         }
         if self.state.sends_data() {
@@ -477,6 +477,22 @@ impl Connection {
             window,
             payload_bytes,
             options,
+        }
+    }
+
+    /// Data of one-way connections: with number and window of the last acknowledgement, so that it tells nothing new.
+    #[cold]
+    fn one_way_data(&mut self, now: Time, offset: u64, flags: Flags, payload_bytes: u32) -> Segment {
+        let receiver = &self.receiver;
+        Segment {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            seq: to_wire(self.sender.iss, offset),
+            ack: to_wire(receiver.irs, receiver.last_ack_sent),
+            flags: Flags(flags.0 & !Flags::ECE.0) | Flags::ACK,
+            window: receiver.last_window(),
+            payload_bytes,
+            options: Options { timestamps: self.agreed_timestamps(now), ..Options::default() },
         }
     }
 

@@ -193,6 +193,11 @@ impl Receiver {
         self.field(window)
     }
 
+    /// The window field of the last acknowledgement, as seen from its number.
+    pub(super) fn last_window(&self) -> u16 {
+        self.field(self.rcv_adv.saturating_sub(self.last_ack_sent))
+    }
+
     /// The field that says a window.
     #[inline]
     fn field(&self, window: u64) -> u16 {

@@ -686,6 +686,9 @@ impl Connection {
     #[inline]
     pub(super) fn data_segment(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Segment {
         let flags = self.send_data(now, start, length, fin);
+        if self.config.one_way_connections && !fin {
+            return self.one_way_data(now, start, flags, length as u32);
+        }
         let options = self.options(now, length as u32);
         self.segment(start, flags, length as u32, options)
     }

@@ -58,6 +58,7 @@ impl Connection {
             && self.reset.is_none()
             && !self.syn_due
             && !self.timers.runs(Purpose::Persist)
+            && !self.config.one_way_connections
     }
 
     /// Keeps whether the connection is steady, after anything that may have ended it, or begun it.
@@ -167,7 +168,8 @@ impl Connection {
             && acked <= sender.snd_max - sender.snd_una
             && !self.timestamps
             && !self.ecn.marked
-            && !self.timers.runs(Purpose::Persist);
+            && !self.timers.runs(Purpose::Persist)
+            && !self.config.one_way_connections;
         if !expected {
             return false;
         }
@@ -213,7 +215,7 @@ impl Connection {
     #[inline(never)]
     fn due_amid_losses(&self) -> Due {
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
-        if self.reset.is_some() || self.syn_due {
+        if self.reset.is_some() || self.syn_due || self.config.one_way_connections {
             return Due::Other;
         }
         if acknowledgement != Acknowledgement::None {

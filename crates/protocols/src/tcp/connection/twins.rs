@@ -116,6 +116,7 @@ fn any_config(random: &mut Stream) -> Config {
         restart_after_idle: one_of(2) == 0,
         ecn: one_of(2) == 0,
         msl: Span::from_secs(1),
+        one_way_connections: one_of(12) == 0,
         ..Config::default()
     }
 }

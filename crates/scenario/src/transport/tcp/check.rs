@@ -121,7 +121,13 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave one of the two out";
         report.add(&timeout, "with `delayed_ack = false` no acknowledgement is delayed", help);
     }
-    if tcp.delayed_ack && !tcp.piggyback_acks {
+    if tcp.one_way_connections && report.is_set(&join(at, ["piggyback_acks"])) {
+        report.add(
+            &join(at, ["piggyback_acks"]),
+            "with `one_way_connections` no data carries an acknowledgement anyway",
+            "leave one of the two out",
+        );
+    } else if tcp.delayed_ack && !tcp.piggyback_acks {
         report.add(
             &join(at, ["piggyback_acks"]),
             "a delayed acknowledgement waits for data to ride on, which `piggyback_acks = false` forbids",

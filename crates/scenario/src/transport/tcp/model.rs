@@ -68,6 +68,11 @@ pub struct Tcp {
     /// `delayed_ack = false`, each goes at once and alone, ahead of data: the pure acknowledgement of each segment in
     /// studies of connections with data in both directions.
     pub piggyback_acks: bool,
+    /// Whether each direction is a connection of its own, as with the one-way agents of ns-2, `Agent/TCP` and
+    /// `Agent/TCPSink` (ns Manual, "TCP Agents"). Then data never acknowledges: every acknowledgement goes in a segment
+    /// without data, and when that is lost no data of the other direction replaces it. Handshake and close stay those of TCP.
+    /// Default: no (RFC 9293: one connection carries both directions).
+    pub one_way_connections: bool,
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
@@ -174,6 +179,7 @@ impl Default for Tcp {
             delayed_ack_timeout: machine.delayed_ack.unwrap_or_default(),
             delayed_ack_count: machine.delayed_ack_count,
             piggyback_acks: machine.piggyback_acks,
+            one_way_connections: machine.one_way_connections,
             nagle: machine.nagle,
             dup_ack_threshold: machine.dup_ack_threshold,
             successive_fast_retransmits: machine.successive_fast_retransmits,

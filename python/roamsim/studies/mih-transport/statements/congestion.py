@@ -11,6 +11,7 @@ from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Metric, Row, paired
 from roamsim.study.judging import Finding, either, every, positive, within
+from roamsim.study.law import by_law, exact
 
 from .vocabulary import FREE, KINDS, LIMIT_50, LIMIT_200, SIZES, peak
 
@@ -58,12 +59,8 @@ def onset_without_limiter(data: Data) -> Finding:
         return every(
             [
                 within(
-                    paired(float, _onset(data, kind, size, FREE, suffix)),
-                    500,
-                    700,
-                    f"{kind}s of {size} B, onset (kb/s)",
+                    paired(float, _onset(data, "indication", size, FREE, suffix)), 500, 700, f"{size} B, onset (kb/s)"
                 )
-                for kind in KINDS
                 for size in SIZES
             ]
         )
@@ -71,24 +68,57 @@ def onset_without_limiter(data: Data) -> Finding:
     return by_timeout(measure)
 
 
+def requests_turn_no_later(data: Data) -> Finding:
+    """8m."""
+
+    def measure(suffix: str) -> Finding:
+        parts = []
+        for size in SIZES:
+            requests, indications = (_onset(data, kind, size, FREE, suffix) for kind in ("request", "indication"))
+            what = f"{size} B, onset of indications less that of requests (kb/s)"
+            parts.append(within(paired(lambda a, b: b - a, requests, indications), 0, math.inf, what))
+            lost = _congested(data, "success_rate", "request", size, FREE, suffix)[1500.0]
+            parts.append(within(lost, 0.0, 0.99, f"{size} B, success of requests at 1500 kb/s"))
+        return every(parts)
+
+    return by_timeout(measure)
+
+
+def dropped_at_the_backbone(data: Data) -> Finding:
+    """8n."""
+    parts = []
+    for size in SIZES:
+        at: dict[str, Any] = {"kind": "indication", "size_bytes": size, "transport": FREE, "offered_kbps": 1000}
+        lost: dict[int, dict[str, int]] = {}
+        for row in data.rows_of("congestion", "drops", **at):
+            where = lost.setdefault(row["replication"], {})
+            where[row["name"]] = where.get(row["name"], 0) + row["packets"]
+        share = {replication: where.get("backbone", 0) / sum(where.values()) for replication, where in lost.items()}
+        what = f"{size} B at 1000 kb/s: share of all drops that are on the backbone"
+        parts.append(within(paired(float, share), 0.95, 1.0, what))
+    return every(parts)
+
+
+#: How far the limiter's load may be from TCP's: 200 packets of 548 B are 877 kb/s, 12.3 % below a full link, and the
+#: publication calls that almost identical.
+ALMOST_IDENTICAL = 0.15
+
+
 def limiter_like_tcp(data: Data) -> Finding:
     """8c."""
 
     def measure(suffix: str) -> Finding:
-        parts = []
-        for kind in KINDS:
-            ratios = {}
-            for load in data.labels("congestion", "offered_kbps"):
-                at: dict[str, Any] = {"kind": kind, "size_bytes": 500, "offered_kbps": load}
-                tcp, limited = (
-                    data.by_replication(_experiment(one, suffix), "peer_throughput_bps", transport=one, **at)
-                    for one in ("TCP", LIMIT_200)
-                )
-                ratios[load] = paired(lambda a, b: b / a, tcp, limited)
-            furthest = max(ratios, key=lambda load: abs(ratios[load].mean - 1))
-            what = f"{kind}s of 500 B, throughput over that of TCP, furthest from 1 at {furthest:g} kb/s"
-            parts.append(within(ratios[furthest], 0.95, 1.05, what))
-        return every(parts)
+        ratios = {}
+        for load in data.labels("congestion", "offered_kbps"):
+            at: dict[str, Any] = {"kind": "indication", "size_bytes": 500, "offered_kbps": load}
+            tcp, limited = (
+                data.by_replication(_experiment(one, suffix), "origin_load_bps", transport=one, **at)
+                for one in ("TCP", LIMIT_200)
+            )
+            ratios[load] = paired(lambda a, b: b / a, tcp, limited)
+        furthest = max(ratios, key=lambda load: abs(ratios[load].mean - 1))
+        what = f"load over that of TCP, furthest from 1 at {furthest:g} kb/s"
+        return within(ratios[furthest], 1 - ALMOST_IDENTICAL, 1 + ALMOST_IDENTICAL, what)
 
     return by_timeout(measure)
 
@@ -129,12 +159,21 @@ def limiter_adds_delay_early(data: Data) -> Finding:
     def measure(suffix: str) -> Finding:
         parts = []
         for kind in KINDS:
-            limited = {size: _onset(data, kind, size, LIMIT_50, suffix) for size in SIZES}
-            for size in SIZES:
-                sooner = paired(lambda a, b: b - a, limited[size], _onset(data, kind, size, FREE, suffix))
-                parts.append(positive(sooner, f"{kind}s of {size} B, onset without limiter less that with it (kb/s)"))
-            later = paired(lambda a, b: b - a, limited[100], limited[500])
-            parts.append(positive(later, f"{kind}s, onset for 500 less that for 100 B (kb/s)"))
+            free = {size: _onset(data, kind, size, FREE, suffix) for size in SIZES}
+            for limit in (LIMIT_50, LIMIT_200):
+                limited = {size: _onset(data, kind, size, limit, suffix) for size in SIZES}
+                where = f"{kind}s, {limit.split(', ')[1]}"
+                for size in SIZES:
+                    sooner = paired(lambda a, b: b - a, limited[size], free[size])
+                    what = f"{where}, {size} B: onset without limiter less that with it (kb/s)"
+                    parts.append(within(sooner, 0, math.inf, what))
+                parts.append(
+                    positive(
+                        paired(lambda a, b: b - a, limited[100], free[100]), f"{where}, 100 B: the same, above zero"
+                    )
+                )
+                later = paired(lambda a, b: b - a, limited[100], limited[500])
+                parts.append(positive(later, f"{where}: onset for 500 B less that for 100 B (kb/s)"))
         return every(parts)
 
     return by_timeout(measure)
@@ -145,33 +184,111 @@ def only_first_requests(data: Data) -> Finding:
 
     def measure(suffix: str) -> Finding:
         parts = []
+        lifetime_s = 3 * (0.2 if suffix else 0.05)
         for transport in (LIMIT_200, LIMIT_50):
-            shares: dict[int, list[bool]] = {}
+            early: dict[int, list[bool]] = {}
+            delays_s: dict[int, list[float]] = {}
             for row in data.rows(f"congestion-transactions{suffix}", transport=transport):
                 if row["completed_s"] is not None:
-                    shares.setdefault(row["replication"], []).append(row["generated_s"] < 5.0 + 10.0)
-            early = statistics.mean([sum(values) / len(values) for values in shares.values()])
+                    early.setdefault(row["replication"], []).append(row["generated_s"] < 5.0 + 10.0)
+                    delays_s.setdefault(row["replication"], []).append(row["delay_s"])
+            share = statistics.mean([sum(values) / len(values) for values in early.values()])
             what = f"{transport}: share of the successes among the first third of the traffic"
-            parts.append(within(early, 0.9, 1.0, what))
+            parts.append(within(share, 0.9, 1.0, what))
+            delay = statistics.mean([sum(values) / len(values) for values in delays_s.values()])
+            parts.append(within(delay, 0.0, lifetime_s, f"{transport}: mean delay of the successes (s)"))
         return every(parts)
 
     return by_timeout(measure)
 
 
-#: Token rates and sizes whose token rate, in kb/s of messages, lies inside the offered loads.
-LIMITED = ((LIMIT_200, 200, 100), (LIMIT_200, 200, 500), (LIMIT_50, 50, 500))
-
-
 def request_overhead_peaks_near_token_rate(data: Data) -> Finding:
     """8g."""
+    readings = {}
+    for timeout in data.labels("congestion-near-rate", "timeout"):
+        parts = []
+        for limit in data.labels("congestion-near-rate", "limit"):
+            at: dict[str, Any] = {"limit": limit, "timeout": timeout}
+            curve = data.curve("congestion-near-rate", "overhead", "share_of_tokens", **at)
+            parts.append(peak(curve, 0.375, 0.75, f"{limit}, load in shares of the token rate: overhead"))
+        readings[str(timeout)] = every(parts)
+    return either(readings, "MIH timeout")
+
+
+def late_indications_count(data: Data) -> Finding:
+    """8p."""
+
+    def measure(suffix: str) -> Finding:
+        lifetime_s = 3 * (0.2 if suffix else 0.05)
+        parts = []
+        for size in SIZES:
+            where = f"{size} B, 200 tokens/s at 1500 kb/s"
+            late = _congested(data, "mean_delay_s", "indication", size, LIMIT_200, suffix)[1500.0]
+            parts.append(within(late, lifetime_s, math.inf, f"{where}: mean delay of what counts (s)"))
+            failed = _congested(
+                data, "(given_up + successes) * 1.0 / messages", "indication", size, LIMIT_200, suffix
+            )[1500.0]
+            parts.append(within(failed, 1.0, math.inf, f"{where}: given up or delivered, over messages"))
+        return every(parts)
+
+    return by_timeout(measure)
+
+
+def requests_succeed_less(data: Data) -> Finding:
+    """8o."""
 
     def measure(suffix: str) -> Finding:
         parts = []
-        for transport, tokens, size in LIMITED:
-            token_kbps = tokens * size * 8 / 1e3
-            curve = _congested(data, "overhead", "request", size, transport, suffix)
-            what = f"{size} B, {tokens}/s = {token_kbps:g} kb/s: overhead"
-            parts.append(peak(curve, 0.5 * token_kbps, 2 * token_kbps, what))
+        for size in SIZES:
+            for load in (800, 1000, 1500):
+                indications, requests = (
+                    data.by_replication(
+                        _experiment(FREE, suffix), "success_rate", kind=kind, size_bytes=size, transport=FREE,
+                        offered_kbps=load,
+                    )
+                    for kind in ("indication", "request")
+                )  # fmt: skip
+                less = paired(lambda a, b: a - b, indications, requests)
+                parts.append(positive(less, f"{size} B at {load} kb/s: success of indications less that of requests"))
+        return every(parts)
+
+    return by_timeout(measure)
+
+
+def overhead_at_low_load(data: Data) -> Finding:
+    """8q."""
+
+    def measure(suffix: str) -> Finding:
+        parts = []
+        for size in SIZES:
+            for transport, packets in (("TCP", 1.0), (FREE, 2.0)):
+                value = _congested(data, "overhead", "indication", size, transport, suffix)[50.0]
+                parts.append(
+                    within(value, packets - 0.01, packets + 0.01, f"{transport}, {size} B at 50 kb/s: overhead")
+                )
+        return every(parts)
+
+    return by_timeout(measure)
+
+
+def limiter_needs_tuning(data: Data) -> Finding:
+    """8r."""
+
+    def measure(suffix: str) -> Finding:
+        parts = []
+        header_bytes = 48  # UDP and IPv6
+        for tokens, limit in ((200, LIMIT_200), (50, LIMIT_50)):
+            small, large = (
+                data.by_replication(
+                    _experiment(limit, suffix), "origin_load_bps", kind="indication", size_bytes=size,
+                    transport=limit, offered_kbps=1500,
+                )
+                for size in SIZES
+            )  # fmt: skip
+            what = f"{tokens} tokens/s at 1500 kb/s: load with 500 B over that with 100 B"
+            law = exact((500 + header_bytes) / (100 + header_bytes))
+            ratio = paired(lambda a, b: b / a, small, large)
+            parts.append(by_law(within(ratio, 2, math.inf, what), within(law, 2, math.inf, what)))
         return every(parts)
 
     return by_timeout(measure)

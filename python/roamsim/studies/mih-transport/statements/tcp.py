@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import math
+from statistics import correlation
 from typing import Any
 
 from roamsim.study.data import Data, Row, paired
-from roamsim.study.judging import Finding, Value, either, every, number, positive, rises, within, yes
+from roamsim.study.definition import Label
+from roamsim.study.judging import (
+    Finding,
+    Value,
+    either,
+    every,
+    number,
+    positive,
+    rises,
+    with_interval,
+    within,
+    yes,
+)
+from roamsim.study.law import by_law, exact
+from roamsim.theory.mih_udp import Timing, request_overhead
 
-from .vocabulary import KINDS, PUBLISHED_LOSS, by_range, peak, tcp_curve
+from .vocabulary import KINDS, PUBLISHED_LOSS, peak
 
 
 def tends_to_four_and_a_half(data: Data) -> Finding:
     """3e."""
-
-    def measure(most: float) -> Finding:
-        parts = []
-        for max_rto in data.labels("first-tcp-ack", "max_rto"):
-            at: dict[str, Any] = {"ack": True, "kind": "request", "max_rto": max_rto}
-            success = tcp_curve(data, "success_rate", most, **at)
-            late = [loss for loss, estimate in success.items() if estimate.mean < 0.05]
-            overhead = tcp_curve(data, "overhead", most, **at)
-            parts += [within(overhead[loss], 4.275, 4.725, f"{max_rto}, overhead at {loss:g} loss") for loss in late]
-        return every(parts) if parts else Finding("not decidable", "nowhere does less than 5 % succeed")
-
-    return by_range(measure)
+    everything_late = Timing(rtt_s=4.0, timeout_s=1.0)  # beyond 3 timeouts
+    law = within(exact(request_overhead(0.0, everything_late, "acked")), 4.4955, 4.5045, "everything late")
+    parts = []
+    for max_rto in data.labels("drained", "max_rto"):
+        at: dict[str, Any] = {"kind": "request", "max_rto": max_rto}
+        overhead = data.estimate("drained", "overhead", **at)
+        success = data.estimate("drained", "success_rate", **at)
+        what = f"{max_rto}, drained, {with_interval(success.scaled(100))} % succeed: overhead"
+        parts.append(by_law(within(overhead, 4.4955, 4.5045, what), law))
+    return every(parts)
 
 
 def tcp_indications_always(data: Data) -> Finding:
@@ -50,18 +63,23 @@ def tcp_delay_steep(data: Data) -> Finding:
         parts.append(rises(curve, f"{max_rto}, delay (s)"))
     low, high = (
         data.by_replication("first-tcp", "mean_delay_s", kind="indication", max_rto="MaxRTO 1 s", loss=loss)
-        for loss in (0.1, 0.5)
+        for loss in (0.1, PUBLISHED_LOSS)
     )
     parts.append(within(paired(lambda a, b: b / a, low, high), 5, math.inf, "MaxRTO 1 s, 50 % over 10 % loss"))
-    # At equal steps an exponential grows by the same factor; a straight line through 0 by 0.89 of the factor before.
-    steps = [
-        data.by_replication("first-tcp", "mean_delay_s", kind="indication", max_rto=f"MaxRTO {seconds} s", loss=0.5)
-        for seconds in ("0.5", "0.75", "1")
+    names = data.labels("first-tcp", "max_rto")
+    steps = [float(str(name).split()[1]) for name in names]
+    delays = [
+        data.by_replication("first-tcp", "mean_delay_s", kind="indication", max_rto=name, loss=PUBLISHED_LOSS)
+        for name in names
     ]
-    growth = paired(lambda a, b, c: (c / b) / (b / a), *steps)
-    parts.append(
-        within(growth, 0.95, math.inf, "at 50 % loss, growth from MaxRTO 0.75 to 1 s over that from 0.5 to 0.75 s")
-    )
+
+    def better(*delays_s: float) -> float:
+        """R^2 of an exponential of MaxRTO less that of a power of it, both fitted to the logarithm of the delay."""
+        logarithms = [math.log(delay_s) for delay_s in delays_s]
+        return correlation(steps, logarithms) ** 2 - correlation([math.log(x) for x in steps], logarithms) ** 2
+
+    what = "at 50 % loss over MaxRTO, R^2 of an exponential less that of a power"
+    parts.append(positive(paired(better, *delays), what))
     return every(parts)
 
 
@@ -76,17 +94,31 @@ def tcp_requests_below(data: Data) -> Finding:
     return every(parts)
 
 
+def duplicates_add_delay(data: Data) -> Finding:
+    """5d."""
+    parts = []
+    for max_rto in data.labels("first-tcp", "max_rto"):
+        timeout_s = 3 * float(str(max_rto).split()[1])
+        at: dict[str, Any] = {"kind": "indication", "max_rto": max_rto}
+        plain = data.curve("first-tcp", "mean_delay_s", "loss", **at)
+        for loss in (loss for loss, delay in plain.items() if delay.mean > timeout_s):
+            without, acked = (
+                data.by_replication(name, "mean_delay_s", loss=loss, **at) for name in ("first-tcp", "first-tcp-ack")
+            )
+            more = paired(lambda a, b: b - a, without, acked)
+            parts.append(positive(more, f"{max_rto}, {100 * loss:g} % loss: delay (s) with MIH ACK less without"))
+    return every(parts) if parts else Finding("not decidable", "nowhere is TCP's delay above the MIH timeout")
+
+
 def response_delay_falls_again(data: Data) -> Finding:
     """5e."""
-
-    def measure(most: float) -> Finding:
-        parts = []
-        for max_rto in ("MaxRTO 0.75 s", "MaxRTO 1 s"):
-            curve = tcp_curve(data, "mean_delay_s", most, ack=True, kind="request", max_rto=max_rto)
-            parts.append(peak(curve, 0.40, 0.48, f"{max_rto}: delay"))
-        return every(parts)
-
-    return by_range(measure)
+    parts = []
+    for max_rto in ("MaxRTO 0.75 s", "MaxRTO 1 s"):
+        at: dict[str, Any] = {"kind": "request", "max_rto": max_rto}
+        parts.append(
+            peak(data.curve("first-tcp-ack", "mean_delay_s", "loss", **at), 0.40, 0.48, f"{max_rto}: delay (s)")
+        )
+    return every(parts)
 
 
 def two_segments(data: Data) -> Finding:
@@ -113,30 +145,57 @@ def two_segments(data: Data) -> Finding:
     return every([either(readings, "Nagle and delayed ACK"), *acked])
 
 
+#: Behind which loss a curve has no room to fall within the published losses.
+LAST_PEAK = PUBLISHED_LOSS - 0.05
+
+
 def segments_rise_and_fall(data: Data) -> Finding:
     """6b."""
-
-    def measure(most: float) -> Finding:
+    readings = {}
+    for name, experiment in (("without MIH ACK", "first-tcp"), ("with MIH ACK", "first-tcp-ack")):
         parts = []
-        for max_rto in data.labels("first-tcp", "max_rto"):
-            at: dict[str, Any] = {"ack": False, "kind": "indication", "max_rto": max_rto}
-            curve = tcp_curve(data, "tcp_segments_per_message", most, **at)
-            parts.append(peak(curve, 0.01, round(most - 0.05, 9), f"{max_rto}: segments"))
-        return every(parts)
-
-    return by_range(measure)
+        for max_rto in data.labels(experiment, "max_rto"):
+            at: dict[str, Any] = {"kind": "indication", "max_rto": max_rto}
+            curve = data.curve(experiment, "tcp_segments_per_message", "loss", **at)
+            parts.append(peak(curve, 0.01, LAST_PEAK, f"{max_rto}: segments"))
+        readings[name] = every(parts)
+    return either(readings, "the chart")
 
 
 def segments_fall_sooner(data: Data) -> Finding:
     """6c."""
     readings = {}
-    for max_rto in data.labels("first-tcp", "max_rto"):
-        plain = data.curve("first-tcp", "tcp_segments_per_message", "loss", kind="request", max_rto=max_rto)
-        acked = data.curve("first-tcp-ack", "tcp_segments_per_message", "loss", kind="request", max_rto=max_rto)
+    for max_rto in data.labels("first-tcp-ack", "max_rto"):
+        requests, indications = (
+            data.curve("first-tcp-ack", "tcp_segments_per_message", "loss", kind=kind, max_rto=max_rto)
+            for kind in ("request", "indication")
+        )
         readings[str(max_rto)] = every(
-            [peak(plain, 0.15, 0.25, "without MIH ACK"), peak(acked, 0.05, 0.15, "with MIH ACK")]
+            [peak(requests, 0.05, 0.15, "requests: segments"), peak(indications, 0.15, 0.25, "indications: segments")]
         )
     return either(readings)
+
+
+def requests_fall_before_indications(data: Data) -> Finding:
+    """6e."""
+
+    def turning(kind: str, experiment: str, max_rto: Label) -> dict[int, float]:
+        """In each replication the loss at which the segments a message are most."""
+        most: dict[int, tuple[float, float]] = {}
+        for row in data.rows(experiment, kind=kind, max_rto=max_rto):
+            found = (row["tcp_segments_per_message"], row["loss"])
+            most[row["replication"]] = max(found, most.get(row["replication"], found))
+        return {replication: loss for replication, (_, loss) in most.items()}
+
+    readings = {}
+    for name, experiment in (("without MIH ACK", "first-tcp"), ("with MIH ACK", "first-tcp-ack")):
+        parts = []
+        for max_rto in data.labels(experiment, "max_rto"):
+            requests, indications = (turning(kind, experiment, max_rto) for kind in ("request", "indication"))
+            sooner = paired(lambda a, b: 100 * (b - a), requests, indications)
+            parts.append(positive(sooner, f"{max_rto}: turn of indications less that of requests (% of loss)"))
+        readings[name] = every(parts)
+    return either(readings, "the chart")
 
 
 def _load(row: Row) -> float:
@@ -147,35 +206,34 @@ def _load(row: Row) -> float:
 def load_slows(data: Data) -> Finding:
     """7."""
     at: dict[str, Any] = {"kind": "indication", "max_rto": "MaxRTO 1 s"}
-    begin, early = (data.by_replication("first-tcp-ack", _load, loss=loss, **at) for loss in (0.0, 0.2))
-
-    def measure(most: float) -> Finding:
-        late, last = (
-            data.by_replication(
-                "first-tcp-ack" if loss <= PUBLISHED_LOSS else "beyond-tcp-ack", _load, loss=loss, **at
-            )
-            for loss in (round(most - 0.2, 2), most)
-        )
-        slowing = paired(lambda a, b, c, d: (b - a) - (d - c), begin, early, late, last)
-        where = f"from {100 * (most - 0.2):g} to {100 * most:g} %"
-        return every(
-            [
-                positive(paired(lambda a, b: b - a, begin, early), "growth of the load from 0 to 20 % loss (kb/s)"),
-                positive(slowing, f"this less the growth {where} (kb/s)"),
-            ]
-        )
-
-    return by_range(measure)
+    begin, early, late, last = (
+        data.by_replication("first-tcp-ack", _load, loss=loss, **at) for loss in (0.0, 0.2, 0.3, PUBLISHED_LOSS)
+    )
+    slowing = paired(lambda a, b, c, d: (b - a) - (d - c), begin, early, late, last)
+    return every(
+        [
+            positive(paired(lambda a, b: b - a, begin, early), "growth of the load from 0 to 20 % loss (kb/s)"),
+            positive(slowing, "this less the growth from 30 to 50 % (kb/s)"),
+        ]
+    )
 
 
 def request_load_falls(data: Data) -> Finding:
     """7b."""
+    parts = []
+    for max_rto in ("MaxRTO 0.75 s", "MaxRTO 1 s"):
+        curve = data.curve("first-tcp-ack", _load, "loss", kind="request", max_rto=max_rto)
+        parts.append(peak(curve, 0.05, LAST_PEAK, f"{max_rto}: load (kb/s)"))
+    return every(parts)
 
-    def measure(most: float) -> Finding:
-        parts = []
-        for max_rto in ("MaxRTO 0.75 s", "MaxRTO 1 s"):
-            curve = tcp_curve(data, _load, most, ack=True, kind="request", max_rto=max_rto)
-            parts.append(peak(curve, 0.05, round(most - 0.05, 9), f"{max_rto}: load (kb/s)"))
-        return every(parts)
 
-    return by_range(measure)
+def request_load_rises_first(data: Data) -> Finding:
+    """7c."""
+    parts = []
+    for max_rto in data.labels("first-tcp-ack", "max_rto"):
+        at: dict[str, Any] = {"kind": "request", "max_rto": max_rto}
+        none, low = (data.by_replication("first-tcp-ack", _load, loss=loss, **at) for loss in (0.0, 0.1))
+        parts.append(
+            positive(paired(lambda a, b: b - a, none, low), f"{max_rto}: load at 10 % loss less at 0 (kb/s)")
+        )
+    return every(parts)

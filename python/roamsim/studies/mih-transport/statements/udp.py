@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from roamsim.study.data import Data, paired
 from roamsim.study.judging import Finding, Value, either, every, follows, number, rises, within, yes
+from roamsim.study.law import by_law, exact, exact_curve
+from roamsim.theory.mih_udp import Timing, expected_copies, indication_delay_s, indication_success
 
-from .vocabulary import FAST, SLOW, UDP
+from .vocabulary import FAST, PUBLISHED_LOSS, SLOW, UDP, peak
 
 
 def delay_steps(data: Data) -> Finding:
@@ -49,20 +52,51 @@ def printed_delay_sum(data: Data) -> Finding:
     def formula(timeout_s: float, divided: bool, p: float) -> float:
         return printed(timeout_s, p) / (1 - p**3 if divided else 1)
 
+    def judged(ack: str, timeout_s: float, divided: bool) -> Finding:
+        curve = data.curve("first-udp", "mean_delay_s", "loss", kind="indication", mih_ack=ack)
+        law = {p: indication_delay_s(p, Timing(2 * one_way_s, timeout_s)) for p in curve}
+        tolerance = 0.02 * (one_way_s + timeout_s)
+        runs, exactly = (
+            follows(one, partial(formula, timeout_s, divided), tolerance, f"timeout {timeout_s:g} s")
+            for one in (curve, exact_curve(law))
+        )
+        return by_law(runs, exactly)
+
     return either(
         {
-            name: every(
-                [
-                    follows(
-                        data.curve("first-udp", "mean_delay_s", "loss", kind="indication", mih_ack=ack),
-                        partial(formula, timeout_s, divided),
-                        0.02 * (one_way_s + timeout_s),
-                        f"timeout {timeout_s:g} s",
-                    )
-                    for ack, timeout_s in ((FAST, 0.1), (SLOW, 0.3))
-                ]
-            )
+            name: every([judged(ack, timeout_s, divided) for ack, timeout_s in ((FAST, 0.1), (SLOW, 0.3))])
             for name, divided in (("as printed", False), ("divided by 1 - p^3", True))
         },
         "the sum",
     )
+
+
+def throughput_falls_from_its_peak(data: Data) -> Finding:
+    """4b."""
+    parts = []
+    for ack, timeout_s in ((FAST, 0.1), (SLOW, 0.3)):
+        at: dict[str, Any] = {"kind": "indication", "mih_ack": ack}
+        curve = data.curve("first-udp", "throughput_bps", "loss", **at)
+        what = f"timeout {timeout_s:g} s: throughput (kb/s)"
+        law = exact_curve({p: _throughput_bps(data, p, timeout_s) for p in curve})
+        runs, exactly = (
+            peak({p: e.scaled(1e-3) for p, e in one.items()}, 0.01, PUBLISHED_LOSS - 0.05, what)
+            for one in (curve, law)
+        )
+        parts.append(by_law(runs, exactly))
+        success = data.estimate("first-udp", "success_rate", loss=PUBLISHED_LOSS, **at)
+        # 1 - p^3 is 0.875.
+        lost = within(success, 0, 0.98, f"timeout {timeout_s:g} s: success at 50 % loss")
+        parts.append(by_law(lost, within(exact(indication_success(PUBLISHED_LOSS)), 0, 0.98, "success")))
+    return every(parts)
+
+
+def _throughput_bps(data: Data, loss: float, timeout_s: float) -> float:
+    """Throughput of indications with MIH ACK: what arrives of the copies, and of the ACKs of those that arrive."""
+    message_bytes = 200 + 8 + 40  # with the headers of UDP and IPv6
+    interval_s = 0.5
+    none = data.estimate("first-udp", "throughput_bps", kind="indication", mih_ack=FAST, loss=0.0).mean
+    ack_bytes = none * interval_s / 8 - message_bytes  # without loss one message and one ACK an interval
+    one_way_s = data.estimate("first-udp", "mean_delay_s", kind="indication", mih_ack=UDP, loss=0.0).mean
+    copies = expected_copies(loss, Timing(2 * one_way_s, timeout_s))
+    return 8 / interval_s * (1 - loss) * copies * (message_bytes + (1 - loss) * ack_bytes)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 
 from roamsim.statistics import Estimate
-from roamsim.study.data import Data, Metric, Selection
-from roamsim.study.judging import Finding, either, value_of, with_interval, yes
+from roamsim.study.judging import Finding, apart, replications_needed, value_of, with_interval, yes
 
 UDP = "without MIH ACK"
 FAST, SLOW = "MIH ACK, 0.1 s", "MIH ACK, 0.3 s"
@@ -15,33 +15,29 @@ KINDS = ("indication", "request")
 SIZES = (100, 500)
 
 
+#: The policies by which a requester may accept.
+POLICIES = ("acked", "strict", "open")
+
+
 def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) -> Finding:
-    """Where a curve has its peak; it must fall behind it, both intervals apart."""
+    """Where a curve has its peak; it must rise to it and fall behind it, the intervals apart.
+
+    A curve that is highest at its end does not fall.
+    """
     present = {at: e for at, e in curve.items() if e.samples > 1}
     if len(present) < 3:
         return Finding("not decidable", f"{what}: values are missing")
     at = max(present, key=lambda x: present[x].mean)
-    last = present[max(present)]
+    first, last = present[min(present)], present[max(present)]
     text = f"{what} is highest at {at:g} ({with_interval(present[at])}), {with_interval(last)} at {max(present):g}"
-    peak = value_of(f"{what}, highest at {at:g}", present[at])
-    end = value_of(f"{what}, at {max(present):g}", last)
-    if last.high < present[at].low:
-        return yes(low <= at <= high, text, peak, end)
-    # It does not fall by more than chance; where the peak is the last point, it does not fall at all.
-    return Finding("differs" if at == max(present) else "not decidable", text, (peak, end), peak)
+    top, end = value_of(f"{what}, highest at {at:g}", present[at]), value_of(f"{what}, at {max(present):g}", last)
+    if at == max(present):
+        return Finding("differs", text, (top, end), top, replications=present[at].samples)
+    if last.high < present[at].low and (first.high < present[at].low or not low <= at <= high):
+        return replace(yes(low <= at <= high, text, top, end), replications=present[at].samples)
+    needed = replications_needed(present[at].samples, max(apart(last, present[at]), apart(first, present[at])))
+    return Finding("not decidable", text, (top, end), top, replications=present[at].samples, needed=needed)
 
 
-#: The losses that the publication shows, and how far the study goes where a statement turns beyond them.
-PUBLISHED_LOSS, MOST_LOSS = 0.5, 0.7
-
-
-def tcp_curve(data: Data, metric: Metric, most: float, *, ack: bool, **where: Selection) -> dict[float, Estimate]:
-    """A curve over loss of the first round over TCP, up to a loss."""
-    name = "tcp-ack" if ack else "tcp"
-    curves = [data.curve(f"{part}-{name}", metric, "loss", **where) for part in ("first", "beyond")]
-    return {at: estimate for curve in curves for at, estimate in curve.items() if at <= most + 1e-9}
-
-
-def by_range(measure: Callable[[float], Finding]) -> Finding:
-    """A statement measured over the published losses, and beyond."""
-    return either({f"up to {100 * most:g} %": measure(most) for most in (PUBLISHED_LOSS, MOST_LOSS)}, "loss")
+#: The losses that the publication shows; figures go further, for what turns beyond them.
+PUBLISHED_LOSS = 0.5
