@@ -60,6 +60,10 @@ class Data:
         """The experiments that were asked for since this was last cleared."""
         return self._read
 
+    def has(self, alternative: str) -> bool:
+        """Whether an alternative was run at this level."""
+        return any(one.endswith(of_alternative("", alternative)) for one in self._tables)
+
     def under(self, alternative: str) -> Data:
         """The same where the experiments of an alternative stand in place of those that they run again."""
         if alternative in self._views:

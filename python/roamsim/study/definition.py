@@ -315,6 +315,7 @@ def _again(reader: _Reader, alternative: Alternative, experiments: Sequence[Expe
         one = next((experiment for experiment in experiments if experiment.id == name), None)
         if one is None:
             raise UsageError(f"{reader.folder}: alternative {alternative.id}: there is no experiment {name!r}")
+        quick = 0 if alternative.full_only else alternative.quick or one.quick.replications
         yield replace(
             one,
             id=of_alternative(name, alternative.id),
@@ -322,7 +323,7 @@ def _again(reader: _Reader, alternative: Alternative, experiments: Sequence[Expe
             scenario=alternative.scenario or one.scenario,
             over=alternative.set,
             alternative_of=name,
-            quick=replace(one.quick, replications=alternative.quick or one.quick.replications),
+            quick=replace(one.quick, replications=quick),
             full=replace(one.full, replications=alternative.full or one.full.replications),
         )
 

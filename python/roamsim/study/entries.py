@@ -89,6 +89,7 @@ class Alternative:
         scenario: a scenario in place of theirs.
         quick: replications at that level; those of the experiment unless given.
         full: the same of the full run.
+        full_only: whether the quick look leaves it out; its page then names what the full run has found.
     """
 
     id: str
@@ -99,6 +100,7 @@ class Alternative:
     scenario: str = ""
     quick: int = 0
     full: int = 0
+    full_only: bool = False
 
 
 def of_alternative(experiment: str, alternative: str) -> str:

@@ -63,6 +63,7 @@ class Finding:
         replications: of the number that decided; 0 where no number with an interval did.
         needed: replications that would decide what is not decidable, if the means stay where they are; `None` where
             no number of runs would.
+        turned_by: conditions that turn the verdict round, where the measurement itself has tried some.
     """
 
     verdict: Verdict
@@ -74,6 +75,7 @@ class Finding:
     source: Source = "runs"
     replications: int = 0
     needed: int | None = None
+    turned_by: tuple[str, ...] = ()
 
     @property
     def ours(self) -> str:

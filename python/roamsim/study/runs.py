@@ -68,6 +68,8 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
     """
     planned = []
     for experiment in study.experiments:
+        if not replications(experiment, level):
+            continue
         path = study.scenario_path(experiment)
         text, name, is_json = source(path)
         measure = study.function(experiment.measure) if experiment.measure else None

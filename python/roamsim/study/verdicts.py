@@ -28,7 +28,7 @@ def verdict(study: Study, statement: Statement, data: Data) -> Verdict:
     data.experiments_read.clear()
     main = _by_rule(study, statement, data)
     read = set(data.experiments_read)
-    bearing = [one for one in study.alternatives if read & set(one.experiments)]
+    bearing = [one for one in study.alternatives if read & set(one.experiments) and data.has(one.id)]
     others = {one.id: _by_rule(study, statement, data.under(one.id)) for one in bearing}
     readings = [one for one in bearing if one.id in statement.readings_by]
     finding = main
@@ -39,7 +39,7 @@ def verdict(study: Study, statement: Statement, data: Data) -> Verdict:
         for one in bearing
         if one not in readings and {finding.verdict, others[one.id].verdict} == {"agrees", "differs"}
     ]
-    return Verdict(finding, tuple(turned))
+    return Verdict(finding, (*finding.turned_by, *turned))
 
 
 def _by_rule(study: Study, statement: Statement, data: Data) -> Finding:

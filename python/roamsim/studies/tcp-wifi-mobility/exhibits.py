@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch
+from roamsim.pictures.charts import Look, curves
 from roamsim.study.data import Data
 from roamsim.study.judging import with_interval
 
@@ -72,6 +73,18 @@ def delay_orders(data: Data) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def by_queue_and_retransmissions(data: Data, distance: int) -> dict[str, Any]:
+    """Throughput against the interface queue: a panel for each variant, a line for each number of retransmissions."""
+    ifqs, counts = (data.labels("standing", name) for name in ("ifq", "retransmissions"))
+    rows = []
+    for variant, count, ifq in product(VARIANTS, counts, ifqs):
+        at = {"variant": variant, "retransmissions": count, "ifq": ifq, "distance_m": distance}
+        found = data.estimate("standing", "goodput_bps", **at).scaled(1e-6).within(0.0)
+        ends = {"mean": found.mean, "low": found.low, "high": found.high}
+        rows.append({"panel": NAMES[variant], "series": f"{count} retransmissions", "x": ifq, **ends})
+    return curves(rows, Look("interface queue, packets", "throughput, Mb/s", x_axis={"values": ifqs}))
 
 
 #: A verdict in a table of many.

@@ -14,7 +14,7 @@ from typing import Any
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
-from roamsim.study.judging import Finding, every, positive, within
+from roamsim.study.judging import Finding, either, every, positive, within
 
 VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
 NAMES = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas"}
@@ -23,6 +23,8 @@ THREE = 3
 
 #: Percent up to which two throughputs are the same for "does not change" (1a) and for "overlap", "equal" (2h, 2j).
 UNCHANGED, EQUAL = 5.0, 3.0
+#: Percent of attempts of which "few" fail (1f).
+FEW_FAIL = 1.0
 #: Percent up to which one is "slightly" ahead (2d), and "just above" (2f).
 SLIGHTLY, JUST_ABOVE = 10.0, 5.0
 
@@ -34,6 +36,10 @@ class Runs:
     data: Data
     experiment: str = "standing"
     at: Mapping[str, Any] = field(default_factory=dict)
+
+    def count(self, column: str, **where: Any) -> int:
+        """The sum of a count over the replications of one point."""
+        return int(sum(self.data.samples(self.experiment, column, **self.at, **where)))
 
     def labels(self, dimension: str) -> Sequence[Any]:
         """The values that a dimension takes."""
@@ -98,10 +104,9 @@ def _is_little_ahead(runs: Runs, pair: tuple[str, str], ifqs: Sequence[int], met
 # 1. Retransmissions, queue, distance
 
 
-def retransmissions_do_not_matter(runs: Runs) -> Finding:
-    """1a: throughput with 1, 2 or 4 retransmissions is that with 3, of each variant, queue and distance."""
+def _retransmissions_do_not_matter(runs: Runs, metres: int) -> Finding:
+    """Whether throughput with 1, 2 or 4 retransmissions is that with 3, of each variant and queue."""
     others = [count for count in runs.labels("retransmissions") if count != THREE]
-    points = product(VARIANTS, runs.labels("ifq"), DISTANCES_M, others)
     return every(
         [
             within(
@@ -112,9 +117,45 @@ def retransmissions_do_not_matter(runs: Runs) -> Finding:
                 UNCHANGED,
                 f"{_where(variant=variant, ifq=ifq, distance_m=metres, retransmissions=count)}, over 3 (%)",
             )
-            for variant, ifq, metres, count in points
+            for variant, ifq, count in product(VARIANTS, runs.labels("ifq"), others)
         ]
     )
+
+
+def retransmissions_do_not_matter_near(runs: Runs) -> Finding:
+    """1a: at 5 m."""
+    return _retransmissions_do_not_matter(runs, 5)
+
+
+def retransmissions_do_not_matter_far(runs: Runs) -> Finding:
+    """1e: at 10 m."""
+    return _retransmissions_do_not_matter(runs, 10)
+
+
+def no_need_of_retransmissions(runs: Runs) -> Finding:
+    """1f: few attempts fail, with 3 retransmissions, at each distance."""
+    findings = []
+    for metres in DISTANCES_M:
+        at = {"distance_m": metres, "retransmissions": THREE}
+        attempts, failed = (runs.count(column, **at) for column in ("attempts", "failed_attempts"))
+        share = statistics.share([failed], [attempts]).scaled(100)
+        findings.append(within(share, 0, FEW_FAIL, f"attempts of BS1 that fail (%), {metres} m"))
+    return every(findings)
+
+
+def neither_matters(runs: Runs) -> Finding:
+    """1g: throughput with each queue is that with 50 packets, and with each retransmissions that with 3."""
+    queues = [
+        within(
+            runs.gain({"ifq": 50}, variant=variant, ifq=ifq, distance_m=metres, retransmissions=THREE),
+            -UNCHANGED,
+            UNCHANGED,
+            f"{_where(variant=variant, ifq=ifq, distance_m=metres)}, over IFQ 50 (%)",
+        )
+        for variant, ifq, metres in product(VARIANTS, runs.labels("ifq"), DISTANCES_M)
+        if ifq != 50 and 50 in runs.labels("ifq")
+    ]
+    return every([*queues, *(_retransmissions_do_not_matter(runs, metres) for metres in DISTANCES_M)])
 
 
 def longer_queue_is_better(runs: Runs) -> Finding:
@@ -171,14 +212,20 @@ def sack_best_near(runs: Runs) -> Finding:
     return _is_ahead(runs, _against("sack"), (25, 50, 100), (5,))
 
 
+def _at_either_distance(measure: Callable[[int], Finding]) -> Finding:
+    """A finding whose distance the publication does not say."""
+    return either({f"at {metres} m": measure(metres) for metres in DISTANCES_M}, "distance")
+
+
 def tahoe_nearly_worst(runs: Runs) -> Finding:
-    """2b: at 5 m and IFQ 25 all but Reno, last elsewhere, are ahead of Tahoe."""
-    return _is_ahead(runs, [(other, "tahoe") for other in VARIANTS if other not in ("tahoe", "reno")], (25,), (5,))
+    """2b: at IFQ 25 all but Reno, last elsewhere, are ahead of Tahoe."""
+    pairs = [(other, "tahoe") for other in VARIANTS if other not in ("tahoe", "reno")]
+    return _at_either_distance(lambda metres: _is_ahead(runs, pairs, (25,), (metres,)))
 
 
 def tahoe_passes_sack(runs: Runs) -> Finding:
-    """2c: Tahoe ahead of SACK at 10 m and IFQ 100."""
-    return _is_ahead(runs, [("tahoe", "sack")], (100,), (10,))
+    """2c: Tahoe ahead of SACK at IFQ 100."""
+    return _at_either_distance(lambda metres: _is_ahead(runs, [("tahoe", "sack")], (100,), (metres,)))
 
 
 def newreno_slightly_better(runs: Runs) -> Finding:
@@ -244,13 +291,16 @@ def sack_best_standing(runs: Runs) -> Finding:
 
 #: The findings by the ids of their statements, and what each says in a few words.
 FINDINGS: Mapping[str, tuple[str, Callable[[Runs], Finding]]] = {
-    "1a": ("retransmissions do not matter", retransmissions_do_not_matter),
+    "1a": ("retransmissions do not matter at 5 m", retransmissions_do_not_matter_near),
     "1b": ("a longer queue carries more", longer_queue_is_better),
     "1c": ("the queue matters most at 5 m", queue_matters_most_when_near),
     "1d": ("throughput falls with distance", falls_with_distance),
+    "1e": ("retransmissions do not matter at 10 m", retransmissions_do_not_matter_far),
+    "1f": ("the MAC has no need of retransmissions", no_need_of_retransmissions),
+    "1g": ("neither queue nor retransmissions matter", neither_matters),
     "2a": ("SACK best at 5 m", sack_best_near),
-    "2b": ("Tahoe nearly worst at IFQ 25, 5 m", tahoe_nearly_worst),
-    "2c": ("Tahoe passes SACK at IFQ 100, 10 m", tahoe_passes_sack),
+    "2b": ("Tahoe nearly worst at IFQ 25", tahoe_nearly_worst),
+    "2c": ("Tahoe passes SACK at IFQ 100", tahoe_passes_sack),
     "2d": ("NewReno slightly over Reno at 5 m", newreno_slightly_better),
     "2e": ("Reno passes NewReno at IFQ 100, 5 m", reno_passes_newreno),
     "2f": ("Tahoe best at 10 m, long queues", tahoe_best_far),

@@ -17,6 +17,7 @@ from roamsim.study.judging import with_interval
 from .findings import NAMES, THREE, VARIANTS
 from .walk import (
     ADAPTED_RATES,
+    BEGINS_S,
     FIFTY,
     FIXED_RATES,
     SETS_OUT_S,
@@ -52,12 +53,13 @@ def _over_time(data: Data, experiment: str, speed: int, lines: list[tuple[str, d
     for (name, at), colour in zip(lines, COLOURS, strict=False):
         seconds: dict[int, list[float]] = {}
         for row in data.rows(experiment, speed_kmh=speed, **at):
-            seconds.setdefault(row["second"], []).append(row["throughput_bps"] / 1e6)
+            seconds.setdefault(row["second"] - BEGINS_S, []).append(row["throughput_bps"] / 1e6)
         means = [fmean(one) for one in seconds.values()]
         top = max(top, *means)
         frame = polars.DataFrame({"t": [float(second) for second in seconds], "v": means})
         marks.append(timed.Marks(name, colour, "step", frame.sort("t")))
-    walked = {"t": [SETS_OUT_S], "until": [SETS_OUT_S + WALK_M / (speed / 3.6)], "low": [0.0], "high": [top]}
+    out_s = SETS_OUT_S - BEGINS_S
+    walked = {"t": [out_s], "until": [out_s + WALK_M / (speed / 3.6)], "low": [0.0], "high": [top]}
     walk = timed.Marks("on its way", "#7a7a7a2e", "span", polars.DataFrame(walked))
     # The time since the transfer began.
     whole = timed.span_of([timed.Panel("", marks)])
@@ -79,7 +81,7 @@ def by_retransmissions(data: Data) -> dict[str, Any]:
 
 def _by_speed(runs: Walks, title: str, points: list[tuple[str, Any, dict[str, Any]]]) -> dict[str, Any]:
     rows = []
-    for speed in SPEEDS_KMH:
+    for speed in (speed for speed in SPEEDS_KMH if runs.has("speed_kmh", speed)):
         for variant in VARIANTS:
             for _, x, at in points:
                 found = runs.throughput(speed, variant=variant, **{**OF, **at}).within(0.0)

@@ -9,7 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .walk import by_second
+from roamsim.study.data import Data
+from roamsim.study.judging import with_interval
+
+from .findings import NAMES, VARIANTS
+from .walk import Walks, by_second
 
 __all__ = ["by_second"]
 
@@ -108,6 +112,8 @@ CONDITIONS_OF_WALK: Mapping[str, Mapping[str, Any]] = {
     "advertisements every 0.2 s": {"mobile_ip.mobility.advertisement": {"period": "200ms", "lifetime": "1s"}},
     "advertisements every 3 s": {"mobile_ip.mobility.advertisement": {"period": "3s", "lifetime": "9s"}},
     "move detection by lifetime": {"mobile_ip.mobility.move_detection": "lifetime"},
+    "walks 40 s after the transfer has begun": {"flow.ftp.application.start": "0s"},
+    "first slow start threshold of 60 kB": {"flow.ftp.transport.initial_ssthresh": "60kB"},
     "walks 5 m beside the base stations": {"node.n3.position.y": "5m", "node.n3.motion.to.y": "5m"},
 }
 
@@ -177,7 +183,25 @@ def throughput(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:
     """One row: the FTP flow with its mean packet delay (as a stream of bytes it has no messages), and the others."""
     flows = tables["flows"]
     ftp = list(flows["name"]).index("ftp")
-    return {**each_flow(tables), "packet_delay_s": [packet_delay_s(tables, flows["stop_s"][ftp])]}
+    return {
+        **each_flow(tables),
+        **access_point(tables),
+        "packet_delay_s": [packet_delay_s(tables, flows["stop_s"][ftp])],
+    }
+
+
+def access_point(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:
+    """What the MAC of BS1 did: attempts, those that failed, packets that it sent, and those that it gave up."""
+    radios, links, drops = tables["wifi_stations"], tables["links"], tables["drops"]
+    own = list(radios["node"]).index("bs1")
+    sent = zip(links["from"], links["to"], links["sent_packets"], strict=True)
+    given_up = zip(drops["node"], drops["reason"], drops["packets"], strict=True)
+    return {
+        "attempts": [radios["attempts"][own]],
+        "failed_attempts": [radios["failed_attempts"][own]],
+        "sent_packets": [sum(packets for sender, to, packets in sent if sender == "bs1" and to != "a0")],
+        "given_up": [sum(packets for node, why, packets in given_up if (node, why) == ("bs1", "retry limit"))],
+    }
 
 
 def each_flow(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:
@@ -212,6 +236,28 @@ def packet_delay_s(tables: Mapping[str, Columns], end_s: float) -> float | None:
     served = sum(sent[i] for (sender, to), i in links.items() if sender == "bs1" and to != "a0")
     service_s: float = sum(radios[column][own] for column in ("contention_s", "data_s", "lost_s")) / served
     return WIRES_S + queues_s + service_s
+
+
+# Words of the answer ----------------------------------------------------------------------------------------------
+
+
+def order_of(experiment_of: str, data: Data) -> str:
+    """The variants with IFQ 50 and 3 retransmissions, the best first: at so many metres, or at so many km/h."""
+    place, unit = experiment_of.split()
+    where: dict[str, Any] = {"ifq": 50, "retransmissions": 3}
+    if unit == "m":
+        found = {
+            variant: data.estimate("standing", "goodput_bps", variant=variant, distance_m=int(place), **where)
+            for variant in VARIANTS
+        }
+    else:
+        found = {variant: Walks(data).throughput(int(place), variant=variant, **where) for variant in VARIANTS}
+    return ", ".join(NAMES[variant] for variant in sorted(found, key=lambda one: -found[one].mean))
+
+
+def moving_mbps(variant: str, kmh: int, data: Data) -> str:
+    """The throughput on the way with IFQ 50 and 3 retransmissions, in Mb/s."""
+    return with_interval(Walks(data).throughput(kmh, variant=variant, ifq=50, retransmissions=3))
 
 
 # Published values -------------------------------------------------------------------------------------------------

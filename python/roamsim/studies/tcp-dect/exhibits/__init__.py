@@ -1,6 +1,6 @@
 """Tables and drawings of the study `tcp-dect`, one file a subject."""
 
-from .burst import burst_delays, burst_run
+from .burst import burst_air, burst_delays, burst_run
 from .data_units import data_units
 from .delay import delay_histogram, delay_statistics
 from .figure_5 import figure_5
@@ -11,6 +11,7 @@ from .throughput import limits
 
 __all__ = [
     "bearers",
+    "burst_air",
     "burst_delays",
     "burst_run",
     "data_units",

@@ -17,6 +17,8 @@ from ..cases import BATCHES, BURST_S, POISSON, SENDERS, mean_between
 PARTS_S = {POISSON: 0.5, BATCHES: 2.5}
 #: What is drawn, in seconds: of all runs, and of one.
 SHOWN_S, SHOWN_OF_ONE_S = 40.0, 25.0
+#: The publication's run; a datagram with a segment: IPv4 20, TCP 20, payload 512 octets.
+SHOWN_OF_AIR_S, SEGMENT_PACKET_BYTES = 15.0, 552
 BLUE = "#0072b2"
 #: Of the burst: seen on light and dark ground, under the lines.
 SHADE = "#d55e0033"
@@ -50,6 +52,24 @@ def burst_delays(data: Data) -> timed.Figure:
         title = f"{arrivals}, parts of {width_s:g} s: delay by the time of generation, s"
         panels.append(timed.Panel(title, marks, 200, place=BETWEEN))
     return timed.Figure(panels, whole_s=(0.0, SHOWN_S))
+
+
+def burst_air(result: Result) -> timed.Figure:
+    """Each segment's time from TCP to TCP across the air interface, in one run."""
+    packets = result.packets.filter(polars.col("size_bytes") == SEGMENT_PACKET_BYTES)
+    sent, delivered = (
+        packets.filter(polars.col("event") == event).select("packet_id", "node", "time_s")
+        for event in ("sent", "delivered")
+    )
+    both = sent.join(delivered, on="packet_id", suffix="_delivered").sort("time_s")
+    both = both.select("node", t="time_s", v=polars.col("time_s_delivered") - polars.col("time_s"))
+    marks = [
+        timed.Marks(way, colour, "dot", both.filter(polars.col("node") == SENDERS[way]).select("t", "v"))
+        for way, colour in channel_map.DIRECTIONS.items()
+    ]
+    top = float(both["v"].max() or 1.0)  # type: ignore[arg-type]
+    panel = timed.Panel("transfer delay across the air interface, s", [_burst(top), *marks], 260)
+    return timed.Figure([panel], whole_s=(0.0, SHOWN_OF_AIR_S))
 
 
 def burst_run(result: Result) -> timed.Figure:

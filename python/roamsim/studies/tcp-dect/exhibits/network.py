@@ -1,4 +1,4 @@
-"""The network with its protocols (figure 1), and a TDMA frame with the bearers of one connection (figure 2)."""
+"""The network (figure 1), the protocols of its nodes (figure 2), and a TDMA frame with the bearers of a connection."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ def network(_data: Data) -> Figure:
                     part = WIDTH / len(names)
                     colour = AIR if text.startswith(("DLC", "MAC", "DECT")) else NODE
                     _box(axes, x + number * part, STACK_TOP - level * HEIGHT, part, HEIGHT, text, colour)
+    axes.text(-0.15, 6.35, "figure 1", fontsize=8, style="italic")
+    axes.text(-0.15, STACK_TOP + HEIGHT + 0.45, "figure 2: protocol architecture", fontsize=8, style="italic")
     lowest = STACK_TOP - 5 * HEIGHT
     axes.plot([WIDTH, 3.0], [lowest + HEIGHT / 2] * 2, color="#2a7", linewidth=1.2)
     # The DLC ends at the fixed part's centre, behind whichever radio fixed part.
