@@ -86,6 +86,7 @@ def sensitivity(
     from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
     from roamsim.running.clusters import cluster
     from roamsim.scenarios.ranges import parse_range
+    from roamsim.scenarios.reading import source
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.metrics import Target
     from roamsim.tables.units import in_unit
@@ -187,6 +188,7 @@ def optimise(
     from roamsim.estimates.optima import optimise as run_search
     from roamsim.running.clusters import cluster
     from roamsim.scenarios.ranges import parse_varied
+    from roamsim.scenarios.reading import source
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.units import in_unit
 

@@ -212,6 +212,7 @@ def sweep(
     from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.running.sweeps import sweep as run_sweep
+    from roamsim.scenarios.reading import source
     from roamsim.scenarios.vary import parse_variation
 
     if max_replications is not None and precision is None:
@@ -344,6 +345,7 @@ def compare(
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS
+    from roamsim.scenarios.reading import source
     from roamsim.scenarios.vary import parse_variation
     from roamsim.storing.outputs import csv_text
 
@@ -405,6 +407,7 @@ def check(
 ) -> None:
     """Validate scenarios without running them."""
     from roamsim.running.checking import check_text
+    from roamsim.scenarios.reading import source
 
     replaced = overrides(settings)
     # A scenario that is not valid tells more than a file that cannot be read: its exit code goes first.

@@ -37,8 +37,8 @@ class Source(NamedTuple):
     allow_files_outside: bool = False
 
 
-#: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, one loaded before, or one that
-#: was read.
+#: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, one loaded before, or
+#: one that was read.
 ScenarioLike = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any] | Source
 
 #: (path, value as TOML) pairs.
@@ -55,7 +55,7 @@ def load(
             brace at its start); a dictionary with the same keys; objects of `roamsim.scenario`; or a `Scenario`.
         set: values to replace, by dotted path; array entries are found by name or index, as in
             `{"link.path.loss.probability": 0.05, "flow.0.transport.mss": "1280B"}`.
-        allow_files_outside: whether the scenario may name files outside of its folder. What `set` names is read anyway.
+        allow_files_outside: whether the scenario may name files outside of its folder; `set` always may.
 
     Returns:
         The scenario, ready to run.
