@@ -11,6 +11,7 @@ from typing import Any
 
 import polars
 import pytest
+import roamsim as package
 from conftest import ROOT, Command, run_command
 from markupsafe import escape
 from roamsim.pictures import course

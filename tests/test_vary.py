@@ -84,7 +84,8 @@ def test_tables_are_shown_in_words() -> None:
         ("loss=0:1:0", "step of 0"),
         ("loss=0:1:-0.1", "does not lead"),
         ("loss=0:1:0.0000001", "more than"),
-        ("delay=1ms:1s:1ms", "one unit"),
+        ("delay=1ms:1B:1ms", "do not measure the same thing"),
+        ("delay=10ms:50ms", "has no step"),
         ("x=a:b:c", "no range"),
         ("delay=0:9e9999999:1", "'0:9e9999999:1' is no range"),
         ("delay=0:1:1e-9999999", "no range"),
@@ -93,6 +94,13 @@ def test_tables_are_shown_in_words() -> None:
 def test_what_makes_no_sense_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse_variation(text)
+
+
+def test_a_range_may_have_several_units() -> None:
+    values = parse_variation("link.line.delay=200ms:2s:600ms").values
+    assert [value.toml for value in values] == ["200ms", "800ms", "1400ms", "2000ms"]
+    # A text with one colon is no range.
+    assert [value.toml for value in parse_variation("x=a:b").values] == ["a:b"]
 
 
 def test_a_path_may_be_varied_once() -> None:

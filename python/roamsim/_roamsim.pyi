@@ -1,7 +1,9 @@
 """The compiled part: reads scenarios and runs them. Use it through the functions of `roamsim`."""
 
+import os
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, final
 
 __all__ = [
@@ -63,6 +65,8 @@ class Scenario:
         format: Literal["toml", "json"],
         overrides: list[tuple[str, str]] = ...,
         color: bool = False,
+        folder: os.PathLike[str] | None = None,
+        allow_files_outside: bool = False,
     ) -> Scenario:
         """Reads and validates a scenario.
 
@@ -72,6 +76,8 @@ class Scenario:
             format: the notation of `text`.
             overrides: (path, value) pairs that replace values before validation; a value is TOML, or else text.
             color: whether errors are written with terminal colours.
+            folder: where its files lie; that of `name` unless given.
+            allow_files_outside: whether it may name files outside of that folder. Those of overrides are read anyway.
 
         Raises:
             ScenarioError: the text or an override is not a valid scenario.
@@ -80,6 +86,12 @@ class Scenario:
     @property
     def name(self) -> str:
         """The scenario's own name."""
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+    @property
+    def allows_files_outside(self) -> bool:
+        """Whether it may name files outside of that folder."""
     @property
     def duration_s(self) -> float:
         """Simulated time in seconds."""

@@ -26,7 +26,7 @@ from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
 from roamsim.scenarios.ranges import ranges, ranges_and_choices
-from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides
+from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides, source
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store
 from roamsim.storing.manifests import study_manifest
@@ -153,6 +153,7 @@ def sweep(
     vary: Mapping[str, str | Sequence[Any]],
     *,
     set: Mapping[str, Any] | None = None,
+    allow_files_outside: bool = False,
     replications: int | None = None,
     precision: str | None = None,
     max_replications: int = MAX_REPLICATIONS,
@@ -173,6 +174,7 @@ def sweep(
             "10ms:100ms:10ms", "flow.ftp.transport.variant": ["reno", "newreno"]}`. A step falls on a
             range's end, which belongs to it; steps are exact decimals. Several paths make the product.
         set: values to replace at every point.
+        allow_files_outside: whether the scenario may name files outside of its folder.
         replications: independent repetitions of each point; 1 unless a precision is asked for.
         precision: `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=2%`: replications are added to a point until the
             half-width of the 95 % interval (Student's t) is that small beside the mean.
@@ -201,7 +203,7 @@ def sweep(
     """
     with in_words_of_python(), _Place(out) as place:
         swept = run_sweep(
-            scenario,
+            source(scenario, allow_files_outside=allow_files_outside),
             variations(vary),
             settings=overrides(set),
             replications=replications,
@@ -224,6 +226,7 @@ def compare(
     vary: Mapping[str, str | Sequence[Any]],
     *,
     set: Mapping[str, Any] | None = None,
+    allow_files_outside: bool = False,
     metric: str | Sequence[str] = (),
     baseline: str | float | None = None,
     replications: int | None = None,
@@ -243,6 +246,7 @@ def compare(
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
         vary: as of `sweep`. The values of the first path are compared, at each combination of the others.
         set: values to replace at every point.
+        allow_files_outside: whether the scenario may name files outside of its folder.
         metric: `TABLE.COLUMN`, `TABLE.NAME.COLUMN` or `TABLE.COLUMN:jain` (Jain's index over the rows of a run), or
             several of them, of the tables `flows`, `signalling`, `links` and `drops`; what the scenario is about
             unless given (`flows.goodput_bps` of bulk streams).
@@ -271,7 +275,7 @@ def compare(
     """
     with in_words_of_python(), _Place(out) as place:
         results, question = compared_runs(
-            scenario,
+            source(scenario, allow_files_outside=allow_files_outside),
             variations(vary),
             settings=overrides(set),
             metrics=[metric] if isinstance(metric, str) else metric,
@@ -295,6 +299,7 @@ def sensitivity(
     vary: Mapping[str, str | Sequence[Any]],
     *,
     set: Mapping[str, Any] | None = None,
+    allow_files_outside: bool = False,
     metric: str | Sequence[str] = (),
     method: str = "sobol",
     samples: int | None = None,
@@ -313,6 +318,7 @@ def sensitivity(
         vary: for each dotted path its range: `{"link.path.delay": "10ms:50ms", "link.path.loss.probability": (0,
             0.1)}`; a third part is the step. Without one a range is cut as finely as the scenario takes it.
         set: values to replace at every point.
+        allow_files_outside: whether the scenario may name files outside of its folder.
         metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, or several of them; what the scenario is about unless given. Of
             several rows of a run it is the mean, of counts of what was dropped or marked the sum.
         method: `sobol` for shares of the variance, `morris` for the size of effects, with fewer runs.
@@ -339,7 +345,7 @@ def sensitivity(
     """
     with in_words_of_python(), _Place(out) as place:
         results = run_sensitivity(
-            scenario,
+            source(scenario, allow_files_outside=allow_files_outside),
             ranges(vary),
             settings=overrides(set),
             metrics=[metric] if isinstance(metric, str) else metric,
@@ -363,6 +369,7 @@ def optimise(
     maximise: str | None = None,
     minimise: str | None = None,
     set: Mapping[str, Any] | None = None,
+    allow_files_outside: bool = False,
     trials: int | None = None,
     replications: int | None = None,
     fresh: int | None = None,
@@ -384,6 +391,7 @@ def optimise(
             of counts of what was dropped or marked the sum.
         minimise: or one that should be low.
         set: values to replace, in the scenario as written too.
+        allow_files_outside: whether the scenario may name files outside of its folder.
         trials: combinations of values that are tried; 50 unless given.
         replications: independent repetitions of each trial, on the same random streams at all; 5 unless given.
         fresh: further repetitions of the winner, the runner-up and the scenario as written, by which they are
@@ -411,7 +419,7 @@ def optimise(
         raise UsageError("say what is best: either maximise or minimise, a metric each")
     with in_words_of_python(), _Place(out) as place:
         results = run_search(
-            scenario,
+            source(scenario, allow_files_outside=allow_files_outside),
             ranges_and_choices(vary),
             settings=overrides(set),
             metric=maximise or minimise or "",

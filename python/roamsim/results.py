@@ -252,6 +252,7 @@ def run(
     seed: int = 1,
     replications: int = 1,
     set: Mapping[str, Any] | None = None,
+    allow_files_outside: bool = False,
     trace: str | Sequence[str] = (),
     pcap: str | os.PathLike[str] | None = None,
     pcap_frames: str | None = None,
@@ -265,6 +266,7 @@ def run(
         seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
         replications: independent repetitions.
         set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
+        allow_files_outside: whether the scenario may name files outside of its folder.
         trace: what to record beside the usual tables, such as `cwnd` (in the table `samples`) or `segments` (in one
             of the same name); `roamsim explain` lists all of them. Its rows are held in memory; those of
             `roamsim run --parquet` are written to disk as they come.
@@ -284,7 +286,7 @@ def run(
         UsageError: a file that does not exist, an unknown trace, or an argument out of its range.
     """
     with in_words_of_python():
-        read, kinds = source(scenario), traces(trace)
+        read, kinds = source(scenario, allow_files_outside=allow_files_outside), traces(trace)
         loaded = (
             parse(scenario, overrides(set)) if isinstance(scenario, Scenario) else parse_source(read, overrides(set))
         )

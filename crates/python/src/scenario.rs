@@ -3,17 +3,20 @@
 use crate::ScenarioError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roamsim_scenario::Format;
 use roamsim_scenario::estimate::Estimate;
 use roamsim_scenario::run::Trace;
+use roamsim_scenario::{Folder, Format};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A valid scenario.
 #[pyclass(frozen, module = "roamsim._roamsim")]
 pub struct Scenario {
     pub(crate) scenario: Arc<roamsim_scenario::Scenario>,
+    /// Where its files lie, by an absolute path: to read it again with other values.
+    files: Folder,
     /// The last that was asked for: each run of a scenario asks anew, and one of a thousand flows takes some milliseconds.
     estimated: Mutex<Option<(Trace, Estimate)>>,
 }
@@ -21,9 +24,11 @@ pub struct Scenario {
 #[pymethods]
 impl Scenario {
     /// Reads and validates a scenario. `name` stands for the source in errors; `overrides` are pairs of a path and
-    /// a value, applied before decoding.
+    /// a value, applied before decoding. `folder` is where its files lie, that of `name` unless given; files outside of it are
+    /// refused unless allowed, or named by an override.
     #[staticmethod]
-    #[pyo3(signature = (text, *, name, format, overrides = Vec::new(), color = false))]
+    #[pyo3(signature = (text, *, name, format, overrides = Vec::new(), color = false, folder = None, allow_files_outside = false))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn parse(
         py: Python<'_>,
         text: &str,
@@ -31,6 +36,8 @@ impl Scenario {
         format: &str,
         overrides: Vec<(String, String)>,
         color: bool,
+        folder: Option<PathBuf>,
+        allow_files_outside: bool,
     ) -> PyResult<Scenario> {
         let format = match format {
             "toml" => Format::Toml,
@@ -39,9 +46,17 @@ impl Scenario {
                 return Err(PyValueError::new_err(format!("format is \"toml\" or \"json\", not {other:?}")));
             }
         };
-        let scenario = py.detach(|| roamsim_scenario::Scenario::parse(text, name, format, &overrides));
+        let mut files = Folder::of(name);
+        files.outside = allow_files_outside;
+        files.path = folder.unwrap_or(files.path);
+        let scenario =
+            py.detach(|| roamsim_scenario::Scenario::parse_in(&files, text, name, format, &overrides));
+        // The current folder may change.
+        if let Ok(path) = std::path::absolute(Path::new(".").join(&files.path)) {
+            files.path = path;
+        }
         match scenario {
-            Ok(scenario) => Ok(Scenario { scenario: Arc::new(scenario), estimated: Mutex::new(None) }),
+            Ok(scenario) => Ok(Scenario { scenario: Arc::new(scenario), files, estimated: Mutex::new(None) }),
             Err(diagnostics) => Err(ScenarioError::new_err(diagnostics.render(color))),
         }
     }
@@ -50,6 +65,18 @@ impl Scenario {
     #[getter]
     fn name(&self) -> &str {
         &self.scenario.general.name
+    }
+
+    /// Where its files lie.
+    #[getter]
+    fn folder(&self) -> &Path {
+        &self.files.path
+    }
+
+    /// Whether it may name files outside of that folder.
+    #[getter]
+    fn allows_files_outside(&self) -> bool {
+        self.files.outside
     }
 
     /// Its duration in seconds.

@@ -39,6 +39,11 @@ impl Place {
     fn source(self) -> usize {
         usize::from(self.source.get()) - 1
     }
+
+    /// Whether it is in an override: the scenario is the first text, and files have no names of files.
+    pub fn is_of_an_override(self) -> bool {
+        self.source() > 0
+    }
 }
 
 /// A text that was read: the scenario, or an override.

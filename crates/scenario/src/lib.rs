@@ -35,6 +35,7 @@ pub mod units;
 mod validate;
 
 pub use diagnostics::{Diagnostics, Problem};
+pub use files::Folder;
 pub use model::scenario::Scenario;
 pub use parse::Format;
 pub use phase::Meeting;

@@ -1,6 +1,7 @@
 //! Reading a scenario: text, tree, overrides, files, repetition, profiles, model, validation.
 
 use crate::diagnostics::{Diagnostics, Problem, Problems};
+use crate::files::Folder;
 use crate::transport::tcp::profile;
 use crate::tree::{self, MAX_BYTES, Tree};
 use crate::{Scenario, decode, files, overrides, repeat, validate};
@@ -25,8 +26,19 @@ impl Scenario {
         format: Format,
         overrides: &[(String, String)],
     ) -> Result<Scenario, Diagnostics> {
+        Scenario::parse_in(&Folder::of(source_name), text, source_name, format, overrides)
+    }
+
+    /// `parse`, with files from this folder instead of the one of `source_name`.
+    pub fn parse_in(
+        folder: &Folder,
+        text: &str,
+        source_name: &str,
+        format: Format,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, Diagnostics> {
         let mut problems = Problems::default();
-        let scenario = read(text, source_name, format, overrides, &mut problems);
+        let scenario = read(folder, text, source_name, format, overrides, &mut problems);
         match scenario {
             Some(scenario) if problems.count() == 0 => {
                 Ok(Scenario { warnings: problems.warnings(), ..scenario })
@@ -37,6 +49,7 @@ impl Scenario {
 }
 
 fn read(
+    folder: &Folder,
     text: &str,
     source_name: &str,
     format: Format,
@@ -65,7 +78,7 @@ fn read(
         }
     };
     set(&mut tree, false, problems);
-    files::apply(&mut tree, source_name, problems);
+    files::apply(&mut tree, folder, problems);
     let written = repeat::is_meant(&tree).then(|| tree.root().canonical_json());
     let before = problems.count();
     let repeated = repeat::apply(&mut tree, problems);
@@ -75,7 +88,7 @@ fn read(
     if repeated {
         set(&mut tree, true, problems);
         // What the number of a copy chooses from a file.
-        files::apply(&mut tree, source_name, problems);
+        files::apply(&mut tree, folder, problems);
         problems.fold_copies();
     }
     profile::apply(&mut tree);

@@ -26,6 +26,11 @@ element that is there once, `\"client-{i}\"` stands for all. `--vary \"node.clie
 Keys such as `file`, `trace` and `mahimahi` name a file, by a path relative to the folder of the scenario. The scenario keeps what the
 file says, so that results need no file.
 
+- A file lies in the scenario's folder or below it. An absolute path, a `..` or a link that leads out is refused, since a scenario may
+  come from someone else and results keep what its files say. `--allow-files-outside`, in Python `allow_files_outside=True`, reads it
+  all the same. A file that you name yourself, by `--set`, `--vary` or `set=`, is read wherever it lies; its path is relative to the
+  same folder. Text, dictionaries and standard input have the current folder. A study runs its own code, so its scenarios may name any
+  file.
 - A file is text in UTF-8, or in UTF-16 behind a byte order mark, and may be compressed by gzip. A byte order mark is no part of its
   first line. The scenario file itself may be stored in the same ways.
 - Columns stand between commas, semicolons or white space, as they are or in quotation marks.

@@ -206,6 +206,55 @@ fn a_file_of_motion_becomes_part_of_the_scenario() {
     assert_eq!(results(&scenario), tables(&outcome(&walk("80m", "20m"))));
 }
 
+#[test]
+fn a_walk_with_heights_is_read_where_its_dimensions_are_known() {
+    let with = |motion: &str| {
+        let linear = "position = { x = \"0m\", y = \"0m\" }\nmotion = { kind = \"linear\", to = { x = \"100m\", y = \"0m\" }, speed = \"10m/s\" }";
+        walk("80m", "20m").replace(linear, motion)
+    };
+    // As three waypoints with heights, and as four without, times rise.
+    let content = "content = \"0 0 0 1.5 5 50 60 1.5 70 100 80 1.5\"";
+    let refused = refuse(&with(&format!("motion = {{ kind = \"bonnmotion\", node = 0, {content} }}")));
+    assert!(refused.contains("`dimensions = 3`"), "{refused}");
+    for (dimensions, y_m) in [(3, 60.0), (2, 50.0)] {
+        let motion =
+            format!("motion = {{ kind = \"bonnmotion\", node = 0, dimensions = {dimensions}, {content} }}");
+        let scenario = Scenario::parse(&with(&motion), "x", Format::Toml, &[]).expect("a good scenario");
+        let again = Scenario::parse(&scenario.canonical_json(), "x", Format::Json, &[]).expect("the same");
+        assert_eq!(scenario.nodes, again.nodes, "{y_m}");
+    }
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("heights");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    // Four numbers a waypoint on the first line; what is kept of the second, 12 numbers, fits both by its count.
+    let four = "0 0 0 1.5\n0 0 0 1.5 1 0 50 1.5 70 100 80 1.5 80 5 5 1.5\n";
+    std::fs::write(folder.join("w.movements"), four).expect("a file");
+    let motion = "motion = { kind = \"bonnmotion\", node = 1, file = \"w.movements\" }";
+    let source = folder.join("s.toml");
+    let scenario = Scenario::parse(&with(motion), source.to_str().expect("UTF-8"), Format::Toml, &[])
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let canonical = scenario.canonical_json();
+    assert!(canonical.contains("\"content\":\"0 0 0 1 0 50 70 100 80 80 5 5\\n\""), "{canonical}");
+    assert!(Scenario::parse(&canonical, "x", Format::Json, &[]).is_ok());
+}
+
+#[test]
+fn a_walk_that_begins_behind_the_end_is_warned_of() {
+    let linear = "position = { x = \"0m\", y = \"0m\" }\nmotion = { kind = \"linear\", to = { x = \"100m\", y = \"0m\" }, speed = \"10m/s\" }";
+    let setdest =
+        "$node_(0) set X_ 0\\n$node_(0) set Y_ 0\\n$ns_ at 28800 \\\"$node_(0) setdest 100 0 10\\\"";
+    for (kind, content) in [("setdest", setdest), ("bonnmotion", "28800 0 0 28810 100 0")] {
+        let motion = format!("motion = {{ kind = \"{kind}\", node = 0, content = \"{content}\" }}");
+        let text = walk("80m", "20m").replace(linear, &motion);
+        let scenario = Scenario::parse(&text, "x", Format::Toml, &[])
+            .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+        let warnings = scenario.warnings.concat();
+        assert!(warnings.contains("its first move begins at 28800s"), "{kind}: {warnings}");
+        let early =
+            Scenario::parse(&text.replace("28800", "1").replace("28810", "11"), "x", Format::Toml, &[]);
+        assert!(!early.expect("a good scenario").warnings.concat().contains("first move"), "{kind}");
+    }
+}
+
 /// A base station, and two stations that walk out of its reach of 100 m after 10 s. From 20 s on, 100 packets to each.
 const TWO_STATIONS: &str = r#"
 [scenario]

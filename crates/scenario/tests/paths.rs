@@ -421,3 +421,37 @@ fn packets_take_the_route_whose_links_cost_least() {
     let report = refuse(&around("", &beside.replace("delay", "cost = 65536\ndelay")));
     assert!(report.contains("65536") && !report.contains("no packet takes \"line\""), "{report}");
 }
+
+#[test]
+fn a_file_of_which_only_the_first_value_holds_is_warned_of() {
+    let warned = |rate: &str, delay: &str| {
+        let scenario = Scenario::parse(&with(rate, delay), "x", Format::Toml, &[])
+            .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+        scenario.warnings.concat()
+    };
+    let (rate, delay) = ("rate = \"12Mb/s\"", "delay = \"5ms\"");
+    // The run takes a second.
+    for (rate, delay, message) in [
+        (
+            "rate = { content = \"0,1\\n1000,5\\n2000,2\" }",
+            delay,
+            "of 3 values only the first falls into the run",
+        ),
+        ("rate = { content = \"1000000,1\\n1000001,5\" }", delay, "of 2 values only the first"),
+        (rate, "delay = { content = \"0,1\\n1,5\" }", "of 2 values only the first"),
+        (
+            rate,
+            "delay = { constant = \"5ms\", content = \"1000,1\" }",
+            "no value of this file falls into the run",
+        ),
+        (rate, "delay = \"5ms\"\nloss = { model = \"series\", content = \"0,0.1\\n30,0.2\" }", "of 2 values"),
+        ("rate = { opportunities = \"0\\n1000\\n2000\" }", delay, "of 3 opportunities only the first"),
+    ] {
+        let found = warned(rate, delay);
+        assert!(found.contains(message), "{rate} {delay}: {found}");
+    }
+    // One value all the time is meant, and so are values that go on behind the end.
+    for rate in ["rate = { content = \"0,12\" }", "rate = { content = \"0,12\\n0.9,6\\n30,5\" }"] {
+        assert_eq!(warned(rate, delay), "");
+    }
+}

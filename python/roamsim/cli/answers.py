@@ -6,6 +6,7 @@ import typer
 
 from roamsim.cli import completion
 from roamsim.cli.options import (
+    AllowFilesOutside,
     Jobs,
     MaxMemory,
     OnOption,
@@ -43,6 +44,7 @@ def sensitivity(
     file: ScenarioFile,
     vary: Ranges,
     settings: Settings = None,
+    allow_files_outside: AllowFilesOutside = False,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -84,6 +86,7 @@ def sensitivity(
     from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
     from roamsim.running.clusters import cluster
     from roamsim.scenarios.ranges import parse_range
+    from roamsim.scenarios.reading import source
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.metrics import Target
     from roamsim.tables.units import in_unit
@@ -93,7 +96,7 @@ def sensitivity(
     shared = share(shard, out, printed=json or csv)
     with cluster(on, jobs) as executor, progress("sensitivity") as heard:
         results = run_sensitivity(
-            file,
+            source(file, allow_files_outside=allow_files_outside),
             [parse_range(text) for text in vary],
             settings=overrides(settings),
             metrics=metric or [],
@@ -157,6 +160,7 @@ def optimise(
         str | None, typer.Option(metavar="METRIC", help="One that should be low.", autocompletion=completion.metrics)
     ] = None,
     settings: Settings = None,
+    allow_files_outside: AllowFilesOutside = False,
     trials: Annotated[
         int | None, typer.Option(metavar="N", help="Combinations of values that are tried; 50 unless given.")
     ] = None,
@@ -184,6 +188,7 @@ def optimise(
     from roamsim.estimates.optima import optimise as run_search
     from roamsim.running.clusters import cluster
     from roamsim.scenarios.ranges import parse_varied
+    from roamsim.scenarios.reading import source
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.units import in_unit
 
@@ -198,7 +203,7 @@ def optimise(
         raise UsageError("say what is best: either --maximise METRIC or --minimise METRIC")
     with cluster(on, jobs) as executor, progress("optimise") as heard:
         results = run_search(
-            file,
+            source(file, allow_files_outside=allow_files_outside),
             [parse_varied(text) for text in vary],
             settings=overrides(settings),
             metric=maximise or minimise or "",

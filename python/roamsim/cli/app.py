@@ -16,6 +16,7 @@ from roamsim._roamsim import ScenarioError, version
 from roamsim.cli import answers, completion, examples, streams
 from roamsim.cli.faults import Commands
 from roamsim.cli.options import (
+    AllowFilesOutside,
     Jobs,
     MaxMemory,
     OnOption,
@@ -71,6 +72,7 @@ def _main(
 def run(
     file: ScenarioFile,
     settings: Settings = None,
+    allow_files_outside: AllowFilesOutside = False,
     seed: Seed = 1,
     replications: Annotated[int, typer.Option(metavar="N", help="Independent repetitions.", min=1)] = 1,
     jobs: Jobs = None,
@@ -125,7 +127,7 @@ def run(
         from roamsim.reports.run import report as page_of
 
         outputs.check_file(report)
-    read = source(file)
+    read = source(file, allow_files_outside=allow_files_outside)
     scenario = parse_source(read, overrides(settings), color=color())
     with ExitStack() as open_folders:
         if parquet is not None:
@@ -183,6 +185,7 @@ def sweep(
         ),
     ] = None,
     settings: Settings = None,
+    allow_files_outside: AllowFilesOutside = False,
     replications: Annotated[int | None, typer.Option(metavar="N", help="Repetitions of each point.", min=1)] = None,
     precision: Annotated[
         str | None,
@@ -209,6 +212,7 @@ def sweep(
     from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.running.sweeps import sweep as run_sweep
+    from roamsim.scenarios.reading import source
     from roamsim.scenarios.vary import parse_variation
 
     if max_replications is not None and precision is None:
@@ -219,7 +223,7 @@ def sweep(
     shared = share(shard, out)
     with cluster(on, jobs) as executor, progress("sweep") as heard:
         results = run_sweep(
-            file,
+            source(file, allow_files_outside=allow_files_outside),
             [parse_variation(text) for text in vary],
             settings=overrides(settings),
             replications=replications,
@@ -292,6 +296,7 @@ def compare(
         ),
     ],
     settings: Settings = None,
+    allow_files_outside: AllowFilesOutside = False,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -340,6 +345,7 @@ def compare(
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS
+    from roamsim.scenarios.reading import source
     from roamsim.scenarios.vary import parse_variation
     from roamsim.storing.outputs import csv_text
 
@@ -353,7 +359,7 @@ def compare(
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
     with cluster(on, jobs) as executor, progress("compare") as heard:
         runs = compared_runs(
-            file,
+            source(file, allow_files_outside=allow_files_outside),
             [parse_variation(text) for text in vary],
             settings=overrides(settings),
             metrics=metric or [],
@@ -399,16 +405,19 @@ app.command()(answers.optimise)
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios; - reads stdin.")],
     settings: Settings = None,
+    allow_files_outside: AllowFilesOutside = False,
 ) -> None:
     """Validate scenarios without running them."""
     from roamsim.running.checking import check_text
+    from roamsim.scenarios.reading import source
 
     replaced = overrides(settings)
     # A scenario that is not valid tells more than a file that cannot be read: its exit code goes first.
     invalid, unreadable = [], []
     for file in files:
         try:
-            tell(f"{file} is valid. {check_text(file, replaced, color=color())}")
+            read = source(file, allow_files_outside=allow_files_outside)
+            tell(f"{file} is valid. {check_text(read, replaced, color=color())}")
         except ScenarioError as error:
             invalid.append(error)
         except UsageError as error:

@@ -11,7 +11,7 @@ import typer
 
 from roamsim.cli import completion
 from roamsim.cli.options import Jobs
-from roamsim.cli.streams import put_out, say
+from roamsim.cli.streams import put_out, say, tell, tell_path
 from roamsim.errors import UsageError
 
 #: What `roamsim demo` compares, on which example, by which metric, how often.
@@ -61,7 +61,7 @@ def demo(
         f"  roamsim report {shlex.quote(str(out))}\n"
         "\nThe page, with the walk's time line:"
     )
-    typer.echo(page.resolve())
+    tell_path(page.resolve())
 
 
 def examples(
@@ -84,7 +84,7 @@ def examples(
         known = bundled.examples()
         width = max(len(found.name) for found in known)
         for found in known:
-            typer.echo(f"{found.name:{width}}  {found.title}")
+            tell(f"{found.name:{width}}  {found.title}")
         say("\nOne of them as a file: roamsim examples wifi-roaming > mine.toml")
         return
     chosen = bundled.example(name)
@@ -103,4 +103,4 @@ def examples(
         shutil.copyfile(bundled.EXAMPLES / other, to / other)
     write_whole(target, chosen.copy.encode())
     say(f"try: roamsim run {shlex.quote(str(target))}")
-    typer.echo(target)
+    tell_path(target)

@@ -26,6 +26,13 @@ Settings = Annotated[
         autocompletion=completion.keys,
     ),
 ]
+AllowFilesOutside = Annotated[
+    bool,
+    typer.Option(
+        "--allow-files-outside",
+        help="Let the scenario name files outside of its folder. Those that --set and --vary name are read anyway.",
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
 Trace = Annotated[
     list[str] | None,

@@ -12,7 +12,7 @@ from roamsim.running.foresight import foresee
 from roamsim.scenarios.reading import Overrides, ScenarioLike, load, parse
 
 
-def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:
+def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, allow_files_outside: bool = False) -> str:
     """Validates a scenario without running it, and says what it holds.
 
     Warns, by a `Notice`, of what a run would be warned of before it begins.
@@ -21,7 +21,7 @@ def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> st
         ScenarioError: it is not valid.
         UsageError: there is no such file.
     """
-    return contents(load(scenario, set=set))
+    return contents(load(scenario, set=set, allow_files_outside=allow_files_outside))
 
 
 def check_text(scenario: ScenarioLike, settings: Overrides, *, color: bool) -> str:

@@ -18,6 +18,7 @@ from roamsim.scenarios.vary import (
     bare,
     check_paths,
     decimal_value,
+    in_one_unit,
     inner,
     parse_number,
     path_steps,
@@ -59,9 +60,11 @@ class Range:
         return decimal_value(self.low + number * self.step, self.unit)
 
     def share(self, value: str) -> float:
-        """The place of a value, as `at` writes it, between the ends: 0 to 1."""
-        number, _ = parse_number(value) or (self.low, "")
-        return float((number - self.low) / (self.high - self.low))
+        """The place of a value between the ends: 0 to 1."""
+        ends = [(self.low, self.unit), (self.high, self.unit)]
+        same = in_one_unit([parse_number(value) or ends[0], *ends])
+        number, low, high = same[0] if same else (self.low, self.low, self.high)
+        return float((number - low) / (high - low))
 
     def text(self) -> str:
         """As `parse_range` reads what stands behind the path."""
@@ -226,10 +229,10 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
         if number is None:
             raise UsageError(f"{where}: {part.strip()!r} is no number; a range is of quantities, as in 10ms:50ms")
     found = [number for number in numbers if number is not None]
-    units = {unit for number, unit in found if unit or number}  # a zero needs no unit
-    if len(units) > 1:
-        raise UsageError(f"{where}: both ends, and the step, must have one unit")
-    low, high, *steps = (number for number, _ in found)
+    same = in_one_unit(found)
+    if same is None:
+        raise UsageError(f"{where}: both ends, and the step, must measure the same thing")
+    (low, high, *steps), unit = same
     if low == high:
         raise UsageError(f"{where} has one value only; a range needs two ends")
     if low > high:
@@ -241,7 +244,7 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
             raise UsageError(f"{where}: a step of {step} does not lead from {low} to {high}{of_list}")
         if (high - low) % step:
             raise UsageError(f"{where}: no step falls on the upper end")
-    return Range(path, low, high, step, units.pop() if units else "")
+    return Range(path, low, high, step, unit)
 
 
 def ranges(vary: Mapping[str, str | Sequence[Any]]) -> list[Range]:

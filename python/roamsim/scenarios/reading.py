@@ -19,14 +19,36 @@ from roamsim.errors import OF_PYTHON, UsageError, missing_extra, words_of_python
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
 from roamsim.scenarios.typed import TypedScenario, plain, value_at
 
-#: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, or one loaded before.
-ScenarioLike = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any]
+
+class Source(NamedTuple):
+    """Text of a scenario.
+
+    Attributes:
+        text: as it was written.
+        name: what errors call it by.
+        is_json: whether it is JSON rather than TOML.
+        folder: where its files lie; that of `name`, or the current one, unless given.
+        allow_files_outside: whether it may name files outside of that folder.
+    """
+
+    text: str
+    name: str
+    is_json: bool
+    folder: os.PathLike[str] | None = None
+    allow_files_outside: bool = False
+
+
+#: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, one loaded before, or
+#: one that was read.
+ScenarioLike = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any] | Source
 
 #: (path, value as TOML) pairs.
 Overrides = list[tuple[str, str]]
 
 
-def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Scenario:
+def load(
+    scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, allow_files_outside: bool = False
+) -> Scenario:
     """Reads and validates a scenario.
 
     Args:
@@ -34,6 +56,7 @@ def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Sce
             brace at its start); a dictionary with the same keys; objects of `roamsim.scenario`; or a `Scenario`.
         set: values to replace, by dotted path; array entries are found by name or index, as in
             `{"link.path.loss.probability": 0.05, "flow.0.transport.mss": "1280B"}`.
+        allow_files_outside: whether the scenario may name files outside of its folder; `set` always may.
 
     Returns:
         The scenario, ready to run.
@@ -43,7 +66,7 @@ def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Sce
         UsageError: there is no such file, or it cannot be read.
     """
     with in_words_of_python():
-        return parse(scenario, overrides(set))
+        return parse(scenario, overrides(set), allow_files_outside=allow_files_outside)
 
 
 @contextmanager
@@ -70,19 +93,13 @@ def in_words_of_python() -> Iterator[None]:
         OF_PYTHON.reset(outside)
 
 
-def parse(scenario: ScenarioLike, replaced: Overrides, *, color: bool = False) -> Scenario:
+def parse(
+    scenario: ScenarioLike, replaced: Overrides, *, color: bool = False, allow_files_outside: bool = False
+) -> Scenario:
     """`load` with overrides that are already text."""
     if isinstance(scenario, Scenario) and not replaced:
         return scenario
-    return parse_source(source(scenario), replaced, color=color)
-
-
-class Source(NamedTuple):
-    """Text of a scenario, the name that errors call it by, and whether it is JSON rather than TOML."""
-
-    text: str
-    name: str
-    is_json: bool
+    return parse_source(source(scenario, allow_files_outside=allow_files_outside), replaced, color=color)
 
 
 def _again(text: str, name: str) -> Scenario:
@@ -96,14 +113,27 @@ copyreg.pickle(Scenario, lambda scenario: (_again, (scenario.written, scenario.n
 def parse_source(read: Source, replaced: Overrides, *, color: bool = False) -> Scenario:
     """`parse` for what `source` gave."""
     return Scenario.parse(
-        read.text, name=read.name, format="json" if read.is_json else "toml", overrides=replaced, color=color
+        read.text,
+        name=read.name,
+        format="json" if read.is_json else "toml",
+        overrides=replaced,
+        color=color,
+        folder=read.folder,
+        allow_files_outside=read.allow_files_outside,
     )
 
 
-def source(scenario: ScenarioLike) -> Source:
+def source(scenario: ScenarioLike, *, allow_files_outside: bool = False) -> Source:
     """Reads the text of a scenario; standard input can be read once."""
+    read = _source(scenario)
+    return read._replace(allow_files_outside=read.allow_files_outside or allow_files_outside)
+
+
+def _source(scenario: ScenarioLike) -> Source:
+    if isinstance(scenario, Source):
+        return scenario
     if isinstance(scenario, Scenario):
-        return Source(scenario.written, scenario.name, True)
+        return Source(scenario.written, scenario.name, True, scenario.folder, scenario.allows_files_outside)
     if isinstance(scenario, Mapping | TypedScenario):
         name = "dictionary" if isinstance(scenario, Mapping) else "Scenario"
         try:

@@ -172,6 +172,21 @@ def parse_number(text: str) -> tuple[Decimal, str] | None:
     return number, match[2] or ""
 
 
+def in_one_unit(numbers: Sequence[tuple[Decimal, str]]) -> tuple[list[Decimal], str] | None:
+    """Numbers in the smallest of their units, and that unit; `None` where they measure different things.
+
+    A zero needs no unit.
+    """
+    units = {unit for number, unit in numbers if unit or number}
+    if len(units) <= 1:
+        return [number for number, _ in numbers], next(iter(units), "")
+    if not units <= _UNITS.keys() or len({_UNITS[unit][0] for unit in units}) > 1:
+        return None
+    factors = {unit: Decimal(_UNITS[unit][1]) for unit in units}
+    smallest = min(factors, key=lambda unit: factors[unit])
+    return [number * factors.get(unit, Decimal(1)) / factors[smallest] for number, unit in numbers], smallest
+
+
 def path_steps(path: str) -> list[str]:
     """The keys and names of a dotted path; those with dots of their own stand in quotes."""
     return [match[1] or match[2] for match in re.finditer(r'"([^"]*)"|([^.]+)', path)]
@@ -213,6 +228,11 @@ def split_values(spec: str) -> list[str]:
 def _parse_item(path: str, item: str) -> list[Value]:
     if item.count(":") == 2 and item[0] not in "\"'[{":
         return _range(path, item)
+    ends = item.split(":")
+    if len(ends) == 2 and all(parse_number(end) for end in ends):
+        raise UsageError(
+            f"{path}: {item!r} has no step; a range is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms"
+        )
     return [Value(item, _shown_text(item))]
 
 
@@ -220,12 +240,10 @@ def _range(path: str, item: str) -> list[Value]:
     parts = [parse_number(part) for part in item.split(":")]
     if any(part is None for part in parts):
         raise UsageError(f"{path}: {item!r} is no range; one is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms")
-    numbers = [part for part in parts if part]
-    unit = next((unit for _, unit in numbers if unit), "")
-    units = {unit for number, unit in numbers if unit or number != 0}  # a zero needs no unit
-    if len(units) > 1:
-        raise UsageError(f"{path}: start, end and step of {item!r} must have one unit")
-    start, end, step = (number for number, _ in numbers)
+    found = in_one_unit([part for part in parts if part])
+    if found is None:
+        raise UsageError(f"{path}: start, end and step of {item!r} do not measure the same thing")
+    (start, end, step), unit = found
     if step == 0 or (end - start) * step < 0:
         raise UsageError(f"{path}: a step of {step} does not lead from {start} to {end}")
     count = int((end - start) / step) + 1

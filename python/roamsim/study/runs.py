@@ -17,7 +17,7 @@ from roamsim.errors import Interrupted
 from roamsim.running.engines import Engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, make
-from roamsim.scenarios.reading import overrides, source
+from roamsim.scenarios.reading import overrides, parse_source, source
 from roamsim.storing.parts import Parts, run_key
 from roamsim.study.code import code_digest
 from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
@@ -71,15 +71,14 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
         if not replications(experiment, level):
             continue
         path = study.scenario_path(experiment)
-        text, name, is_json = source(path)
+        # A study's own code runs anyway: its scenarios may name any file.
+        read = source(path, allow_files_outside=True)
         measure = study.function(experiment.measure) if experiment.measure else None
         measured = code_digest(measure) if measure else ""
         kept = (*experiment.trace, "", *experiment.tables, experiment.table)
         for point in points(study, experiment, level):
             try:
-                scenario = Scenario.parse(
-                    text, name=name, format="json" if is_json else "toml", overrides=overrides(point.settings)
-                )
+                scenario = parse_source(read, overrides(point.settings))
             except ScenarioError as error:
                 where = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
                 raise ScenarioError(f"experiment {experiment.id} at {where or 'its only point'}:\n{error}") from None

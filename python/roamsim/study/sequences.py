@@ -7,7 +7,7 @@ from functools import partial
 from roamsim import _roamsim
 from roamsim._roamsim import ScenarioError
 from roamsim.pictures.sequence import Mark, draw, packets_of
-from roamsim.scenarios.reading import overrides, source
+from roamsim.scenarios.reading import overrides, parse_source, source
 from roamsim.study.definition import Sequencechart, Study
 from roamsim.study.runs import Columns
 
@@ -18,14 +18,12 @@ def picture(study: Study, chart: Sequencechart, seed: int) -> str:
     Raises:
         ScenarioError: the scenario is not valid.
     """
-    text, name, is_json = source(study.scenario_path(chart))
+    read = source(study.scenario_path(chart), allow_files_outside=True)
     settings = dict(chart.set)
     if chart.function:
         settings |= study.function(chart.function)(chart.values)
     try:
-        scenario = _roamsim.Scenario.parse(
-            text, name=name, format="json" if is_json else "toml", overrides=overrides(settings)
-        )
+        scenario = parse_source(read, overrides(settings))
     except ScenarioError as error:
         raise ScenarioError(f"sequence chart {chart.id}:\n{error}") from None
     result = _roamsim.run(scenario, seed=seed, trace=["packets"])

@@ -19,7 +19,7 @@ pub mod transfers;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::OnceLock;
 
@@ -33,9 +33,56 @@ use crate::diagnostics::{Place, Problem, Problems};
 use crate::repeat;
 use crate::tree::{New, Node, Tree, Value};
 
-/// Reads the files that the scenario names; a path is relative to the folder of `source_name`.
-pub(crate) fn apply(tree: &mut Tree, source_name: &str, problems: &mut Problems) {
-    let folder = Path::new(source_name).parent().unwrap_or(Path::new("")).to_owned();
+/// Where a scenario's files lie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folder {
+    /// What paths are relative to; empty for the current folder.
+    pub path: PathBuf,
+    /// Whether files that lie outside of it are read. Those that an override names always are: the user has named them.
+    pub outside: bool,
+}
+
+impl Folder {
+    /// The folder of a scenario's file, and what lies in it.
+    pub fn of(source_name: &str) -> Folder {
+        Folder { path: Path::new(source_name).parent().unwrap_or(Path::new("")).to_owned(), outside: false }
+    }
+
+    /// The path of a file, links followed.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do. Of a file outside it is not said whether it is there.
+    fn find(&self, name: &str, allowed: bool) -> Result<PathBuf, (String, String)> {
+        let (path, shown) = (self.path.join(name), Path::new(name).display());
+        let found = fs::canonicalize(&path);
+        let is_inside = || {
+            let folder = fs::canonicalize(match self.path.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => &self.path,
+            });
+            match (&found, folder) {
+                (Ok(found), Ok(folder)) => found.starts_with(folder),
+                // What is not there is told so where its path does not lead out.
+                (Err(_), _) => Path::new(name)
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_) | Component::CurDir)),
+                (Ok(_), Err(_)) => false,
+            }
+        };
+        if !allowed && !self.outside && !is_inside() {
+            let help = "copy it into that folder, or allow files outside: `--allow-files-outside`, in Python \
+                        `allow_files_outside=True`";
+            return Err((format!("{shown} lies outside of the scenario's folder"), help.to_owned()));
+        }
+        found.map_err(|_| {
+            let help = "a path is relative to the folder of the scenario";
+            (format!("there is no file {}", path.display()), help.to_owned())
+        })
+    }
+}
+
+/// Reads the files that the scenario names.
+pub(crate) fn apply(tree: &mut Tree, folder: &Folder, problems: &mut Problems) {
     let mut files = Files { folder, read: BTreeMap::new(), tree, problems };
     for section in files.tree.root().numbers() {
         let section = files.tree.node(section);
@@ -113,9 +160,9 @@ const MAHIMAHI: Replaced = Replaced { key: "mahimahi", by: "opportunities" };
 const REPLACED: [Replaced; 4] = [FILE_OF_CONTENT, FILE_OF_POINTS, TRACE, MAHIMAHI];
 
 struct Files<'a> {
-    folder: PathBuf,
-    /// Each is read once, and what is wrong with it as a whole is told once.
-    read: BTreeMap<String, Option<Text>>,
+    folder: &'a Folder,
+    /// Each is read once, and what is wrong with it as a whole is told once; by whether a file outside is allowed.
+    read: BTreeMap<(String, bool), Option<Text>>,
     tree: &'a mut Tree,
     problems: &'a mut Problems,
 }
@@ -131,11 +178,9 @@ impl Files<'_> {
 
     /// Puts the lines about the node in place of a file of motion.
     fn motion(&mut self, table: u32, path: &str) {
-        let kind = self.get_text(table, "kind");
-        let bonnmotion = kind == Some("bonnmotion");
-        let parse = match kind {
-            Some("setdest") => setdest::parse,
-            Some("bonnmotion") => bonnmotion::parse,
+        let bonnmotion = match self.get_text(table, "kind") {
+            Some("setdest") => false,
+            Some("bonnmotion") => true,
             _ => return,
         };
         if self.get_text(table, "node").is_some_and(waits) {
@@ -146,11 +191,29 @@ impl Files<'_> {
         let entry = entry.number();
         // Decoding refuses a number that no node can have.
         let Ok(node) = u32::try_from(node) else { return };
-        if let Some(walk) = self.parse(table, FILE_OF_CONTENT, path, |text| parse(text, node)) {
-            self.put_text(table, FILE_OF_CONTENT, &walk.lines);
-            // Its lines have no numbers: the only one that is left is the first.
-            if bonnmotion {
-                self.tree.set_value(entry, New::integer(0));
+        let dimensions = self.get(table, "dimensions");
+        let given = match dimensions.map(Node::value) {
+            Some(Value::Integer(given)) => u32::try_from(given).ok(),
+            _ => None,
+        };
+        let dimensions = dimensions.map(Node::number);
+        let parse = |text: &str| match bonnmotion {
+            true => bonnmotion::parse(text, node, given),
+            false => setdest::parse(text, node),
+        };
+        let Some(walk) = self.parse(table, FILE_OF_CONTENT, path, parse) else { return };
+        self.put_text(table, FILE_OF_CONTENT, &walk.lines);
+        if bonnmotion {
+            // Its lines have no numbers: the only one that is left is the first. It has no heights any more.
+            self.tree.set_value(entry, New::integer(0));
+            let ambiguous = bonnmotion::parse(&walk.lines, 0, None).is_err();
+            match dimensions {
+                Some(entry) => self.tree.set_value(entry, New::integer(2)),
+                None if ambiguous => {
+                    let entry = self.tree.under("dimensions", None, New::integer(2));
+                    self.tree.add(table, [entry]);
+                }
+                None => {}
             }
         }
     }
@@ -193,13 +256,28 @@ impl Files<'_> {
             "delay" => Quantity::Ms,
             _ => Quantity::Probability,
         };
-        let parse = |text: &str| series::parse(text, quantity);
+        let parse = |text: &str| {
+            series::parse(text, quantity).map_err(|fault| match mahimahi::parse(text) {
+                Ok(_) => fault.advise(
+                    "this is a trace of mahimahi: name it by `mahimahi`, a key of `rate`, instead of `file`",
+                ),
+                Err(_) => fault,
+            })
+        };
         if let Some(values) = self.parse(table, FILE_OF_CONTENT, path, parse) {
             self.put_text(table, FILE_OF_CONTENT, &values.lines);
         }
         let parse = |text: &str| {
             mahimahi::parse(text)
                 .map(|_| lines(text).fold(String::new(), |said, (_, line)| said + line + "\n"))
+        };
+        let parse = |text: &str| {
+            parse(text).map_err(|fault| match series::parse(text, quantity) {
+                Ok(_) => {
+                    fault.advise("these are times and rates: name the file by `file` instead of `mahimahi`")
+                }
+                Err(_) => fault,
+            })
         };
         if let Some(lines) = self.parse(table, MAHIMAHI, path, parse) {
             self.put_text(table, MAHIMAHI, &lines);
@@ -211,7 +289,7 @@ impl Files<'_> {
     fn anchor(&mut self, table: u32, key: &str) {
         let Some(file) = self.get(table, key) else { return };
         if let Some(name) = file.text()
-            && let Ok(path) = std::path::absolute(self.folder.join(name))
+            && let Ok(path) = std::path::absolute(self.folder.path.join(name))
             && let Some(path) = path.to_str()
         {
             let file = file.number();
@@ -270,17 +348,20 @@ impl Files<'_> {
     }
 
     fn read(&mut self, name: &str, place: Option<Place>, path: &str) -> Option<Text> {
-        if !self.read.contains_key(name) {
-            let text = match read(&self.folder.join(name)) {
+        let key = (name.to_owned(), place.is_some_and(Place::is_of_an_override));
+        if !self.read.contains_key(&key) {
+            let read =
+                self.folder.find(name, key.1).and_then(|found| read(&found, &self.folder.path.join(name)));
+            let text = match read {
                 Ok(text) => Some((self.problems.source(name, &text), Rc::from(text))),
                 Err((message, help)) => {
                     self.problems.add(Problem::new(message).at(place).path(path).help(help));
                     None
                 }
             };
-            self.read.insert(name.to_owned(), text);
+            self.read.insert(key.clone(), text);
         }
-        self.read[name].clone()
+        self.read[&key].clone()
     }
 }
 
@@ -289,8 +370,8 @@ fn waits(text: &str) -> bool {
     text.contains(repeat::NUMBER)
 }
 
-fn read(path: &Path) -> Result<String, (String, String)> {
-    let shown = path.display();
+fn read(path: &Path, named: &Path) -> Result<String, (String, String)> {
+    let shown = named.display();
     let fault = |what: String, help: &str| (what, help.to_owned());
     let relative = "a path is relative to the folder of the scenario";
     let metadata = fs::metadata(path).map_err(|_| fault(format!("there is no file {shown}"), relative))?;
@@ -313,6 +394,8 @@ pub struct Walk {
     pub trajectory: Trajectory,
     /// The lines of the file that are about the node, and no others.
     pub lines: String,
+    /// When it leaves its first place, if ever.
+    pub first_move: Option<Time>,
 }
 
 /// The lines of a file, as a scenario has them in place of its name, and what they say: however often that is asked for, they are read
@@ -356,6 +439,27 @@ pub struct Fault {
     pub message: String,
     /// What to do about it.
     pub help: String,
+}
+
+impl Fault {
+    /// The same with other advice.
+    fn advise(self, help: &str) -> Fault {
+        Fault { help: help.to_owned(), ..self }
+    }
+}
+
+/// Says that of so many entries of a file only the first falls into the run, where the second comes behind its end.
+pub(crate) fn only_first(
+    count: usize,
+    what: &str,
+    second: Span,
+    duration: Span,
+) -> Option<(String, &'static str)> {
+    (second >= duration).then(|| {
+        let (second, end) = (crate::units::time_text(second), crate::units::time_text(duration));
+        let message = format!("of {count} {what} only the first falls into the run: the second is at {second}, and the run ends after {end}");
+        (message, "check the unit of the times, or give the scenario a longer `duration`")
+    })
 }
 
 /// The longest run is 292 years; a file's times stay below a tenth of that.
@@ -408,7 +512,7 @@ mod tests {
             ("0,100", "10,5", |text| said(transfers::parse(text))),
             ("1 I 0 5000", "2 P 40 200", |text| said(frames::parse(text))),
             ("0", "5", |text| said(mahimahi::parse(text))),
-            ("0 1 2", "0 3 4", |text| said(bonnmotion::parse(text, 0))),
+            ("0 1 2", "0 3 4", |text| said(bonnmotion::parse(text, 0, None))),
             ("$node_(0) set X_ 3", "$node_(0) set Y_ 4", |text| said(setdest::parse(text, 0))),
         ]
     }
@@ -442,6 +546,49 @@ mod tests {
                 assert!(!fault.span.is_empty(), "{line}: {fault:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_file_outside_is_not_looked_at() {
+        let place = std::env::temp_dir().join(format!("roamsim-folder-{}", std::process::id()));
+        let inside = place.join("inside");
+        fs::create_dir_all(inside.join("deeper")).expect("a folder");
+        for file in ["secret", "inside/file", "inside/deeper/file"] {
+            fs::write(place.join(file), "7").expect("a file");
+        }
+        let absolute = |file: &str| place.join(file).display().to_string();
+        let folder = Folder { path: inside.clone(), outside: false };
+        for name in
+            ["file", "./file", "deeper/../file", "deeper/file", "../inside/file", &absolute("inside/file")]
+        {
+            assert!(folder.find(name, false).is_ok(), "{name}");
+        }
+        for name in [
+            "../secret",
+            "deeper/../../secret",
+            &absolute("secret"),
+            "/etc/passwd",
+            "../nothing",
+            &absolute("nothing"),
+        ] {
+            let (message, help) = folder.find(name, false).expect_err(name);
+            assert!(
+                message.contains("lies outside") && help.contains("--allow-files-outside"),
+                "{name}: {message}"
+            );
+            let there = fs::exists(inside.join(name)).expect("a path");
+            assert_eq!(folder.find(name, true).is_ok(), there, "{name}");
+            assert_eq!(Folder { outside: true, ..folder.clone() }.find(name, false).is_ok(), there, "{name}");
+        }
+        assert!(folder.find("nothing", false).expect_err("none").0.contains("there is no file"));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("../secret", inside.join("link")).expect("a link");
+            assert!(folder.find("link", false).expect_err("a link out").0.contains("lies outside"));
+            std::os::unix::fs::symlink("file", inside.join("near")).expect("a link");
+            assert!(folder.find("near", false).is_ok());
+        }
+        fs::remove_dir_all(place).expect("a folder");
     }
 
     /// Texts of what such files are made of, in any order.
@@ -479,7 +626,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_file_is_read_or_refused_with_a_place(text in text(), node in 0u32..3) {
-            let motion = [setdest::parse(&text, node), bonnmotion::parse(&text, node)];
+            let motion = [setdest::parse(&text, node), bonnmotion::parse(&text, node, None)];
             for walk in motion {
                 match walk {
                     Ok(walk) => {

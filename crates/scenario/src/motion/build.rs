@@ -2,7 +2,6 @@
 
 use super::model::{Motion, Place};
 use crate::build::Builder;
-use crate::files;
 use crate::model::node::Node;
 use roamsim_network::mobility::{Point, Trajectory};
 
@@ -39,12 +38,8 @@ pub(crate) fn trajectory(node: &Node) -> Option<Trajectory> {
                 .collect();
             Some(Trajectory::waypoints(place?, motion.start, &stops))
         }
-        Some(Motion::Setdest(file)) => {
-            files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
-        }
-        Some(Motion::Bonnmotion(file)) => {
-            files::bonnmotion::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
-        }
+        Some(Motion::Setdest(file)) => file.walk()?.ok().map(|walk| walk.trajectory),
+        Some(Motion::Bonnmotion(file)) => file.walk()?.ok().map(|walk| walk.trajectory),
     }
 }
 

@@ -4,9 +4,9 @@ use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::Trajectory;
 
 use super::build;
-use super::model::{Area, Motion, MotionFile, Place};
+use super::model::{Area, Motion, Place};
 use crate::Scenario;
-use crate::files::{self, Fault, Walk};
+use crate::files::{Fault, Walk};
 use crate::model::node::Node;
 use crate::units::{length_text, time_text};
 use crate::validate::{At, Key, Report, Step, check_start, join};
@@ -24,7 +24,7 @@ pub(crate) fn check(scenario: &Scenario, report: &mut Report<'_>) -> Vec<Option<
         if let Some(start) = node.motion.as_deref().and_then(Motion::start) {
             check_start(&join(&at, ["motion", "start"]), start, scenario, report);
         }
-        let trajectory = match check_motion(&at, node, report) {
+        let trajectory = match check_motion(&at, node, scenario.general.duration, report) {
             true => build::trajectory(node),
             false => None,
         };
@@ -47,15 +47,15 @@ fn check_area(area: &Area, report: &mut Report<'_>) -> bool {
 }
 
 /// Checks a node's motion by itself; whether a trajectory can be made of it.
-fn check_motion(at: &[Step], node: &Node, report: &mut Report<'_>) -> bool {
+fn check_motion(at: &[Step], node: &Node, duration: Span, report: &mut Report<'_>) -> bool {
     let Some(motion) = node.motion.as_deref() else { return true };
     let steps = join(at, ["motion"]);
     match motion {
         Motion::Setdest(file) => {
-            return check_file(at, node, file, files::setdest::parse, report);
+            return check_file(at, node, file.walk(), duration, report);
         }
         Motion::Bonnmotion(file) => {
-            return check_file(at, node, file, files::bonnmotion::parse, report);
+            return check_file(at, node, file.walk(), duration, report);
         }
         Motion::Linear(_) | Motion::BackAndForth(_) | Motion::Waypoints(_) => {}
     }
@@ -117,8 +117,8 @@ fn check_speed(at: &[Step], speed_m_per_s: f64, report: &mut Report<'_>) -> bool
 fn check_file(
     at: &[Step],
     node: &Node,
-    file: &MotionFile,
-    parse: fn(&str, u32) -> Result<Walk, Fault>,
+    walk: Option<Result<Walk, Fault>>,
+    duration: Span,
     report: &mut Report<'_>,
 ) -> bool {
     let steps = join(at, ["motion"]);
@@ -126,17 +126,28 @@ fn check_file(
         let help = "leave `position` out, or write the motion without a file";
         report.add(&join(at, ["position"]), "the file says where the node is", help);
     }
-    let Some(content) = &file.content else {
-        report.add(&steps, "this motion needs a `file`", "write `file = \"walk.ns_movements\"`");
-        return false;
-    };
-    match parse(content, file.node) {
-        Ok(_) => true,
-        Err(fault) => {
-            report.add(&join(&steps, ["content"]), fault.message, fault.help);
-            false
+    let walk = match walk {
+        None => {
+            report.add(&steps, "this motion needs a `file`", "write `file = \"walk.ns_movements\"`");
+            return false;
         }
+        Some(Err(fault)) => {
+            report.add(&join(&steps, ["content"]), fault.message, fault.help);
+            return false;
+        }
+        Some(Ok(walk)) => walk,
+    };
+    if let Some(first) = walk.first_move.map(|at| at.since(Time::ZERO)).filter(|&first| first >= duration) {
+        let message = format!(
+            "\"{}\" stays where it is: its first move begins at {}, and the run ends after {}",
+            node.name,
+            time_text(first),
+            time_text(duration)
+        );
+        let help = "let the times of the file begin at 0, or give the scenario a longer `duration`";
+        report.warn(&join(&steps, ["content"]), message, help);
     }
+    true
 }
 
 fn check_within(

@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::files::{Fault, Walk, bonnmotion, setdest};
 use crate::units;
 
 /// A place in the plane.
@@ -44,7 +45,7 @@ pub enum Motion {
     /// As a file of ns-2's `setdest` says, which also has the node's first place.
     Setdest(MotionFile),
     /// As a BonnMotion file (`.movements`: a line a node, of times and places) says.
-    Bonnmotion(MotionFile),
+    Bonnmotion(BonnmotionFile),
 }
 
 impl Motion {
@@ -129,7 +130,7 @@ pub struct Waypoint {
     pub pause: Span,
 }
 
-/// A node of a file of motion.
+/// A node of a file of ns-2.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MotionFile {
@@ -142,4 +143,38 @@ pub struct MotionFile {
     /// that results are filed under what was in the file.
     #[serde(default)]
     pub content: Option<String>,
+}
+
+/// A node of a file of BonnMotion.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BonnmotionFile {
+    /// The file, relative to the folder of the scenario. Its numbers are in metres and seconds.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The number of the node in the file, from 0.
+    pub node: u32,
+    /// What the file says of this node, in place of `file`. A file is replaced by it when the scenario is read, so
+    /// that results are filed under what was in the file.
+    #[serde(default)]
+    pub content: Option<String>,
+    /// 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left out: as the file's lines
+    /// tell; one that fits both is refused.
+    #[serde(default)]
+    #[schemars(range(min = 2, max = 3))]
+    pub dimensions: Option<u32>,
+}
+
+impl MotionFile {
+    /// What the file says; `None` where it was not read.
+    pub(super) fn walk(&self) -> Option<Result<Walk, Fault>> {
+        self.content.as_ref().map(|content| setdest::parse(content, self.node))
+    }
+}
+
+impl BonnmotionFile {
+    /// What the file says; `None` where it was not read.
+    pub(super) fn walk(&self) -> Option<Result<Walk, Fault>> {
+        self.content.as_ref().map(|content| bonnmotion::parse(content, self.node, self.dimensions))
+    }
 }

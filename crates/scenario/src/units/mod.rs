@@ -20,7 +20,8 @@ use serde::ser::{Serialize, Serializer};
 pub use self::power::Power;
 pub(crate) use self::power::{power, some_power};
 use self::quantity::{
-    FREQUENCY, Kind, LENGTH, RATE, Refusal, SIZE, SPEED, TIME, no_unit, parse, print, shorten, split,
+    FREQUENCY, Kind, LENGTH, RATE, Refusal, SIZE, SPEED, TIME, decimal_comma, no_unit, parse, print, shorten,
+    split,
 };
 
 /// Reads a quantity of one kind, from whatever the scenario holds in its place.
@@ -292,6 +293,9 @@ pub(crate) fn event_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f
                     _ => Err(refuse("this rate is too large", "200")),
                 },
                 "" => Err(refuse("the unit is missing: a rate of events is needed", written.number)),
+                _ if let Some(help) = decimal_comma(&written) => {
+                    Err(E::custom(format_args!("a comma is no part of a number\n{help}")))
+                }
                 unit => Err(refuse(
                     format_args!("`{}` is no unit of a rate of events", shorten(unit)),
                     written.number,

@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 
 use roamsim_network::link::propagation::dbm_of_milliwatts;
 
-use super::quantity::{shorten, split};
+use super::quantity::{decimal_comma, shorten, split};
 
 /// A power in the JSON schema.
 pub struct Power;
@@ -61,6 +61,9 @@ impl Visitor<'_> for PowerVisitor {
             "mW" => Some(1.0),
             "W" => Some(1e3),
             "" => return Err(refuse("the unit is missing: a power is needed")),
+            _ if let Some(help) = decimal_comma(&written) => {
+                return Err(E::custom(format_args!("a comma is no part of a number\n{help}")));
+            }
             unit => return Err(refuse(format_args!("`{}` is no unit of a power", shorten(unit)))),
         };
         let dbm = match milliwatts {

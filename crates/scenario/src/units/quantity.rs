@@ -278,6 +278,9 @@ fn wrong_unit(kind: &Kind, written: &Written<'_>) -> Refusal {
     if unit.is_empty() {
         return no_unit(kind, number);
     }
+    if let Some(help) = decimal_comma(written) {
+        return Refusal { message: "a comma is no part of a number".into(), help };
+    }
     if let Some(other) =
         KINDS.iter().find(|k| k.noun != kind.noun && k.units.iter().any(|u| u.symbol == unit))
     {
@@ -316,6 +319,20 @@ fn wrong_unit(kind: &Kind, written: &Written<'_>) -> Refusal {
         None => format!("units of {}: {}; for example \"{}\"", bare(kind.noun), symbols(kind), kind.example),
     };
     Refusal { message, help }
+}
+
+/// What to write instead of a number with a comma, `1,5s`; `None` where there is none.
+pub(super) fn decimal_comma(written: &Written<'_>) -> Option<String> {
+    let rest = written.unit.strip_prefix(',')?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, unit) = (&rest[..end], shorten(rest[end..].trim()));
+    let number = shorten(written.number);
+    match digits.len() {
+        0 => None,
+        // A comma before three digits may stand between thousands.
+        3 => Some(format!("write \"{number}.{digits}{unit}\", or \"{number}{digits}{unit}\" for thousands")),
+        _ => Some(format!("write \"{number}.{}{unit}\"", shorten(digits))),
+    }
 }
 
 pub(super) fn no_unit(kind: &Kind, number: &str) -> Refusal {
@@ -419,6 +436,9 @@ mod tests {
             // Metres, minutes or milliseconds: no guess.
             (&TIME, "10m", "units of time: ns, us, ms, s, min, h"),
             (&TIME, "1.s", "no unit of time"),
+            (&TIME, "1,5s", "write \"1.5s\""),
+            (&RATE, "1,500kb/s", "write \"1.500kb/s\", or \"1500kb/s\" for thousands"),
+            (&TIME, "1,s", "no unit of time"),
             (&RATE, "10Mbps", "did you mean \"10Mb/s\"?"),
             (&RATE, "10mb/s", "did you mean \"10Mb/s\"?"),
             // 10 MB/s = 80 Mb/s; 1 KiB/s = 8192 b/s.

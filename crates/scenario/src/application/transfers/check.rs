@@ -2,8 +2,8 @@
 
 use super::model::Transfers;
 use crate::Scenario;
-use crate::files::Fault;
 use crate::files::transfers::Arrivals;
+use crate::files::{Fault, only_first};
 use crate::units;
 use crate::validate::{Report, Step, check_size, join};
 use roamsim_engine::Time;
@@ -86,5 +86,9 @@ fn check_first(
         );
         let help = format!("times of the list begin with `start`; shift them, or {longer}");
         report.add(&join(at, ["content"]), message, help);
+    } else if let Some(&(second, _)) = arrivals.get(1)
+        && let Some((message, help)) = only_first(arrivals.len(), "transfers", start + second, duration)
+    {
+        report.warn(&join(at, ["content"]), message, help);
     }
 }

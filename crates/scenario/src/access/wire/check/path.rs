@@ -10,7 +10,7 @@ use crate::access::Context;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::wire::model::Link;
 use crate::access::wire::path::{Begins, LinkEvent, LinkEventName, Rate, Varying};
-use crate::files::Fault;
+use crate::files::{Fault, only_first};
 use crate::signalling::model::is_commanded;
 use crate::units::time_text;
 use crate::validate::names::report_unknown;
@@ -53,7 +53,7 @@ pub(super) fn check(at: &[Step], link: &Link, context: &Context<'_>, report: &mu
 
 fn check_rate(at: &[Step], rate: &Rate, link: &Link, context: &Context<'_>, report: &mut Report<'_>) {
     if rate.mahimahi.is_some() || rate.opportunities.is_some() {
-        return check_recorded(at, rate, link, report);
+        return check_recorded(at, rate, link, context, report);
     }
     if !check_steps(at, rate, context, report) {
         return;
@@ -84,7 +84,7 @@ fn check_rate(at: &[Step], rate: &Rate, link: &Link, context: &Context<'_>, repo
 }
 
 /// Checks the trace of a recorded path.
-fn check_recorded(at: &[Step], rate: &Rate, link: &Link, report: &mut Report<'_>) {
+fn check_recorded(at: &[Step], rate: &Rate, link: &Link, context: &Context<'_>, report: &mut Report<'_>) {
     let others = [
         ("constant", rate.constant_bps.is_some()),
         ("steps", !rate.steps.is_empty()),
@@ -99,7 +99,15 @@ fn check_recorded(at: &[Step], rate: &Rate, link: &Link, report: &mut Report<'_>
     match rate.schedule_ms() {
         None => report.add(&join(at, ["mahimahi"]), NOT_READ, NOT_READ_HELP),
         Some(Err(Fault { message, help, .. })) => report.add(&join(at, ["opportunities"]), message, help),
-        Some(Ok(_)) => {}
+        Some(Ok(schedule_ms)) => {
+            let second = schedule_ms.get(1).map(|&ms| Span::from_ms(ms.into()));
+            let warning = second.and_then(|second| {
+                only_first(schedule_ms.len(), "opportunities", second, context.scenario.general.duration)
+            });
+            if let Some((message, help)) = warning {
+                report.warn(&join(at, ["opportunities"]), message, help);
+            }
+        }
     }
     let largest_bytes = u64::from(OPPORTUNITY_BYTES - HEADER_BYTES);
     if link.mtu_bytes > largest_bytes {
@@ -131,7 +139,8 @@ pub(super) fn check_steps<V: Varying>(
             let message = "`steps` and a file say the same thing twice";
             report.add(&join(at, ["steps"]), message, "write one of them");
         }
-        None | Some(Ok(_)) => {}
+        Some(Ok(rows)) => warn_of_rows(at, rows, model.constant().is_some(), context, report),
+        None => {}
     }
     let mut first = model.rows().and_then(Result::ok).and_then(|rows| Some(rows.first()?.0));
     let mut last: Option<Time> = None;
@@ -193,6 +202,36 @@ pub(super) fn check_steps<V: Varying>(
         }
     }
     report.count() == before
+}
+
+/// Warns of a file of which at most one value holds within the run.
+fn warn_of_rows(
+    at: &[Step],
+    rows: &[(Time, f64)],
+    constant: bool,
+    context: &Context<'_>,
+    report: &mut Report<'_>,
+) {
+    let duration = context.scenario.general.duration;
+    let since = |row: usize| rows.get(row).map(|&(at, _)| at.since(Time::ZERO));
+    let steps = join(at, ["content"]);
+    match (since(0), since(1)) {
+        (Some(first), _) if constant && first >= duration => {
+            let message = format!(
+                "no value of this file falls into the run: the first is at {}, and the run ends after {}",
+                time_text(first),
+                time_text(duration)
+            );
+            let help = "check the unit of the times, or give the scenario a longer `duration`";
+            report.warn(&steps, message, help);
+        }
+        (Some(_), Some(second)) if !constant => {
+            if let Some((message, help)) = only_first(rows.len(), "values", second, duration) {
+                report.warn(&steps, message, help);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn check_event(at: &[Step], event: &LinkEvent, context: &Context<'_>, report: &mut Report<'_>) {
