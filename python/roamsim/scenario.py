@@ -463,11 +463,12 @@ class BonnmotionMotion(Table):
     """As a BonnMotion file (`.movements`: a line a node, of times and places) says.
 
     Attributes:
-        file: The file, relative to the folder of the scenario. Its numbers are in metres, seconds, and metres a
-            second.
+        file: The file, relative to the folder of the scenario. Its numbers are in metres and seconds.
         node: The number of the node in the file, from 0.
         content: What the file says of this node, in place of `file`. A file is replaced by it when the scenario is
             read, so that results are filed under what was in the file.
+        dimensions: 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left
+            out: as the file's lines tell; one that fits both is refused.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "bonnmotion"}
@@ -475,6 +476,7 @@ class BonnmotionMotion(Table):
     file: str | None = None
     node: int
     content: str | None = None
+    dimensions: int | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)

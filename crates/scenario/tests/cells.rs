@@ -1,5 +1,6 @@
 //! Cells and handovers, end to end: what a walk does to a flow can be worked out by hand.
 
+use crate::refusal::refuse;
 use roamsim_scenario::run::{Options, Outcome, run};
 use roamsim_scenario::table::{Table, Texts, Values};
 use roamsim_scenario::{Format, Scenario};
