@@ -262,8 +262,8 @@ def run(
             of the same name); `roamsim explain` lists all of them. Its rows are held in memory; those of
             `roamsim run --parquet` are written to disk as they come.
         pcap: where to write a pcapng capture; for one replication.
-        pcap_at: the nodes whose packets it shows, sent and received: each end's own view. Left out: the packets at every
-            interface, each once a hop.
+        pcap_at: the nodes whose packets it shows, sent and received: each end's own view. Left out: the packets at
+            every interface, each once a hop.
         pcap_frames: what it shows instead of the IP packets at every interface: `all` the 802.11 frames on the air of
             Wi-Fi cells, or the name of a node whose radio sends or hears them.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
