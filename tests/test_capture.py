@@ -483,3 +483,43 @@ def test_what_says_that_it_is_congested_stands_in_the_packets(tmp_path: Path, ip
     # Nothing else is sent: no ACK is marked, and no repetition (section 6.1.5) was needed.
     kinds = {kind for kind in segments if segments[kind]}
     assert {(ecn, kind) for ecn, _, kind in kinds} == {("0", ""), ("2", "data"), ("3", "data")}
+
+
+def test_one_end_sees_no_copies_where_every_interface_has_one_a_hop(tmp_path: Path) -> None:
+    example = ROOT / "examples" / "mobile-ip.toml"
+    file = tmp_path / "run.pcapng"
+    result = roamsim.run(example, pcap=file, pcap_at="terminal", trace="segments")
+    # What is flagged of the data has been sent again, and of the acknowledgements has acknowledged nothing new.
+    repeated = "(tcp.analysis.retransmission || tcp.analysis.out_of_order) && tcp.len > 0"
+    assert len(tshark(file, "-Y", repeated).splitlines()) <= result.flows["retransmissions"].sum()
+    heard = result.segments.filter(event="acknowledged")
+    again = heard.filter(heard["start_bytes"] == heard["end_bytes"]).height
+    assert len(tshark(file, "-Y", "tcp.analysis.duplicate_ack").splitlines()) <= again
+    owners = {name.split(":")[0] for name in interfaces(file)}
+    assert owners == {"terminal"}
+
+
+def test_several_ends_are_captured_together_and_what_is_no_node_is_refused(tmp_path: Path) -> None:
+    example = ROOT / "examples" / "mih-indications.toml"
+    nodes = [node["name"] for node in roamsim.load(example).to_dict()["node"]][:2]
+    file = capture_at(tmp_path, example, nodes)
+    assert {name.split(":")[0] for name in interfaces(file)} == set(nodes)
+    with pytest.raises(roamsim.UsageError, match="there is no node 'nobody'"):
+        capture_at(tmp_path, example, ["nobody"])
+    with pytest.raises(roamsim.UsageError, match="pcap_at says what a capture shows; add pcap FILE"):
+        roamsim.run(example, pcap_at=nodes)
+    with pytest.raises(roamsim.UsageError, match="choose one"):
+        roamsim.run(example, pcap=file, pcap_at=nodes, pcap_frames="all")
+
+
+def interfaces(file: Path) -> set[str]:
+    """The interfaces of which a capture has packets."""
+    return set(tshark(file, "-T", "fields", "-e", "frame.interface_name").splitlines())
+
+
+def capture_at(tmp_path: Path, scenario: Path, nodes: list[str]) -> Path:
+    """A capture of 20 s at some nodes."""
+    file = tmp_path / "ends.pcapng"
+    settings = {"scenario.duration": "20s", "signalling.indications.stop": "20s"}
+    roamsim.run(scenario, set=settings, pcap=file, pcap_at=nodes)
+    return file

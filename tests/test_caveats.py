@@ -181,3 +181,39 @@ def test_what_tells_rows_apart_makes_series() -> None:
     assert (both.rows, both.groups, both.in_panels) == (["air P32", "air User"], ["a", "b"], True)
     with pytest.raises(UsageError, match="many values a run"):
         curves(results, Target.parse("messages.delay_s"))
+
+
+def test_handovers_that_never_began_and_nodes_that_never_registered_are_told_with_their_reason() -> None:
+    tables = {
+        "mih_users": polars.DataFrame(
+            {"name": ["walk", "walk", "ride", "ride"], "replication": [0, 1, 0, 1]},
+        ),
+        "mih_handovers": polars.DataFrame({"name": ["walk", "walk", "ride"], "replication": [0, 0, 1]}),
+        "mobile_ip": polars.DataFrame(
+            {
+                "node": ["agent", "still", "lost", "unheard", "home", "abroad"],
+                "role": ["home agent", *["mobile node"] * 5],
+                "advertisements": [9, 0, 5, 5, 5, 5],
+                "requests": [0, 0, 3, 3, 0, 1],
+                "refused": [0, 0, 0, 2, 0, 0],
+                "accepted": [0, 0, 0, 0, 0, 1],
+            }
+        ),
+    }
+    found = caveats.failures(tables)
+    assert found["mih_handovers"] == (
+        "Handovers that never began: walk in 1 of 2 runs, ride in 1 of 2 runs. No link event that begins one came to its "
+        "station; record link_events to see those that did."
+    )
+    assert found["mobile_ip"] == (
+        "Mobile nodes that never registered: still (it heard no agent), lost (no reply came), "
+        "unheard (every reply was a refusal), home (it never heard a foreign agent that it should register with)."
+    )
+
+
+def test_the_summary_and_the_report_tell_of_a_handover_that_never_began(roamsim: Command, tmp_path: Path) -> None:
+    stays = ["--set", "node.terminal.motion.to.x=26m"]
+    said = roamsim("run", ROOT / "examples" / "mih-handover.toml", *stays, "--report", tmp_path / "r.html").stdout
+    assert "Handovers that never began: walk." in said
+    assert "Handovers that never began: walk." in (tmp_path / "r.html").read_text()
+    assert "never began" not in roamsim("run", ROOT / "examples" / "mih-handover.toml").stdout

@@ -203,6 +203,7 @@ def run(
     replication: int = 0,
     trace: list[str] = ...,
     pcap: str | None = None,
+    pcap_at: Sequence[str] = (),
     pcap_frames: str | None = None,
     fingerprints: bool = False,
     heard: Callable[[float], object] | None = None,
@@ -218,6 +219,7 @@ def run(
         replication: number of the independent repetition, from 0.
         trace: what to record beside the tables that every run has; `trace_kinds` lists it.
         pcap: where to write a pcapng capture.
+        pcap_at: the nodes whose packets it holds, sent and received; none for the packets at every interface.
         pcap_frames: not IP packets, but the frames of Wi-Fi cells: `all`, or those of a node.
         fingerprints: whether to compute `Result.fingerprints`.
         heard: is called now and then with the share of the simulated time that is over.

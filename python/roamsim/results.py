@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -255,6 +255,7 @@ def run(
     allow_files_outside: bool = False,
     trace: str | Sequence[str] = (),
     pcap: str | os.PathLike[str] | None = None,
+    pcap_at: str | Iterable[str] = (),
     pcap_frames: str | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -271,6 +272,8 @@ def run(
             of the same name); `roamsim explain` lists all of them. Its rows are held in memory; those of
             `roamsim run --parquet` are written to disk as they come.
         pcap: where to write a pcapng capture; for one replication.
+        pcap_at: the nodes whose packets it shows, sent and received: each end's own view. Left out: the packets at
+            every interface, each once a hop.
         pcap_frames: what it shows instead of the IP packets at every interface: `all` the 802.11 frames on the air of
             Wi-Fi cells, or the name of a node whose radio sends or hears them.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
@@ -296,6 +299,7 @@ def run(
             replications=replications,
             trace=kinds,
             pcap=pcap,
+            pcap_at=pcap_at,
             pcap_frames=pcap_frames,
             jobs=jobs,
             progress=progress,

@@ -17,6 +17,8 @@ pub enum SegmentEvent {
     Sent,
     /// Sent again.
     Retransmitted,
+    /// Sent to probe a closed window, for the first time or again (RFC 9293 3.8.6.1, RFC 9260 6.1 A).
+    WindowProbe,
     /// Dropped on the path.
     Lost,
     /// An ACK has reached the sender: from what was acknowledged before up to what it acknowledges. Empty for one
@@ -32,6 +34,7 @@ impl SegmentEvent {
         match self {
             SegmentEvent::Sent => "sent",
             SegmentEvent::Retransmitted => "retransmitted",
+            SegmentEvent::WindowProbe => "window_probe",
             SegmentEvent::Lost => "lost",
             SegmentEvent::Acknowledged => "acknowledged",
             SegmentEvent::Sacked => "sacked",

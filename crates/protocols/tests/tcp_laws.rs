@@ -73,7 +73,7 @@ fn the_square_root_law_of_vegas() {
 }
 
 /// The window in segments at the end of each of the first round trips of slow start, 100 ms each, from ten segments on.
-fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>) -> Vec<u64> {
+fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>, delayed_ack_count: u32) -> Vec<u64> {
     let config = Config {
         variant: Variant::NewReno,
         mss_bytes: 1000,
@@ -81,6 +81,7 @@ fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>) -> Vec<u64> {
         receive_window_bytes: 64 << 20,
         byte_counting_limit,
         delayed_ack,
+        delayed_ack_count,
         ..Config::default()
     };
     let mut pair = endless(config, 0.0);
@@ -100,11 +101,15 @@ fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>) -> Vec<u64> {
 fn slow_start_grows_by_a_half_or_doubles() {
     let delay = Some(Span::from_ms(200));
     // 10 + 5, 15 + 7, 22 + 11, 33 + 16, 49 + 24, 73 + 36: the odd segment is acknowledged with the next round trip's first.
-    assert_eq!(slow_start(1, delay), [10, 15, 22, 33, 49, 73, 109]);
+    assert_eq!(slow_start(1, delay, 2), [10, 15, 22, 33, 49, 73, 109]);
     let doubled = [10, 20, 40, 80, 160, 320, 640];
-    assert_eq!(slow_start(2, delay), doubled);
-    assert_eq!(slow_start(1, None), doubled);
-    assert_eq!(slow_start(2, None), doubled);
+    assert_eq!(slow_start(2, delay, 2), doubled);
+    assert_eq!(slow_start(1, None, 2), doubled);
+    assert_eq!(slow_start(2, None, 2), doubled);
+    // An ACK for each fifth segment tells of five, of which L = 2 counts two: two ACKs make 10 + 4.
+    assert_eq!(slow_start(2, delay, 5)[..2], [10, 14]);
+    assert_eq!(slow_start(5, delay, 5), doubled);
+    assert_eq!(slow_start(u32::MAX, delay, 5), doubled);
 }
 
 /// Where several losses fall into one window, NewReno goes on and Reno waits for the timer.

@@ -41,14 +41,14 @@ pub fn memory_bytes() -> (u64, u64) {
     (memory::used_bytes().unwrap_or(0), memory::limit_bytes().unwrap_or(0))
 }
 
-/// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write, of packets or
-/// with `pcap_frames` of Wi-Fi frames, "all" or those of a node;
+/// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write, of packets
+/// everywhere, with `pcap_at` of those that nodes send and receive, or with `pcap_frames` of Wi-Fi frames, "all" or those of a node;
 /// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number of the run (0),
 /// a table's name and its rows as those of traces become final: the tables of the result are without them then; `series` asks for
 /// the table of coarse series.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, pcap_frames = None, fingerprints = false, heard = None,
+    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, pcap_at = Vec::new(), pcap_frames = None, fingerprints = false, heard = None,
     rows = None, rows_at_once = None, series = false
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
@@ -59,6 +59,7 @@ pub fn run(
     replication: u64,
     trace: Vec<String>,
     pcap: Option<&str>,
+    pcap_at: Vec<String>,
     pcap_frames: Option<&str>,
     fingerprints: bool,
     heard: Option<Py<PyAny>>,
@@ -78,7 +79,8 @@ pub fn run(
     let capture = Mutex::new(capture);
     let handed = rows.is_some();
     let captured = match pcap_frames {
-        None => Captured::Packets,
+        None if pcap_at.is_empty() => Captured::Packets,
+        None => Captured::PacketsAt(pcap_at),
         Some("all") => Captured::Frames,
         Some(node) => Captured::FramesOf(node.to_owned()),
     };

@@ -26,6 +26,8 @@ pub enum Captured {
     /// The IP packets at every interface.
     #[default]
     Packets,
+    /// Those that these nodes send and receive.
+    PacketsAt(Vec<String>),
     /// The frames on the air of Wi-Fi cells.
     Frames,
     /// Of them, those that the radio of this node sends or hears.
@@ -165,7 +167,8 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
             return Ok(None);
         }
         let begun = |file| match captured {
-            Captured::Packets => Capture::new(file, ip, topology),
+            Captured::Packets => Capture::new(file, ip, topology, &[]),
+            Captured::PacketsAt(nodes) => Capture::new(file, ip, topology, &nodes),
             Captured::Frames => Capture::of_frames(file, ip, None),
             Captured::FramesOf(node) => Capture::of_frames(file, ip, Some(node)),
         };

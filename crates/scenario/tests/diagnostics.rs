@@ -167,6 +167,8 @@ reports! {
     queue_without_flows: "queue = { packets = 100 }" => "queue = { discipline = \"fq_codel\", flows = 0, quantum = \"0B\", packets = 0 }";
     tcp_abe_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", abe = true, min_rto";
     tcp_abe_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", ecn = true, abe = true, min_rto";
+    deadline_of_no_time: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"0s\"";
+    deadline_behind_the_end: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"2h\"";
     queue_negative: "packets = 100" => "packets = -1";
     wrong_type: "name = \"pipe\"" => "name = 7";
     three_ends: "[\"server\", \"phone\"]" => "[\"server\", \"phone\", \"island\"]";

@@ -294,6 +294,21 @@ fn a_request_that_is_lost_is_sent_again_after_1_s_and_3_s() {
 }
 
 #[test]
+fn a_reply_to_an_earlier_request_does_not_count() {
+    // 310 ms on each wire between the agents: the reply comes after 1.24 s, and 1 s after the request it is sent again. Only the reply to
+    // the second one counts (RFC 5944 section 3.6.2.1), though exactly a second lies between their timestamps.
+    let wire = |end: &str, delay: &str| {
+        format!("between = [\"router\", \"{end}\"]\nrate = \"500kb/s\"\ndelay = \"{delay}\"")
+    };
+    let [home, abroad] = ["home", "abroad"].map(|end| [wire(end, "200ms"), wire(end, "310ms")]);
+    let text = walk(&[(&home[0], &home[1]), (&abroad[0], &abroad[1])]);
+    let outcome = outcome(&text, 0);
+    let took = handover(&outcome, "completed_s") - handover(&outcome, "begun_s");
+    close(took, 1.0 + REQUEST_S + REPLY_S + 4.0 * 0.11);
+    assert_eq!(integers(&outcome, "handovers", "requests"), [2]);
+}
+
+#[test]
 fn a_registration_that_is_not_renewed_in_time_ends() {
     // The foreign cell is left for nowhere: the walker goes on, and hears nobody.
     let text = walk(&[

@@ -314,3 +314,34 @@ fn lost_requests_are_those_that_the_client_gave_up() {
     let of = |column: &str| value(&scenario, "flows", column);
     assert_eq!([of("sent_packets"), of("delivered_packets"), of("lost_packets")], [1.0, 0.0, 0.0]);
 }
+
+#[test]
+fn messages_that_are_lost_or_late_are_not_in_time() {
+    // Ten messages, at 0, 1, ... 9 s; each takes 10 ms and its transmission. The third and the tenth are lost.
+    let lossy = TWO_NODES.replace(
+        "delay = \"10ms\"",
+        "delay = \"10ms\"\nloss = { from = \"a\", model = \"list\", segments = [3, 10] }",
+    );
+    let share = |deadline: &str| {
+        let text = format!(
+            "{lossy}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"udp\" }}\n\
+             application = {{ kind = \"cbr\", packet_size = \"100B\", interval = \"1s\"{deadline} }}\n"
+        );
+        value(&text, "flows", "in_time_share")
+    };
+    assert!(share("").is_nan());
+    assert_eq!(share(", deadline = \"10ms\""), 0.0);
+    assert_eq!(share(", deadline = \"20ms\""), 0.8);
+    // Within 3 s of the end it is not known of a message at 8 or 9 s: seven of eight.
+    assert_eq!(share(", deadline = \"3s\""), 0.875);
+    // Of requests the response counts: 20 ms and two transmissions.
+    let asks = |deadline: &str| {
+        let text = format!(
+            "{TWO_NODES}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"udp\" }}\n\
+             application = {{ kind = \"request_response\", request_size = \"100B\", response_size = \"100B\", \
+             think_time = \"100ms\", deadline = \"{deadline}\" }}\n"
+        );
+        value(&text, "flows", "in_time_share")
+    };
+    assert_eq!((asks("20ms"), asks("21ms")), (0.0, 1.0));
+}

@@ -294,6 +294,31 @@ fn frames_survive_by_their_ratio_of_signal_to_noise() {
 }
 
 #[test]
+fn protection_has_the_long_slots_of_those_that_it_is_for() {
+    // One saturated station, 1472 B of payload in 1500 B: 11,776 bits a cycle. In us: DIFS 10 + 2 slots, 7.5 slots of back-off, what goes
+    // before at 2 Mb/s with the long preamble (RTS 192 + 80, CTS 192 + 56, each and a SIFS of 10), data 254, SIFS 10, ACK 34.
+    let goodput_bps = |keys: &str| {
+        let text = GOOD
+            .replace("stations = [\"near\", \"far\"]", "stations = [\"near\"]")
+            .replace("rate = \"11Mb/s\"\nstation_rates = [{ stations = [\"far\"], rate = \"1Mb/s\" }]\ncw_min = 31", keys)
+            .replace("name = \"near\"\n[[node]]\nname = \"far\"", "name = \"near\"")
+            .replace("rate = \"10Mb/s\"", "rate = \"40Mb/s\"");
+        let text = &text[..text.rfind("[[flow]]").expect("the second flow")];
+        goodputs_bps(text)[0]
+    };
+    let cts = "standard = \"802.11g\"\nprotection = { mechanism = \"cts_to_self\" }";
+    let rts = cts.replace("cts_to_self", "rts_cts");
+    for (keys, cycle_us) in [
+        (cts, 50.0 + 150.0 + 258.0 + 254.0 + 44.0),          // 15.58 Mb/s
+        (&rts, 50.0 + 150.0 + 282.0 + 258.0 + 254.0 + 44.0), // 11.34 Mb/s
+        (&format!("{cts}\nslot_time = \"short\""), 28.0 + 67.5 + 258.0 + 254.0 + 44.0), // 18.08 Mb/s
+    ] {
+        let (found, expected) = (goodput_bps(keys), 11_776.0 / cycle_us * 1e6);
+        assert!((found / expected - 1.0).abs() < 0.005, "{keys}: {found} {expected}");
+    }
+}
+
+#[test]
 fn protection_is_understood_as_far_as_the_slowest_rate() {
     let asked = "rate_control = { algorithm = \"arf\" }\nprotection = { mechanism = \"rts_cts\" }";
     let text = WALK.replace("rate_control = { algorithm = \"arf\" }", asked);

@@ -97,6 +97,13 @@ def run(
         ),
     ] = None,
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
+    pcap_at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NODE",
+            help="Capture only what this node sends and receives; may be given several times.",
+        ),
+    ] = None,
     pcap_frames: Annotated[
         str | None,
         typer.Option(
@@ -140,6 +147,7 @@ def run(
                 replications=replications,
                 trace=kinds,
                 pcap=pcap,
+                pcap_at=pcap_at or [],
                 pcap_frames=pcap_frames,
                 jobs=jobs,
                 progress=heard,

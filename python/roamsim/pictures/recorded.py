@@ -18,6 +18,7 @@ from roamsim.tables.words import Scale, scale, titled
 #: What becomes of segments: their words, colours and marks.
 SENT = ("sent", COLOURS[7], "dot")
 AGAIN = ("sent again", COLOURS[0], "ring")
+PROBE = ("window probe", COLOURS[5], "plus")
 LOST = ("lost", COLOURS[1], "cross")
 ACKNOWLEDGED = ("acknowledged", COLOURS[2], "step")
 DUPLICATE = ("duplicate ACK", COLOURS[2], "tick")
@@ -129,6 +130,7 @@ def sequence(events: polars.DataFrame, *, segment_bytes: int | None = None) -> l
         SACKED: rows.filter(event="sacked").drop("event"),
         SENT: rows.filter(event="sent").select("t", v=middle),
         AGAIN: rows.filter(event="retransmitted").select("t", v=middle),
+        PROBE: rows.filter(event="window_probe").select("t", v=middle),
         LOST: rows.filter(event="lost").select("t", v=middle),
     }
     return [timed.Marks(*what, frame) for what, frame in found.items() if frame.height]  # type: ignore[arg-type]

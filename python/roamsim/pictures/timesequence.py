@@ -5,6 +5,7 @@ The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), a
 
     sent            a dot in the middle of the segment
     sent again      a ring
+    window probe    a plus: sent to probe a closed receive window
     lost            a cross, when the path dropped it (a queue that is full: at once; a channel: with the last bit)
     acknowledged    a line at the cumulative acknowledgement, from each ACK that the sender got to the next
     duplicate ACK   a tick on that line: an ACK that acknowledges nothing new
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Colours that readers with a weak sense of red or green tell apart too: M. Okabe and K. Ito, "Color Universal
 #: Design" (2008).
-SENT, AGAIN, LOST, ACKNOWLEDGED, SACKED = "#404040", "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+SENT, AGAIN, PROBE, LOST, ACKNOWLEDGED, SACKED = "#404040", "#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7"
 
 #: Marks of one kind beyond which they are drawn as pixels, so that the file stays small (chosen).
 MOST_MARKS = 4000
@@ -84,6 +85,7 @@ def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = No
     _marks(axes, duplicates, "duplicate ACK", "|", ACKNOWLEDGED, 1.6 * size)
     _marks(axes, of("sent"), "sent", "o", SENT, 0.7 * size)
     _marks(axes, of("retransmitted"), "sent again", "o", AGAIN, 1.4 * size, hollow=True)
+    _marks(axes, of("window_probe"), "window probe", "+", PROBE, 1.7 * size)
     _marks(axes, of("lost"), "lost", "x", LOST, 1.7 * size)
     axes.margins(x=0.02)
     axes.set_xlabel("time [s]")
@@ -121,7 +123,7 @@ def repaired_after_s(events: Iterable[Mapping[str, Any]]) -> float:
 def legend(figure: Figure, panels: Iterable[Axes]) -> None:
     """One legend below a figure for all of its panels: each kind of mark that any of them has, once."""
     found = names_of(panels)
-    order = ["sent", "sent again", "lost", "acknowledged", "duplicate ACK", "SACK block"]
+    order = ["sent", "sent again", "window probe", "lost", "acknowledged", "duplicate ACK", "SACK block"]
     labels = sorted(found, key=lambda label: order.index(label) if label in order else len(order))
     if labels:
         figure.legend(

@@ -37,6 +37,7 @@ def run_loaded(
     replications: int,
     trace: str | Iterable[str] = (),
     pcap: str | os.PathLike[str] | None = None,
+    pcap_at: str | Iterable[str] = (),
     pcap_frames: str | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -47,15 +48,16 @@ def run_loaded(
     check_given("jobs", jobs, 1)
     check_seed(seed)
     kinds = traces(trace)
-    if pcap_frames is not None and pcap is None:
-        raise UsageError("--pcap-frames says what a capture shows; add --pcap FILE")
+    ends = [pcap_at] if isinstance(pcap_at, str) else list(pcap_at)
+    for option, given in (("--pcap-at", bool(ends)), ("--pcap-frames", pcap_frames is not None)):
+        if given and pcap is None:
+            raise UsageError(f"{option} says what a capture shows; add --pcap FILE")
+    if ends and pcap_frames is not None:
+        raise UsageError("--pcap-at captures IP packets and --pcap-frames the frames of Wi-Fi; choose one")
+    for node in ends:
+        _check_node(scenario, "--pcap-at takes a node", node)
     if pcap_frames not in (None, "all"):
-        names = [node["name"] for node in json.loads(scenario.canonical)["node"]]
-        if pcap_frames not in names:
-            near = difflib.get_close_matches(str(pcap_frames), names, 1)
-            more = ", ..." if len(names) > MOST_NAMES else ""
-            asked = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:MOST_NAMES])}{more}"
-            raise UsageError(f"--pcap-frames takes `all` or a node, and there is no node {pcap_frames!r}; {asked}")
+        _check_node(scenario, "--pcap-frames takes `all` or a node", str(pcap_frames))
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")
     if pcap is not None and not Path(pcap).absolute().parent.is_dir():
@@ -88,7 +90,7 @@ def run_loaded(
     rows = take if kinds else None
     engine: Engine = Threads(jobs, once=True, rows=rows, series=True)
     if pcap is not None:
-        engine = _Capturing(Path(pcap), pcap_frames, rows)
+        engine = _Capturing(Path(pcap), ends, pcap_frames, rows)
     hears = progress or Silent()
     hears.plan(replications, 0)
     tasks = [(scenario, seed, replication) for replication in range(replications)]
@@ -123,6 +125,16 @@ def run_loaded(
     )
 
 
+def _check_node(scenario: Scenario, takes: str, name: str) -> None:
+    """Refuses what is no node of the scenario."""
+    names = [node["name"] for node in json.loads(scenario.canonical)["node"]]
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 1)
+        more = ", ..." if len(names) > MOST_NAMES else ""
+        asked = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:MOST_NAMES])}{more}"
+        raise UsageError(f"{takes}, and there is no node {name!r}; {asked}")
+
+
 def _below_each_other(scenario: str, seed: int, runs: Sequence[Mapping[str, Table]]) -> dict[str, polars.DataFrame]:
     """The tables of all replications, each as one."""
     tables = {}
@@ -138,6 +150,7 @@ class _Capturing:
     """Makes one run, with a capture."""
 
     pcap: Path
+    at: Sequence[str]
     frames: str | None
     rows: Rows | None
 
@@ -156,6 +169,7 @@ class _Capturing:
                 seed=seed,
                 trace=list(traces),
                 pcap=aside,
+                pcap_at=self.at,
                 pcap_frames=self.frames,
                 heard=heard,
                 rows=self.rows,

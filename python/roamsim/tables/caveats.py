@@ -77,8 +77,8 @@ def failed(ended: Iterable[str | None] | Mapping[str | None, int]) -> str:
 
 
 def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
-    """A sentence for each table with connections that failed."""
-    found = {}
+    """A sentence for each table with connections that failed, handovers that never began, nodes that never registered."""
+    found = _never_began(tables) | _never_registered(tables)
     for table in ("flows", "signalling"):
         if table not in tables or "connection" not in schema(tables, table):
             continue
@@ -92,6 +92,55 @@ def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
                 f"Connections that failed: {', '.join(told)}. What they carried is in the means of {table}."
             )
     return found
+
+
+def _never_began(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
+    """A sentence on the entries of `[[handover]]` of which a run has no handover."""
+    if "mih_users" not in tables:
+        return {}
+    run = [column for column in ("point", "replication") if column in schema(tables, "mih_users")]
+    entries = columns(tables, "mih_users", ["name", *run]).unique(maintain_order=True)
+    idle = entries
+    if "mih_handovers" in tables:
+        idle = entries.join(columns(tables, "mih_handovers", ["name", *run]), on=["name", *run], how="anti")
+    told = _in_runs(idle["name"].to_list(), Counter(entries["name"].to_list()))
+    if not told:
+        return {}
+    why = "No link event that begins one came to its station; record link_events to see those that did."
+    return {"mih_handovers": f"Handovers that never began: {told}. {why}"}
+
+
+def _never_registered(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
+    """A sentence on mobile nodes that no agent has registered."""
+    if "mobile_ip" not in tables:
+        return {}
+    counts = ["advertisements", "requests", "refused", "accepted"]
+    nodes = columns(tables, "mobile_ip", ["node", "role", *counts]).filter(role="mobile node")
+    wanted = Counter(nodes["node"].to_list())
+    idle = nodes.filter(accepted=0).with_columns(
+        polars.when(polars.col("advertisements") == 0)
+        .then(polars.lit("it heard no agent"))
+        .when(polars.col("requests") == 0)
+        .then(polars.lit("it never heard a foreign agent that it should register with"))
+        .when(polars.col("refused") > 0)
+        .then(polars.lit("every reply was a refusal"))
+        .otherwise(polars.lit("no reply came"))
+        .alias("why")
+    )
+    told = [
+        f"{_in_runs(mine['node'].to_list(), wanted)} ({why})"
+        for (why,), mine in idle.group_by("why", maintain_order=True)
+    ]
+    return {"mobile_ip": f"Mobile nodes that never registered: {', '.join(told)}."} if told else {}
+
+
+def _in_runs(names: Sequence[str], wanted: Mapping[str, int]) -> str:
+    """The names, each once, with the number of runs where it is not all of them."""
+    found = Counter(names)
+    return ", ".join(
+        name if count == wanted[name] else f"{name} in {count} of {wanted[name]} runs"
+        for name, count in found.items()
+    )
 
 
 def alike(tables: Mapping[str, polars.DataFrame]) -> set[int]:

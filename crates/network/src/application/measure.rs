@@ -19,6 +19,25 @@ pub struct Measurement {
     pub completed_at: Option<Time>,
     /// Of messages, apart since a stream has none.
     delays: Option<Box<Delays>>,
+    /// Where the application has a deadline.
+    in_time: Option<Box<InTime>>,
+}
+
+/// Messages that arrive within a deadline, of those that are written while it can be known by the end of the run.
+#[derive(Clone, Debug)]
+struct InTime {
+    deadline: Span,
+    /// When the first and the last of them may be written.
+    from: Time,
+    until: Time,
+    written: u64,
+    arrived: u64,
+}
+
+impl InTime {
+    fn counts(&self, written: Time) -> bool {
+        (self.from..=self.until).contains(&written)
+    }
 }
 
 /// The delays of messages.
@@ -70,6 +89,39 @@ impl Measurement {
         delays.all_ns.push(delay.as_ns());
     }
 
+    /// From now on messages that are written from `from` on are counted that arrive within `deadline`, of those for which it is over by
+    /// `end`.
+    pub fn expect_within(&mut self, deadline: Span, from: Time, end: Time) {
+        let until = Time::from_ns(end.as_ns().saturating_sub(deadline.as_ns()));
+        self.in_time = Some(Box::new(InTime { deadline, from, until, written: 0, arrived: 0 }));
+    }
+
+    /// A message is written.
+    #[inline]
+    pub fn on_write(&mut self, now: Time, bytes: u64) {
+        self.sent_messages += 1;
+        self.sent_bytes += bytes;
+        if let Some(in_time) = &mut self.in_time {
+            in_time.written += u64::from(in_time.counts(now));
+        }
+    }
+
+    /// A message that was written then has arrived, `delay` later.
+    #[inline]
+    pub fn count_in_time(&mut self, written: Time, delay: Span) {
+        if let Some(in_time) = &mut self.in_time {
+            in_time.arrived += u64::from(in_time.counts(written) && delay <= in_time.deadline);
+        }
+    }
+
+    /// The share of messages that arrived within the deadline, lost ones counted as late; NaN without a deadline, or without messages.
+    pub fn in_time_share(&self) -> f64 {
+        match &self.in_time {
+            Some(in_time) if in_time.written > 0 => in_time.arrived as f64 / in_time.written as f64,
+            _ => f64::NAN,
+        }
+    }
+
     fn delays_ns(&self) -> &[u64] {
         self.delays.as_ref().map_or(&[], |delays| &delays.all_ns)
     }
@@ -106,6 +158,8 @@ impl Measurement {
             delivered_bytes: self.delivered_bytes - mark.delivered_bytes,
             lost_messages: self.lost_messages - mark.lost_messages,
             completed_at: self.completed_at,
+            // It knows by itself what is measured.
+            in_time: self.in_time.clone(),
             delays: self.delays.as_ref().map(|delays| {
                 let all_ns = delays.all_ns[mark.delays..].to_vec();
                 Box::new(Delays { all_ns, jitter_ns: delays.jitter_ns })
@@ -162,6 +216,27 @@ pub fn delay_percentile_s(delays_ns: &[u64], percent: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_in_time_at_its_deadline_and_not_behind_it() {
+        let ms = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut measurement = Measurement::default();
+        assert!(measurement.in_time_share().is_nan());
+        // Of a run of 1 s whose first 100 ms are cut, what is written from 100 to 900 ms counts.
+        measurement.expect_within(Span::from_ms(100), ms(100), ms(1000));
+        assert!(measurement.in_time_share().is_nan());
+        // Written at, and arrived after: in time at 200 and 900; late at 300; never at 400; the first and the last do not count.
+        for (written, delay) in
+            [(99, Some(1)), (200, Some(100)), (300, Some(101)), (400, None), (900, Some(50)), (901, Some(1))]
+        {
+            measurement.on_write(ms(written), 10);
+            if let Some(delay) = delay {
+                measurement.count_in_time(ms(written), Span::from_ms(delay));
+            }
+        }
+        assert_eq!((measurement.sent_messages, measurement.sent_bytes), (6, 60));
+        assert_eq!(measurement.in_time_share(), 0.5);
+    }
 
     #[test]
     fn percentiles_by_nearest_rank() {

@@ -20,28 +20,41 @@ use std::io::{self, Write};
 use air::Air;
 pub use pcapng::Direction;
 
-/// A capture of all interfaces of a network, or of all frames on the air, written as it happens.
+/// A capture of the interfaces of a network, or of all frames on the air, written as it happens.
 pub struct Capture {
     writer: pcapng::Writer<Box<dyn Write + Send>>,
     ip: IpVersion,
+    /// Of each address the number of its interface in the file, if it has one there.
+    interfaces: Vec<Option<u32>>,
     failure: Option<io::Error>,
     /// Of a capture of frames.
     air: Option<Air>,
 }
 
 impl Capture {
-    /// Begins a capture: writes the section header and one interface a node and device.
-    pub fn new(file: Box<dyn Write + Send>, ip: IpVersion, topology: &Topology) -> io::Result<Capture> {
+    /// Begins a capture: writes the section header and one interface a node and device, of these nodes alone unless there are none.
+    pub fn new(
+        file: Box<dyn Write + Send>,
+        ip: IpVersion,
+        topology: &Topology,
+        nodes: &[String],
+    ) -> io::Result<Capture> {
         let link_type = match ip {
             IpVersion::V6 => pcapng::LINKTYPE_IPV6,
             IpVersion::V4 => pcapng::LINKTYPE_IPV4,
         };
         let mut writer = pcapng::Writer::new(file)?;
+        let (mut interfaces, mut count) = (Vec::new(), 0);
         for at in topology.addresses() {
-            let name = format!("{}:{}", topology.owner_name(at), topology.interface(at).name);
-            writer.interface(link_type, &name)?;
+            let owner = topology.owner_name(at);
+            let shown = nodes.is_empty() || nodes.iter().any(|node| node == owner);
+            interfaces.push(shown.then_some(count));
+            if shown {
+                writer.interface(link_type, &format!("{owner}:{}", topology.interface(at).name))?;
+                count += 1;
+            }
         }
-        Ok(Capture { writer, ip, failure: None, air: None })
+        Ok(Capture { writer, ip, interfaces, failure: None, air: None })
     }
 
     /// Begins a capture of the frames of Wi-Fi cells: of all on the air, or of those that the radio of a node sends or hears.
@@ -51,7 +64,7 @@ impl Capture {
         node: Option<String>,
     ) -> io::Result<Capture> {
         let writer = pcapng::Writer::new(file)?;
-        Ok(Capture { writer, ip, failure: None, air: Some(Air::new(node)) })
+        Ok(Capture { writer, ip, interfaces: Vec::new(), failure: None, air: Some(Air::new(node)) })
     }
 
     /// Whether it is one of frames.
@@ -85,14 +98,15 @@ impl Capture {
         octets: &[u8],
         dropped: Option<(Dropped, &str)>,
     ) {
-        if self.failure.is_some() || self.air.is_some() {
+        let Some(&Some(interface)) = self.interfaces.get(at.0 as usize) else { return };
+        if self.failure.is_some() {
             return;
         }
         let comment = dropped.map(|(dropped, place)| match dropped.at > now {
             true => format!("dropped on {place} at {}: {}", dropped.at, dropped.reason),
             false => format!("dropped on {place}: {}", dropped.reason),
         });
-        self.failure = self.writer.packet(now, at.0, Some(direction), octets, comment.as_deref()).err();
+        self.failure = self.writer.packet(now, interface, Some(direction), octets, comment.as_deref()).err();
     }
 
     /// Ends the capture: the first error that writing met, if any.

@@ -10,6 +10,9 @@
 //! Management" (2001), figure 1: every half a second max_p grows where the mean is above its target, and shrinks where it is below. Updates
 //! between packets are caught up with when a packet comes or leaves: only the decay of the mean goes on in between.
 //!
+//! ns-2 and ns-3 spare an arrival while no more than one packet waits, however high the mean (`qlen > 1` in `REDQueue::drop_early`,
+//! `nQueued > 1` in `RedQueueDisc::DoEnqueue`), and count anew behind it; `spare_single_packet` does so.
+//!
 //! With `ecn` packets are marked below `max_threshold`, and dropped from there on (RFC 3168 section 7).
 //!
 //! Not modelled: RED in octets; weight and thresholds by the rate of the transmitter, which the authors of the adaptive variant add to it.
@@ -48,6 +51,8 @@ pub struct Settings {
     pub weight: f64,
     /// Whether all are dropped only from twice `max_threshold` on.
     pub gentle: bool,
+    /// Whether none is dropped or marked by the mean while no more than one packet waits.
+    pub spare_single_packet: bool,
     /// How long a packet takes while the transmitter is idle: s.
     pub idle_transmission: Span,
     /// Whether packets are marked that may be.
@@ -66,7 +71,7 @@ pub struct Red {
     next_update: Time,
     /// The mean length: avg.
     mean_packets: f64,
-    /// Packets since the last drop: count; -1 while the mean is below the threshold.
+    /// Packets since the last drop: count; -1 while the mean is below the threshold, or a packet is spared.
     count: i64,
     /// Since when nothing waits: q_time.
     empty_since: Option<Time>,
@@ -160,7 +165,8 @@ impl Red {
     }
 
     fn drops_early(&mut self) -> bool {
-        if self.mean_packets < self.settings.min_threshold {
+        let Settings { min_threshold, spare_single_packet, .. } = self.settings;
+        if self.mean_packets < min_threshold || spare_single_packet && self.queue.length().packets <= 1 {
             self.count = -1;
             return false;
         }
@@ -232,6 +238,7 @@ mod tests {
         adaptive: false,
         weight: 0.002,
         gentle: true,
+        spare_single_packet: false,
         idle_transmission: Span::from_ms(1),
         ecn: false,
     };
@@ -302,6 +309,19 @@ mod tests {
         // 19,000 expected, and 1000 of each: five standard deviations of a thousand are some 160.
         assert!((18_800..19_200).contains(&drops), "{drops}");
         assert!(distances[1..].iter().all(|of| (840..1160).contains(of)), "{distances:?}");
+    }
+
+    #[test]
+    fn arrivals_are_spared_while_one_packet_waits() {
+        let sure = Settings { max_probability: 1.0, gentle: false, ..SETTINGS };
+        for spare_single_packet in [false, true] {
+            // Above the upper threshold everything is dropped.
+            let mut queue = Red { mean_packets: 1000.0, ..red(Settings { spare_single_packet, ..sure }) };
+            queue.empty_since = None;
+            let taken: Vec<_> = (0..3).map(|_| queue.enqueue(waiting(0), false).is_ok()).collect();
+            let expected = if spare_single_packet { [true, true, false] } else { [false; 3] };
+            assert_eq!(taken, expected);
+        }
     }
 
     #[test]

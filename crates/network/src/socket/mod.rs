@@ -130,8 +130,10 @@ impl Traffic {
 pub struct Counts {
     /// Segments with data, sent again ones included.
     pub segments: u64,
-    /// Those that were sent again.
+    /// Those that were sent again, window probes not counted.
     pub retransmissions: u64,
+    /// Those that probed a closed window.
+    pub window_probes: u64,
     /// Retransmission timers that expired.
     pub timeouts: u64,
     /// Fast retransmits.
@@ -159,6 +161,7 @@ impl Counts {
         Counts {
             segments: self.segments.saturating_sub(earlier.segments),
             retransmissions: self.retransmissions.saturating_sub(earlier.retransmissions),
+            window_probes: self.window_probes.saturating_sub(earlier.window_probes),
             timeouts: self.timeouts.saturating_sub(earlier.timeouts),
             fast_retransmits: self.fast_retransmits.saturating_sub(earlier.fast_retransmits),
             ecn: self.ecn.map(|now| now.since(earlier.ecn.unwrap_or_default())),
@@ -170,6 +173,7 @@ impl Counts {
         Counts {
             segments: self.segments + other.segments,
             retransmissions: self.retransmissions + other.retransmissions,
+            window_probes: self.window_probes + other.window_probes,
             timeouts: self.timeouts + other.timeouts,
             fast_retransmits: self.fast_retransmits + other.fast_retransmits,
             ecn: match (self.ecn, other.ecn) {

@@ -255,10 +255,12 @@ impl ChunkLog {
         self.chunks.get(tsn.wrapping_sub(self.initial_tsn) as usize)
     }
 
-    /// The place of a chunk that is sent, and whether it was sent before.
-    pub(crate) fn record(&mut self, tsn: u32) -> Option<(Range<u64>, bool)> {
+    /// The place of a chunk that is sent, and whether it was sent before other than to probe a window.
+    pub(crate) fn record(&mut self, tsn: u32, is_probe: bool) -> Option<(Range<u64>, bool)> {
         let chunk = self.chunks.get_mut(tsn.wrapping_sub(self.initial_tsn) as usize)?;
-        Some((chunk.octets.clone(), std::mem::replace(&mut chunk.recorded, true)))
+        let before = chunk.recorded;
+        chunk.recorded |= !is_probe;
+        Some((chunk.octets.clone(), before))
     }
 
     /// Octets in all chunks up to this one, 0 for one that was not sent.
@@ -304,6 +306,7 @@ impl Socket for SctpSocket {
         Counts {
             segments: stats.data_chunks_sent,
             retransmissions: stats.data_chunks_retransmitted,
+            window_probes: stats.window_probes_sent,
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
             ecn: None,
@@ -438,10 +441,15 @@ impl Socket for SctpSocket {
         });
         if recorder.trace.segments {
             for data in pdu.data() {
-                let (octets, again) = log.record(data.tsn)?;
+                let is_probe = self.association.is_window_probe();
+                let (octets, again) = log.record(data.tsn, is_probe)?;
                 let part = StreamPart { sender, octets };
                 detail.parts.push(part.clone());
-                let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
+                let event = match again {
+                    _ if is_probe => SegmentEvent::WindowProbe,
+                    true => SegmentEvent::Retransmitted,
+                    false => SegmentEvent::Sent,
+                };
                 recorder.segment(now, event, part);
             }
         }

@@ -274,6 +274,7 @@ impl Socket for TcpSocket {
         Counts {
             segments: stats.data_segments_sent,
             retransmissions: stats.data_retransmissions,
+            window_probes: stats.window_probes_sent,
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
             ecn: self.connection.config().ecn.then(|| EcnCounts {
@@ -466,12 +467,18 @@ impl Socket for TcpSocket {
         if recorder.trace.segments && segment.payload_bytes > 0 {
             let start = self.connection.payload_offset(segment);
             let octets = start..start + u64::from(segment.payload_bytes);
+            let is_probe = self.connection.is_window_probe(segment);
             let highest_sent = &mut self.messages_mut().highest_sent;
-            let again = start < *highest_sent;
-            *highest_sent = octets.end.max(*highest_sent);
+            let event = match start < *highest_sent {
+                _ if is_probe => SegmentEvent::WindowProbe,
+                true => SegmentEvent::Retransmitted,
+                false => SegmentEvent::Sent,
+            };
+            if !is_probe {
+                *highest_sent = octets.end.max(*highest_sent);
+            }
             let part = StreamPart { sender: self.id(), octets };
             detail.get_or_insert_default().parts = vec![part.clone()];
-            let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
             recorder.segment(now, event, part);
         }
         detail

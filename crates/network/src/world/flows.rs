@@ -178,8 +178,7 @@ impl World {
         let flow = &mut self.flows[number as usize];
         let measurement = &mut flow.measurement;
         let message = AppMessage { sequence: measurement.sent_messages, generated: moment.now, bytes };
-        measurement.sent_messages += 1;
-        measurement.sent_bytes += u64::from(bytes);
+        measurement.on_write(moment.now, u64::from(bytes));
         let socket = flow.association.source;
         self.send_message(moment, socket, Message::Application(message));
     }

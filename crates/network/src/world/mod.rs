@@ -398,6 +398,7 @@ impl World {
                         } else {
                             flow.measurement.count_delivery(u64::from(message.bytes));
                         }
+                        flow.measurement.count_in_time(message.generated, delay);
                         self.note_delay(now, number, delay);
                         self.sample_delivered(now, number);
                         self.record_message(now, number, &message);
@@ -409,6 +410,8 @@ impl World {
                 if let Some(response_time) = flow.source.on_message(now, message) {
                     self.delivered_bytes += u64::from(message.bytes);
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
+                    let asked = Time::from_ns(now.as_ns() - response_time.as_ns());
+                    flow.measurement.count_in_time(asked, response_time);
                     self.note_delay(now, number, response_time);
                     self.work.push_back(Work::Source(number));
                     self.sample_delivered(now, number);

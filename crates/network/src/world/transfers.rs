@@ -27,8 +27,7 @@ impl World {
         let Some(Association { source, .. }) = association else { return };
         let measurement = &mut self.flows[flow].measurement;
         let message = AppMessage { sequence: transfer, generated: now, bytes };
-        measurement.sent_messages += 1;
-        measurement.sent_bytes += u64::from(bytes);
+        measurement.on_write(now, u64::from(bytes));
         self.open(source);
         self.send_message(moment, source, Message::Application(message));
         self.close(source);

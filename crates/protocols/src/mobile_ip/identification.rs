@@ -32,6 +32,17 @@ fn ntp_time(now: Time, offset_ns: i64) -> u64 {
     ((ns << 32) / NS_PER_S) as u64
 }
 
+/// The low-order bits of the fraction that no clock of a mobile node gives, and that are random therefore (section 5.7.1): with
+/// 22, its clock has a tick of 2^-10 s. Chosen: about the millisecond of a system's timer. A reply is matched by the low-order
+/// 32 bits alone, which repeat after whole seconds where the clock gives all of them.
+const RANDOM_BITS: u32 = 22;
+
+/// The Identification of a request: the time of day, filled up at random.
+fn timestamp(now: Time, offset_ns: i64, random: &mut Stream) -> u64 {
+    let filled = (1 << RANDOM_BITS) - 1;
+    ntp_time(now, offset_ns) & !filled | random.next_u64() & filled
+}
+
 fn high(identification: u64) -> u32 {
     (identification >> 32) as u32
 }
@@ -41,24 +52,32 @@ fn high(identification: u64) -> u32 {
 pub(super) struct Requester {
     style: ReplayProtection,
     clock_offset_ns: i64,
+    /// That of the last request.
     last: u64,
+    /// A timestamp is above this one: that of the last request since the clock was corrected.
+    floor: u64,
     nonce: u32,
 }
 
 impl Requester {
     pub(super) fn new(style: ReplayProtection, clock_offset_ns: i64) -> Requester {
-        Requester { style, clock_offset_ns, last: 0, nonce: 0 }
+        Requester { style, clock_offset_ns, last: 0, floor: 0, nonce: 0 }
     }
 
     /// The Identification of a new request.
     pub(super) fn fresh(&mut self, now: Time, random: &mut Stream) -> u64 {
-        let identification = match self.style {
-            // Greater than any that was used before, since the last correction of the clock.
-            ReplayProtection::Timestamps { .. } => ntp_time(now, self.clock_offset_ns).max(self.last + 1),
-            ReplayProtection::Nonces => u64::from(self.nonce) << 32 | (random.next_u64() & 0xffff_ffff),
-        };
-        self.last = identification;
-        identification
+        let last = self.last;
+        while self.matches(last) {
+            self.last = match self.style {
+                // Greater than any that was used before, since the last correction of the clock.
+                ReplayProtection::Timestamps { .. } => {
+                    timestamp(now, self.clock_offset_ns, random).max(self.floor + 1)
+                }
+                ReplayProtection::Nonces => u64::from(self.nonce) << 32 | (random.next_u64() & 0xffff_ffff),
+            };
+        }
+        self.floor = self.last;
+        self.last
     }
 
     /// The Identification of the same request sent again (section 3.6.3): new with timestamps, the same with nonces.
@@ -84,7 +103,7 @@ impl Requester {
         if let ReplayProtection::Timestamps { .. } = self.style {
             let seconds = i128::from(high(reply)) - i128::from(NTP_SECONDS_AT_START);
             self.clock_offset_ns = (seconds * NS_PER_S - i128::from(now.as_ns())) as i64;
-            self.last = 0;
+            self.floor = 0;
         }
     }
 }
@@ -138,6 +157,25 @@ mod tests {
         assert_eq!(ntp_time(Time::from_ns(1_500_000_000), 0), 2_208_988_801 << 32 | 0x8000_0000);
         // A clock that is half a second behind.
         assert_eq!(ntp_time(Time::from_ns(1_500_000_000), -500_000_000), 2_208_988_801 << 32);
+    }
+
+    #[test]
+    fn requests_of_whole_seconds_apart_differ_in_what_replies_are_matched_by() {
+        let mut random = Stream::new(0, 0, "");
+        let mut requester = Requester::new(ReplayProtection::default(), 0);
+        let mut seen = std::collections::BTreeSet::new();
+        let mut before = 0;
+        for s in 0..1000 {
+            let identification = requester.fresh(Time::ZERO + Span::from_secs(s), &mut random);
+            // The seconds, and no tick of 2^-10 s: what is below is random.
+            assert_eq!(identification >> RANDOM_BITS, (2_208_988_800 + s) << 10);
+            assert!(identification > before && requester.matches(identification));
+            assert!(seen.insert(identification as u32), "{s} s: {identification:x} again");
+            before = identification;
+        }
+        // Twice at an instant: greater all the same.
+        let again = requester.again(Time::ZERO + Span::from_secs(999), &mut random);
+        assert!(again > before && !requester.matches(before));
     }
 
     #[test]

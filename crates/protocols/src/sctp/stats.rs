@@ -9,8 +9,10 @@ pub struct Stats {
     pub packets_sent: u64,
     /// DATA chunks sent, repeated ones included.
     pub data_chunks_sent: u64,
-    /// DATA chunks sent again.
+    /// DATA chunks sent again, window probes not counted.
     pub data_chunks_retransmitted: u64,
+    /// DATA chunks that probed a closed window, for the first time or again (RFC 9260 6.1 A).
+    pub window_probes_sent: u64,
     /// Octets of user data the peer has acknowledged, in sequence or by gap ack blocks.
     pub bytes_acknowledged: u64,
     /// Expiries of T3-rtx.

@@ -182,8 +182,8 @@ pub struct Config {
     /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293 3.8.3).
     /// Default `None`: never.
     pub max_retransmissions: Option<u32>,
-    /// How many segments' worth of octets slow start counts of an ACK at most: L of appropriate byte counting, 1 or 2.
-    /// Default 1 (RFC 5681 3.1, equation 2); RFC 3465 2.3 allows 2, but for slow start after a timeout.
+    /// How many segments' worth of octets slow start counts of an ACK at most: L of appropriate byte counting, at least 1.
+    /// Default 1 (RFC 5681 3.1, equation 2); RFC 3465 2.3 allows 2, and 1 in slow start after a timeout, as here always.
     pub byte_counting_limit: u32,
     /// Slow-start threshold at the start; `None` is arbitrarily high (RFC 5681 3.1), the default.
     pub initial_ssthresh_bytes: Option<u64>,

@@ -20,7 +20,7 @@ pub struct Stats {
     pub segments_sent: u64,
     /// SYN, FIN without payload, and RST.
     pub control_segments_sent: u64,
-    /// Segments sent that hold at least one sequence number sent before (data, SYN or FIN).
+    /// Segments sent that hold at least one sequence number sent before (data, SYN or FIN), window probes not counted.
     pub retransmissions: u64,
     /// Those of them with data: without repeated SYN and FIN.
     pub data_retransmissions: u64,
@@ -36,7 +36,7 @@ pub struct Stats {
     pub ecn_marks_received: u64,
     /// Reductions of the window because the peer told of marks.
     pub ecn_reductions: u64,
-    /// Probes of a closed or too small window.
+    /// Probes of a closed window: an octet, or a FIN, beyond it (RFC 9293 3.8.6.1).
     pub window_probes_sent: u64,
     /// Round-trip times measured.
     pub rtt_samples: u64,

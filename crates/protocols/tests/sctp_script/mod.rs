@@ -170,6 +170,7 @@ impl Subject for Sctp {
             "paths" => sctp.paths().count().to_string(),
             "timeouts" => stats.timeouts.to_string(),
             "fast_retransmits" => stats.fast_retransmits.to_string(),
+            "window_probes" => stats.window_probes_sent.to_string(),
             "retransmissions" => stats.data_chunks_retransmitted.to_string(),
             "acknowledged" => stats.bytes_acknowledged.to_string(),
             "packets_refused" => stats.refused.total().to_string(),

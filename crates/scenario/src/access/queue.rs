@@ -242,6 +242,10 @@ pub struct Red {
     /// the gentle variant of RED", 2000.
     #[serde(default = "red_gentle")]
     pub gentle: bool,
+    /// Whether no arrival is dropped or marked by the mean while no more than one packet waits, as in ns-2 and ns-3. Default: no, Floyd and
+    /// Jacobson 1993, figure 2.
+    #[serde(default)]
+    pub spare_single_packet: bool,
     /// The packets by which the mean decays while nothing waits. Default: ns-2's.
     #[serde(default = "red_idle_packet_bytes", with = "units::size", rename = "idle_packet_size")]
     #[schemars(with = "units::Size")]
@@ -374,6 +378,7 @@ impl Queue {
                 adaptive,
                 weight,
                 gentle,
+                spare_single_packet,
                 idle_packet_bytes,
                 ecn,
             }) => Rule::Red(red::Settings {
@@ -383,6 +388,7 @@ impl Queue {
                 adaptive,
                 weight,
                 gentle,
+                spare_single_packet,
                 idle_transmission: Span::of_transmission(idle_packet_bytes, rate_bps),
                 ecn,
             }),

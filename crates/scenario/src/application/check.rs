@@ -6,6 +6,7 @@ use super::model::{Application, Cbr};
 use super::video;
 use crate::Scenario;
 use crate::model::distribution::SizeDistribution;
+use crate::units::time_text;
 use crate::validate::{Report, Step, check_distribution, join};
 
 /// What comes at one instant is in memory at one instant.
@@ -43,6 +44,22 @@ pub(crate) fn check(
             message,
             "use TCP or SCTP, or an application with a rate such as \"cbr\"",
         );
+    }
+    let duration = scenario.general.duration;
+    match application.deadline() {
+        Some(Span::ZERO) => {
+            report.add(
+                &join(at, ["deadline"]),
+                "no message arrives within no time",
+                "write a time above zero",
+            );
+        }
+        Some(deadline) if deadline >= duration => {
+            let message =
+                format!("no deadline of a message is over within the run of {}", time_text(duration));
+            report.add(&join(at, ["deadline"]), message, "write a shorter one, such as \"100ms\"");
+        }
+        _ => {}
     }
     match application {
         Application::Bulk(_) => {}

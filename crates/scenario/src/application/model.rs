@@ -85,6 +85,11 @@ pub struct Cbr {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that does, lost ones counted as late.
+    /// Left out: none, and there is no share.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub deadline: Option<Span>,
 }
 
 /// How a CBR source is paced.
@@ -130,6 +135,11 @@ pub struct Poisson {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that does, lost ones counted as late.
+    /// Left out: none, and there is no share.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub deadline: Option<Span>,
 }
 
 fn default_mean_batch_packets() -> u64 {
@@ -158,6 +168,11 @@ pub struct OnOff {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that does, lost ones counted as late.
+    /// Left out: none, and there is no share.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub deadline: Option<Span>,
 }
 
 /// A client (the flow's `from`) that asks, waits for the response, thinks, and asks again.
@@ -189,6 +204,11 @@ pub struct RequestResponse {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+    /// By when a response is to arrive after its request: `in_time_share` of `flows` is the share that does, requests given up counted as late.
+    /// Left out: none, and there is no share.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub deadline: Option<Span>,
 }
 
 impl RequestResponse {
@@ -224,6 +244,18 @@ impl Application {
             Application::OnOff(a) => a.stop,
             Application::RequestResponse(a) => a.stop,
             Application::Video(a) => a.stop,
+        }
+    }
+
+    /// By when its messages are to arrive after they were written, `None` for whenever.
+    pub fn deadline(&self) -> Option<Span> {
+        match self {
+            Application::Bulk(_) | Application::Transfer(_) | Application::Transfers(_) => None,
+            Application::Cbr(a) => a.deadline,
+            Application::Poisson(a) => a.deadline,
+            Application::OnOff(a) => a.deadline,
+            Application::RequestResponse(a) => a.deadline,
+            Application::Video(a) => a.deadline,
         }
     }
 

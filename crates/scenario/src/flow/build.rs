@@ -51,8 +51,13 @@ impl Builder<'_> {
             server.map(|server| Answering::new(server, stream("server"))),
             association,
         );
-        let reverse = model.bidirectional.then(|| flow.reversed(build(stream("reverse/application")).0));
+        let mut reverse = model.bidirectional.then(|| flow.reversed(build(stream("reverse/application")).0));
         let mut flow = flow;
+        if let Some(deadline) = model.application.deadline() {
+            for flow in std::iter::once(&mut flow).chain(&mut reverse) {
+                flow.measurement.expect_within(deadline, self.scenario.general.warm_up, self.stop(None));
+            }
+        }
         if let (Application::Transfers(transfers), Transport::Tcp(settings)) =
             (&model.application, &*model.transport)
         {

@@ -52,6 +52,7 @@ pub(crate) struct OfEnds {
     connection: Column,
     segments_sent: Column,
     retransmissions: Column,
+    window_probes: Column,
     timeouts: Column,
     fast_retransmits: Column,
 }
@@ -82,6 +83,7 @@ impl OfEnds {
             connection: text("connection", connections),
             segments_sent: integer("segments_sent", "segments", sent(|sent| sent.segments)),
             retransmissions: integer("retransmissions", "segments", sent(|sent| sent.retransmissions)),
+            window_probes: integer("window_probes", "segments", sent(|sent| sent.window_probes)),
             timeouts: integer("timeouts", "", sent(|sent| sent.timeouts)),
             fast_retransmits: integer("fast_retransmits", "", sent(|sent| sent.fast_retransmits)),
         }
@@ -137,6 +139,7 @@ pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
             ),
             of_ends.segments_sent,
             of_ends.retransmissions,
+            of_ends.window_probes,
             of_ends.timeouts,
             of_ends.fast_retransmits,
             float(
@@ -160,6 +163,7 @@ pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
                     ratio(lost(flow, measured), messages_only(flow, measured.sent_messages))
                 }),
             ),
+            float("in_time_share", "", measured.iter().map(|measured| measured.in_time_share())),
         ],
     }
 }

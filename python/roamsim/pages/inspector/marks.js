@@ -3,7 +3,7 @@
 const KINDS = {
   "delivered": ["tick", "good"], "sent": ["tick", "plain"], "late": ["tick", "late"], "on its way": ["tick", "plain"],
   "lost": ["cross", "bad"], "lost ACK": ["small cross", "bad"],
-  "message": ["tick", "first"], "repetition": ["ring", "late"], "sent again": ["ring", "late"], "ACK": ["short tick", "second"],
+  "message": ["tick", "first"], "repetition": ["ring", "late"], "sent again": ["ring", "late"], "window probe": ["short tick", "late"], "ACK": ["short tick", "second"],
   "agent advertisement": ["short tick", "plain"], "unheard": ["short tick", "faint"],
   "link_detected": ["ring", "first"], "link_up": ["up", "good"], "link_going_down": ["diamond", "late"],
   "link_event_rollback": ["back", "good"], "link_down": ["down", "bad"], "link_lost": ["small cross", "late"],
@@ -17,7 +17,7 @@ const KINDS = {
 };
 
 /** Kinds that are looked for: they are drawn above the others, and never too small to see. */
-const RARE = new Set(["lost", "lost ACK", "late", "repetition", "sent again", "link_down", "given up"]);
+const RARE = new Set(["lost", "lost ACK", "late", "repetition", "sent again", "window probe", "link_down", "given up"]);
 
 const sign = (kind) => (KINDS[kind] ?? ["tick", "plain"])[0];
 const colour = (kind) => (KINDS[kind] ?? ["tick", "plain"])[1];

@@ -162,7 +162,7 @@ def _whole(sent: polars.DataFrame, limit_s: float | None) -> polars.DataFrame:
 def _segments(tables: Tables, name: str, source: str) -> polars.DataFrame | None:
     """Segments of a stream that were sent, sent again and lost, and what of it was delivered."""
     mine = (polars.col("name") == name) & (polars.col("from") == source)
-    words = {"sent": "sent", "retransmitted": "sent again", "lost": "lost"}
+    words = {"sent": "sent", "retransmitted": "sent again", "window_probe": "window probe", "lost": "lost"}
     parts = []
     frame = tables.get("segments")
     if frame is not None:

@@ -41,6 +41,7 @@ pub(super) fn rules() -> [Rule; 7] {
             adaptive: true,
             weight: 0.5,
             gentle: true,
+            spare_single_packet: false,
             idle_transmission: Span::from_ms(1),
             ecn: false,
         }),

@@ -365,6 +365,11 @@ impl Association {
         &self.sender.sent_again
     }
 
+    /// Whether the DATA chunk of the packet polled last probes a closed window (RFC 9260 6.1 A).
+    pub fn is_window_probe(&self) -> bool {
+        self.sender.sent_probe
+    }
+
     /// The highest TSN sent so far; one below the initial TSN before any.
     pub fn highest_tsn_sent(&self) -> u32 {
         self.sender.highest_tsn()

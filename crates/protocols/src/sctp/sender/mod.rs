@@ -50,6 +50,8 @@ struct Sent {
     fate: Fate,
     /// Not to be taken as lost by missing reports again (RFC 9260 7.2.4).
     fast_retransmitted: bool,
+    /// It has only been sent to probe a closed window.
+    probe: bool,
     missing_reports: u8,
 }
 
@@ -92,6 +94,8 @@ pub(super) struct Sender {
     fragment_bytes: u64,
     /// The chunks sent again with the last packet.
     pub(super) sent_again: Vec<u32>,
+    /// The last packet probes a closed window.
+    pub(super) sent_probe: bool,
     config: Config,
 }
 
@@ -115,6 +119,7 @@ impl Sender {
             burst_left: config.max_burst,
             fragment_bytes: u64::from(config.fragment_bytes()),
             sent_again: Vec::new(),
+            sent_probe: false,
             config: *config,
         }
     }
@@ -305,6 +310,7 @@ impl Sender {
             room -= size;
             chunks.push(Chunk::Data(self.send_new(now, path, bytes, paths)));
             stats.data_chunks_sent += 1;
+            stats.window_probes_sent += u64::from(self.sent_probe);
         }
         if chunks.len() > before {
             self.burst_left = self.burst_left.saturating_sub(1);
@@ -338,11 +344,13 @@ impl Sender {
                 self.queue.pop_front();
             }
         }
+        self.sent_probe = bytes > self.peer_rwnd;
         let sent = Sent {
             data,
             path: path as u16,
             fate: Fate::InFlight,
             fast_retransmitted: false,
+            probe: self.sent_probe,
             missing_reports: 0,
         };
         self.outstanding_bytes += bytes;
@@ -384,6 +392,10 @@ impl Sender {
             sent.fate = Fate::InFlight;
             sent.missing_reports = 0;
             let (data, bytes) = (sent.data, sent.bytes());
+            // The peer need not have taken what probed its window: what is sent behind that is no retransmission.
+            let probed = sent.probe;
+            sent.probe = probed && u64::from(data.payload_bytes) > self.peer_rwnd;
+            self.sent_probe = sent.probe;
             if tsn < self.reported_below && !sent.fast_retransmitted {
                 self.candidates.insert(tsn);
             }
@@ -406,7 +418,8 @@ impl Sender {
                 state.t3_at = Some(now + state.rtt.rto());
             }
             stats.data_chunks_sent += 1;
-            stats.data_chunks_retransmitted += 1;
+            stats.window_probes_sent += u64::from(self.sent_probe);
+            stats.data_chunks_retransmitted += u64::from(!probed);
             self.sent_again.push(data.tsn);
             chunks.push(Chunk::Data(data));
         }

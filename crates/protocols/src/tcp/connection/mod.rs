@@ -426,6 +426,12 @@ impl Connection {
         self.sender.snd_nxt.saturating_sub(1).min(self.sender.written)
     }
 
+    /// Whether the segment made last, which is this one, probes a closed window (RFC 9293 3.8.6.1): it leaves what comes next where
+    /// it was.
+    pub fn is_window_probe(&self, segment: &Segment) -> bool {
+        segment.payload_bytes > 0 && segment.seq == to_wire(self.sender.iss, self.sender.snd_nxt)
+    }
+
     /// Stream offset up to which anything has been sent.
     pub fn snd_max_offset(&self) -> u64 {
         self.sender.highest_sent().saturating_sub(1).min(self.sender.written)

@@ -669,10 +669,14 @@ impl Connection {
         let queued = (1 + sender.written).saturating_sub(start);
         let room = (sender.snd_una + sender.snd_wnd).saturating_sub(start);
         let length = queued.min(sender.smss).min(room.max(1));
-        self.stats.window_probes_sent += 1;
+        let counters = self.stats;
         let segment = self.data_segment(now, start, length, queued == 0);
         self.ecn.spare();
         if room == 0 {
+            // No retransmission, though it mostly repeats the octet of the probe before.
+            self.stats.retransmissions = counters.retransmissions;
+            self.stats.data_retransmissions = counters.data_retransmissions;
+            self.stats.window_probes_sent += 1;
             // The octet need not be taken: it stays the next to send, and the persist timer goes on.
             let sender = &mut self.sender;
             sender.probe_end = sender.probe_end.max(sender.snd_max);
@@ -701,8 +705,10 @@ impl Connection {
         let end = data_end + u64::from(fin);
         let repeated = sender.highest_sent().min(end).saturating_sub(start);
         if repeated > 0 {
-            self.stats.retransmissions += 1;
-            self.stats.data_retransmissions += u64::from(length > 0);
+            // The octet of a probe that the peer did not take goes with new data.
+            let again = u64::from(start < sender.snd_max);
+            self.stats.retransmissions += again;
+            self.stats.data_retransmissions += again * u64::from(length > 0);
             self.stats.bytes_retransmitted += repeated.min(length);
             sender.stop_timing();
         } else {

@@ -45,9 +45,11 @@ pub(super) fn cell_config(model: &Wifi) -> CellConfig {
         (WifiStandard::Ieee80211b, PreambleModel::Short) => Format::Dsss(Preamble::Short),
         (WifiStandard::Ieee80211g, _) => Format::ErpOfdm,
     };
-    let slot = match (standard, slot_time) {
-        (WifiStandard::Ieee80211g, None | Some(SlotTime::Short)) => Span::from_us(9),
-        (WifiStandard::Ieee80211b, _) | (_, Some(SlotTime::Long)) => Span::from_us(20),
+    // Stations of 802.11b, which protection is for, know only the long slot.
+    let default = if protection.is_some() { SlotTime::Long } else { SlotTime::Short };
+    let slot = match (standard, slot_time.unwrap_or(default)) {
+        (WifiStandard::Ieee80211g, SlotTime::Short) => Span::from_us(9),
+        (WifiStandard::Ieee80211b, _) | (_, SlotTime::Long) => Span::from_us(20),
     };
     CellConfig {
         format,

@@ -47,8 +47,8 @@ pub struct Wifi {
     /// The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE 802.11-2007 section 18.2.2).
     #[serde(default)]
     pub preamble: Preamble,
-    /// The slot time of 802.11g. Left out: the short one, which a cell without stations of 802.11b has (IEEE 802.11-2007 section
-    /// 19.4.4); 802.11b knows only the long one.
+    /// The slot time of 802.11g. Left out: short, but long with `protection`, since stations of 802.11b know only the long one (IEEE
+    /// 802.11-2007 sections 7.3.1.4 and 19.4.4).
     #[serde(default)]
     pub slot_time: Option<SlotTime>,
     /// The contention window of the backoff at first, in slots: a power of two less one. Left out: aCWmin, 31 in 802.11b, 15 in

@@ -48,7 +48,8 @@ pub struct Radio {
     /// What decides whether a frame is understood. Default chosen: its power alone, by `reception_threshold`.
     #[serde(default)]
     pub reception: Reception,
-    /// The distance up to which frames are understood, as far as shadowing lets them: sets `reception_threshold`.
+    /// The distance up to which frames at `rate` are understood, as far as shadowing lets them: sets `reception_threshold`. With
+    /// `rate_control` slower frames reach farther, as the sensitivities of their rates say, and so does the cell.
     #[serde(rename = "radius", default, with = "units::length")]
     #[schemars(with = "Option<units::Length>")]
     pub radius_m: Option<f64>,

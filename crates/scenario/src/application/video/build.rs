@@ -53,6 +53,7 @@ pub(crate) fn source(model: &Video, activity: Activity) -> network::Video {
         playout_delay,
         start: _,
         stop: _,
+        deadline: _,
     } = model;
     let sending =
         Sending { packet_bytes: *packet_size_bytes as u32, spread: *spread, playout_delay: *playout_delay };

@@ -60,6 +60,12 @@ pub struct Video {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+    /// By when a packet is to arrive after it was sent: `in_time_share` of `flows` is the share that does, lost ones counted as late.
+    /// Frames have `playout_delay`.
+    /// Left out: none, and there is no share.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub deadline: Option<Span>,
 }
 
 impl Video {

@@ -223,11 +223,11 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&steps, message, help);
         }
     }
-    if !(1..=2).contains(&tcp.byte_counting_limit) {
+    if tcp.byte_counting_limit == 0 {
         report.add(
             &join(at, ["byte_counting_limit"]),
-            "slow start counts 1 or 2 segments an acknowledgement (RFC 3465 section 2.3)",
-            "write 1, as RFC 5681 has it, or 2",
+            "a slow start that counts nothing of an acknowledgement never opens the window",
+            "write 1, as RFC 5681 has it, 2, as RFC 3465 recommends, or more",
         );
     }
     if tcp.initial_ssthresh_bytes == Some(0) {

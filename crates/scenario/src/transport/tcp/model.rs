@@ -106,8 +106,9 @@ pub struct Tcp {
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
     /// How many segments' worth of octets an acknowledgement counts in slow start at most: L of appropriate byte counting
-    /// (RFC 3465), 1 or 2. Default: 1 (RFC 5681 section 3.1, equation 2). With 2 slow start doubles the window in a round
-    /// trip of delayed acknowledgements too; after a timeout it is 1 all the same (RFC 3465 section 2.3).
+    /// (RFC 3465), 1 or more. Default: 1 (RFC 5681 section 3.1, equation 2). With 2 slow start doubles the window in a round
+    /// trip of delayed acknowledgements too. More is beyond what RFC 3465 section 2.3 allows, and lets one acknowledgement send
+    /// a larger burst; a number above the window is no limit. After a timeout it is 1 all the same (section 2.3).
     pub byte_counting_limit: u32,
     /// The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
     pub vegas: Option<Vegas>,
