@@ -34,6 +34,7 @@ from roamsim._roamsim import Scenario, Table
 from roamsim.errors import Notice
 from roamsim.files import write_aside
 from roamsim.storing.manifests import Damaged
+from roamsim.storing.schema import require_sound
 from roamsim.tables.result import column, stacked, typed
 
 #: Seconds between writes: what a kill costs at most (chosen).
@@ -314,7 +315,7 @@ def _read(file: Path, table: str, columns: Sequence[str] | None = None) -> polar
     _require_runs(frame.schema, file, table)
     if any(frame.select(RUN_OF).null_count().row(0)):
         raise _no_runs(file, table)
-    return frame
+    return require_sound(frame, table, file)
 
 
 def _shape(file: Path, table: str) -> tuple[polars.Schema, int]:

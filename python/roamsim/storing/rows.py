@@ -16,6 +16,7 @@ import polars
 from roamsim.scenarios.vary import quantity
 from roamsim.storing.manifests import Damaged, Manifest, PointEntry
 from roamsim.storing.parts import RUN_OF, Parts, run_key
+from roamsim.storing.schema import RUN_TYPES, require_columns, require_sound
 from roamsim.tables import metrics
 from roamsim.tables.lots import HELD_ROWS, InLots
 from roamsim.tables.result import RUN_COLUMNS
@@ -151,20 +152,15 @@ def checked(
     Raises:
         Damaged: it has not.
     """
-    asked = {*frame.columns, *RUN_COLUMNS} if chosen is None else set(chosen)
-    runs = dict(zip(RUN_COLUMNS, (polars.String, polars.Int64, polars.Int64, polars.UInt64), strict=True))
-    for column, dtype in runs.items():
-        if column in asked and (frame.schema.get(column) != dtype or frame[column].has_nulls()):
+    if chosen is None:
+        require_columns(frame, name, place)
+    for column, dtype in RUN_TYPES.items():
+        if column in frame.schema and (frame.schema[column] != dtype or frame[column].has_nulls()):
             raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
-    for metric in metrics.metrics():
-        if metric.table == name and name != "run" and (chosen is None or metric.column in asked):
-            found = frame.schema.get(metric.column)
-            number = found is not None and (found.is_numeric() or found == polars.Boolean)
-            if frame.height and not (found == polars.String if metric.unit is None else number):
-                raise Damaged(f"{place} is damaged: {name} has no column {metric.column!r} of its type")
+    require_sound(frame, name, place)
     most = len(manifest.points)
     point = polars.col("point")
-    if frame.height and "point" in asked and not frame.select(point.is_between(0, most - 1).all()).item():
+    if frame.height and "point" in frame.schema and not frame.select(point.is_between(0, most - 1).all()).item():
         raise Damaged(f"{place} is damaged: {name} has rows of points that there are not")
     return frame
 
