@@ -13,8 +13,9 @@ import polars
 import pytest
 import roamsim as package
 from conftest import SCENARIO, Command, begin
+from roamsim.errors import UsageError
 from roamsim.estimates.rows import values_of_runs
-from roamsim.estimates.sensitivities import design, estimates, indices
+from roamsim.estimates.sensitivities import default_targets, design, estimates, indices
 from roamsim.scenarios.ranges import as_range, as_varied, written_value
 from roamsim.storing.manifests import Damaged
 from roamsim.tables.metrics import Target
@@ -209,6 +210,30 @@ def test_what_a_scenario_says_is_found_by_name_and_number() -> None:
 def table(rows: list[tuple[int, int, str, float | None]]) -> polars.DataFrame:
     names = ("point", "replication", "name", "goodput_bps")
     return polars.DataFrame(rows, schema=names, orient="row").with_columns(direction=polars.lit("forward"))
+
+
+def of_kinds(*kinds: str) -> dict[str, Any]:
+    """A scenario's tree with flows of these applications."""
+    return {"flow": [{"name": f"f{number}", "application": {"kind": kind}} for number, kind in enumerate(kinds)]}
+
+
+def test_a_download_and_a_call_have_no_mean() -> None:
+    def names(scenario: dict[str, Any]) -> list[str]:
+        return [target.name for target in default_targets(scenario)]
+
+    assert names(of_kinds("bulk", "cbr")) == ["flows.f0.goodput_bps"]
+    assert names(of_kinds("cbr", "bulk", "bulk")) == ["flows.f1.goodput_bps", "flows.f2.goodput_bps"]
+    assert names(of_kinds("cbr", "cbr")) == ["flows.f0.mean_delay_s", "flows.f1.mean_delay_s"]
+    assert names(of_kinds("cbr", "poisson")) == ["flows.f0.mean_delay_s"]
+    assert names(of_kinds("bulk")) == ["flows.goodput_bps"]
+    assert names({"signalling": [{"name": "up"}, {"name": "down"}]}) == [
+        "signalling.up.mean_delay_s",
+        "signalling.down.mean_delay_s",
+    ]
+    # Many flows of one kind have a mean that says something; of several kinds one has to be chosen.
+    assert names(of_kinds(*["bulk"] * 20)) == ["flows.goodput_bps"]
+    with pytest.raises(UsageError, match=r"flows of several kinds; name one, as in --metric flows\.f0\.goodput_bps"):
+        names(of_kinds(*["bulk"] * 20, "cbr"))
 
 
 def test_a_metric_is_one_number_a_run() -> None:

@@ -15,7 +15,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,9 @@ import polars
 
 from roamsim.errors import UsageError
 from roamsim.estimates import survivors
-from roamsim.estimates.comparisons import default_target
+from roamsim.estimates.comparisons import METRICS, default_target
 from roamsim.estimates.paired import rounded
-from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
+from roamsim.estimates.rows import MOST_NAMES, require_mean, several_rows, values_of_runs
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import campaign, check_number, check_seed
 from roamsim.running.work import Progress
@@ -337,6 +337,34 @@ def indices(method: str, points: Numbers, values: Numbers) -> list[Index]:
     ]
 
 
+def default_targets(scenario: Mapping[str, Any]) -> tuple[Target, ...]:
+    """What a scenario is about, of each flow or signalling source by itself: a mean over different ones says nothing.
+
+    Raises:
+        UsageError: it has nothing to measure, or so many flows that the user has to choose.
+    """
+    whole = default_target(scenario)
+    if whole.table == "signalling":
+        sources = mine = scenario["signalling"]
+    else:
+        kind = next(kind for kind, metric in METRICS.items() if metric == whole.name and _has(scenario, kind))
+        sources = scenario["flow"]
+        mine = [flow for flow in sources if flow["application"]["kind"] == kind]
+    if len(sources) == 1 or (len(mine) > MOST_NAMES and len(mine) == len(sources)):
+        return (whole,)
+    names = [source["name"] for source in mine]
+    if len(mine) > MOST_NAMES:
+        raise UsageError(
+            f"{whole.name} would be a mean over flows of several kinds; name one, as in "
+            f"--metric {whole.table}.{names[0]}.{whole.column}"
+        )
+    return tuple(Target(whole.table, name, whole.column) for name in names)
+
+
+def _has(scenario: Mapping[str, Any], kind: str) -> bool:
+    return any(flow["application"]["kind"] == kind for flow in scenario["flow"])
+
+
 def sensitivity(
     scenario: ScenarioLike,
     varied: Sequence[Range],
@@ -376,7 +404,7 @@ def sensitivity(
         )
     read = source(scenario)
     base = parse_source(read, settings, color=color)
-    targets = tuple(dict.fromkeys(map(Target.parse, metrics))) or (default_target(json.loads(base.canonical)),)
+    targets = tuple(dict.fromkeys(map(Target.parse, metrics))) or default_targets(json.loads(base.canonical))
     for target in targets:
         target.check(base)
         require_mean(target)

@@ -236,7 +236,10 @@ class Result(Tables):
         return f"<Result of {self.scenario!r}, seed {self.seed}, {self.replications} replication(s); rows {rows}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The object that `roamsim run --json` prints: a list of rows for each table, missing values `None`."""
+        """The object that `roamsim run --json` prints: a list of rows for each table, missing values `None`.
+
+        Equal runs give equal objects, so `wall_s` is not in it.
+        """
         return self._head() | {
             name: [_finite(row) for row in frame.to_dicts()] for name, frame in self.tables.items()
         }
@@ -265,7 +268,6 @@ class Result(Tables):
             "replications": self.replications,
             "version": self.version,
             "events": self.events,
-            "wall_s": self.wall_s,
         }
 
 
