@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 import roamsim as package
 import small_study
@@ -16,7 +17,7 @@ from conftest import SCENARIO, Command
 from roamsim import study
 from roamsim.api import report
 from roamsim.pages.page import Report
-from roamsim.pictures import bars
+from roamsim.pictures import bars, charts, timed
 from roamsim.study.entries import Curve, Figure
 from roamsim.study.figures import specification
 from test_report import open_in_browser
@@ -336,6 +337,58 @@ def test_a_link_to_a_statement_unfolds_it_where_it_stands(tmp_path: Path, follow
     assert unfolded
     assert -5 < top < 5
     assert groups == [False, True]
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+def test_legends_of_long_names_are_whole(tmp_path: Path, width: int) -> None:
+    names = [f"transfer of the station number {n}" for n in range(12)]
+    page = Report("t")
+    series = [
+        {"panel": "", "series": name, "x": x, "mean": x + n, "low": x, "high": x + 2 * n}
+        for n, name in enumerate(names)
+        for x in range(5)
+    ]
+    page.figure("curves", charts.curves(series, charts.Look("load", "goodput")), "Twelve curves")
+    frame = polars.DataFrame({"t": [0.0, 1.0, 2.0], "v": [1.0, 3.0, 2.0]})
+    marks = [timed.Marks(name, charts.COLOURS[n], "step", frame) for n, name in enumerate(names)]
+    page.figure("timed", timed.Figure([timed.Panel("rate, Mb/s", marks)]).specification(), "Twelve lines over time")
+    found = looked_at(page.write(tmp_path / "page.html"), tmp_path, width, NAMES)
+    assert (found["cut"], found["wide"]) == ([], 0)
+    assert not any(set(texts) & set(names) for texts in found["over"])
+    assert found["names"]["curves"] == found["names"]["timed"] == names
+
+
+def test_pairs_of_long_names_stand_under_each_other_with_whole_names(tmp_path: Path) -> None:
+    page = Report("t")
+    pairs = [
+        {"panel": f"shadowing {panel} dB", "pair": f"threshold of {n} B against one of {n + 1} B", "mean": -n, "low": -n - 1,
+         "high": 1 - n, "shown": "no difference shown", "sentence": "s"}
+        for panel in (0, 4, 8)
+        for n in range(100, 106)
+    ]  # fmt: skip
+    page.figure("pairs", charts.differences(pairs, "difference, s"), "Pairs in panels")
+    asked = f"""(async () => {{{QUIET}
+        await quiet();
+        const svg = document.querySelector("svg.marks"), room = document.querySelector(".vega").getBoundingClientRect();
+        const texts = [...svg.querySelectorAll(".role-axis-label text")].map((text) => text.textContent);
+        const lefts = [...svg.querySelectorAll("path.background")].map((panel) => Math.round(panel.getBoundingClientRect().left));
+        return JSON.stringify({{names: texts.filter((text) => text.startsWith("threshold")), lefts, over: svg.getBoundingClientRect().right - room.right}});
+    }})()"""
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (1280, 900))
+        told = json.loads(opened.said(asked))
+    assert told["names"] == [pair["pair"] for pair in pairs]
+    assert told["over"] <= 1
+
+
+#: The names of each figure: of its legend or, where it has none, of its rows.
+NAMES = """
+  found.names = Object.fromEntries([...document.querySelectorAll("[data-chart]")].map((place) => {
+    const texts = (which) => [...place.querySelectorAll(which)].map((text) => text.textContent);
+    const legend = texts(".role-legend-label text");
+    return [place.dataset.chart, legend.length ? legend : texts(".role-axis-label text").filter((text) => text.startsWith("threshold"))];
+  }));
+"""
 
 
 #: Goes to the last section by the table of contents; says where the table and the section are, and which link is marked.

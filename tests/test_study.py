@@ -66,6 +66,25 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert not re.search(r'(src|href)="https?://', page)
 
 
+@pytest.mark.parametrize("name", sorted(study.available()))
+def test_a_published_study_shows_its_answer(name: str) -> None:
+    assert study.load(name).headline
+
+
+def test_intervals_of_many_lines_of_a_study_are_lines_at_their_points() -> None:
+    def intervals(series: int) -> list[str]:
+        figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve("column", "c")], "y", ["series"])
+        rows = [
+            {"series": f"s{n}", "curve": "c", "x": x, "mean": 1.0, "low": 0.5, "high": 2.0, "closed_form": None}
+            for n in range(series)
+            for x in range(5)
+        ]
+        marks = [layer["mark"]["type"] for layer in specification(figure, rows)["layer"]]
+        return [mark for mark in marks if mark in ("area", "rule")]
+
+    assert (intervals(6), intervals(7)) == (["area"], ["rule"])
+
+
 @pytest.mark.parametrize("headline", ["messages", "sent", "flow-request"])
 def test_any_exhibit_can_be_the_headline(small: Path, tmp_path: Path, headline: str) -> None:
     change(small, "study.toml", 'headline = "success-indication"', f'headline = "{headline}"')

@@ -12,12 +12,13 @@ import pytest
 from conftest import Command
 from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.findings import answer, ordered, variation
+from roamsim.estimates.summaries import worded
 from roamsim.pictures import charts
 from roamsim.pictures.charts import Look, Palette, chart
 from roamsim.storing.manifests import Manifest, PointEntry
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target, numeric
-from roamsim.tables.words import digits, in_words, metric_words, path_words, scale
+from roamsim.tables.words import digits, in_words, metric_words, path_words, scale, varied_unit
 
 LOSS = "link.path.loss.probability"
 
@@ -276,3 +277,23 @@ def test_the_first_screen_of_a_sweep_is_its_answer(roamsim: Command, scenario: P
     # A figure of what does not change says nothing.
     for spec in page_data(page).values():
         assert len({row["mean"] for row in spec["data"]["values"]}) > 1
+
+
+def test_a_table_has_what_was_varied_once_and_in_words() -> None:
+    frame = polars.DataFrame(
+        {
+            "link.path.delay": ["10ms", "20ms"], "link.path.delay_s": [0.01, 0.02], "flow.a.loss_ratio": [0.1, 0.2],
+            "name": ["air", "air"], "data_s": [1.0, 2.0],
+        }
+    )  # fmt: skip
+    assert list(worded("wifi", frame)[0]) == ["path delay", "a loss ratio", "name", "data, s"]
+
+
+def test_a_unit_in_the_name_of_a_key_stands_behind_its_words() -> None:
+    scenario = {"wifi": [{"name": "air"}], "link": [{"name": "a"}, {"name": "b"}]}
+    path = "wifi.air.radio.shadowing_deviation_db"
+    assert path_words(path, scenario) == "radio shadowing deviation of air"
+    assert varied_unit(path, path) == "dB"
+    # A title leaves out the name of what there is one of.
+    assert path_words(path, scenario, brief=True) == "radio shadowing deviation"
+    assert path_words("link.a.delay", scenario, brief=True) == "delay of a"

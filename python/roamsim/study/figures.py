@@ -74,7 +74,9 @@ def _ends(curve: Curve, groups: Iterable[tuple[Curve, list[Row]]]) -> tuple[floa
 
 
 def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChart | altair.FacetChart:
-    """A chart of the rows with 95 % intervals as bands; points over lines of the closed form where there is one.
+    """A chart of the rows with 95 % intervals; points over lines of the closed form where there is one.
+
+    Intervals are bands, and of many series lines at the points.
 
     Where there are no more than two values, intervals are lines, a closed form is a dash, and nothing is joined.
     """
