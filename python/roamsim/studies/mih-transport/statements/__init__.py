@@ -16,6 +16,7 @@ from .congestion import (
     requests_turn_no_later,
 )
 from .round_trip import (
+    acknowledgement_costs_no_delay_without_loss,
     acknowledgement_gains_nothing_when_late,
     as_with_one_retransmission,
     back_off_delays,
@@ -52,6 +53,7 @@ from .udp import (
 )
 
 __all__ = [
+    "acknowledgement_costs_no_delay_without_loss",
     "acknowledgement_gains_nothing_when_late",
     "as_with_one_retransmission",
     "at_most_six",

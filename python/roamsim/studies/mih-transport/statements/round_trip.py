@@ -114,6 +114,18 @@ def _of_regime(
     return {replication: sum(values) / len(values) for replication, values in found.items()}
 
 
+def acknowledgement_costs_no_delay_without_loss(data: Data) -> Finding:
+    """2l."""
+    parts = []
+    for regime in (FIRST, SECOND, THIRD):
+        at: dict[str, Any] = {"kind": "indication", "loss_percent": 0}
+        plain = _of_regime(data, "rtt-plain", "mean_delay_s", regime, transport="UDP", **at)
+        acked = _of_regime(data, "rtt-ack", "mean_delay_s", regime, validity="acked", **at)
+        what = f"RTT from {regime[0]:g} s: delay with MIH ACK over that without"
+        parts.append(within(paired(lambda a, b: b / a, plain, acked), 0.999, 1.001, what))
+    return every(parts)
+
+
 def request_delay_rises_in_first_regime(data: Data) -> Finding:
     """2m."""
     readings = {}
