@@ -11,7 +11,6 @@ from typing import Any
 
 import polars
 import pytest
-import roamsim as package
 from conftest import ROOT, Command, run_command
 from markupsafe import escape
 from roamsim.pictures import course

@@ -14,6 +14,7 @@ from roamsim.statistics import mean
 from roamsim.study import Data
 from roamsim.study.definition import points
 from roamsim.study.judging import Finding
+from roamsim.study.sequences import picture
 from roamsim.theory import mih_handover
 from roamsim.theory.mih_handover import Exchange
 from roamsim.theory.mih_udp import Timing
@@ -38,7 +39,7 @@ def run(loaded: study.Study, *, seed: int = 1, replications: int = 1, **chosen: 
         tables = {
             name: table.filter(table["replication"] == replication).to_dict(as_series=False)
             for name, table in result.tables.items()
-            if name in ("mih_handovers", "flows")
+            if name in ("mih_handovers", "mih_users", "flows")
         }
         rows.append({name: values[0] for name, values in loaded.code.handover(tables).items()})
     return rows
@@ -72,7 +73,7 @@ TO_POS_S = 1e-6 * MESSAGE_US + 0.02 + 2 * 19.84e-6
 
 def test_steps_without_loss_take_what_their_messages_take(loaded: study.Study) -> None:
     result = roamsim.run(FOLDER / "scenarios/walk.toml")
-    tables = {name: result.tables[name].to_dict(as_series=False) for name in ("mih_handovers", "flows")}
+    tables = {name: result.tables[name].to_dict(as_series=False) for name in ("mih_handovers", "mih_users", "flows")}
     row = {name: values[0] for name, values in loaded.code.handover(tables).items()}
     assert row["succeeded"] == 1 and row["lost_packets"] == 0
     assert row["scan_s"] == pytest.approx(0.6, abs=1e-9)
@@ -357,9 +358,55 @@ def test_losses_behind_the_edge_have_the_spread_of_replications(rules: ModuleTyp
     shares = mean([1 + one for one in COMMON_S])
     rows = {"failed": 1, "redirected_s": 26.0}
     data = MadeUp(lambda row: {**rows, "lost_packets": round(100 * (1 + common(row)))}, "edge")
+    # Two packets of 0.5 s in the same second.
+    published = MadeUp(lambda _row: {**rows, "lost_packets": 2}, "edge-published")
+    data._rows |= published._rows
+    data._tables |= published._tables
+    data._labels |= published._labels
     found = rules.all_lost_behind_the_edge(data)
     assert interval(found) == (pytest.approx(shares.low), pytest.approx(shares.high))
     assert found.verdict == "not decidable"
+
+
+def test_losses_of_the_published_stream_count_as_well(rules: ModuleType) -> None:
+    rows = {"failed": 1, "redirected_s": 26.0}
+    data = MadeUp(lambda _row: {**rows, "lost_packets": 100}, "edge")
+    for lost, verdict in ((2, "agrees"), (1, "differs")):
+        published = MadeUp(lambda _row, lost=lost: {**rows, "lost_packets": lost}, "edge-published")
+        data._rows |= published._rows
+        data._tables |= published._tables
+        data._labels |= published._labels
+        assert rules.all_lost_behind_the_edge(data).verdict == verdict
+
+
+def test_late_acknowledgements_are_compared_between_the_timeouts(rules: ModuleType) -> None:
+    late = {"UDP 0.1 s": 2, "UDP 0.3 s": 1}
+    finding = rules.late_invalidated(MadeUp(lambda row: {"late": late.get(row["transport"], 0)}))
+    assert finding.verdict == "agrees"
+    assert finding.decided_by.mean == pytest.approx(1)
+    assert rules.late_invalidated(MadeUp(lambda _row: {"late": 1})).verdict == "differs"
+
+
+def test_an_answer_to_a_request_that_was_given_up_is_late(loaded: study.Study) -> None:
+    # With 0.1 s a request is given up after 0.3 s, and its answer comes after 0.48 s.
+    strict = {**loaded.code.transport("UDP 0.1 s", {}), "handover.walk.acknowledgement.validity": "strict"}
+    tables = roamsim.run(FOLDER / "scenarios/walk.toml", set=strict).tables
+    columns = {name: tables[name].to_dict(as_series=False) for name in ("mih_handovers", "mih_users", "flows")}
+    assert loaded.code.handover(columns)["late"] >= [1]
+
+
+def test_flows_show_what_happens_without_a_message(loaded: study.Study) -> None:
+    shown = {chart.id: picture(loaded, chart, 1) for chart in loaded.sequences}
+    for chart, words in (
+        ("flow-mobile-1", ("Link_Going_Down; scan begins", "scan ends")),
+        ("flow-mobile-2", ("MIH_MN_HO_Commit.confirm",)),
+        ("flow-network-1", ("Link_Going_Down (local)", "scan begins", "scan ends")),
+        ("flow-remote-1", ("Link_Going_Down", "scan begins")),
+        ("flow-mobile-failed", ("Link_Down",)),
+    ):
+        for text in words:
+            assert text in shown[chart], (chart, text)
+    assert "Link_Down" not in shown["flow-mobile-3"]
 
 
 def test_two_that_are_not_decidable_are_not_the_same(rules: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,11 @@ import types
 
 import polars
 import pytest
+import roamsim
 from roamsim import study
 from roamsim.statistics import Estimate
 from roamsim.study.drawings import drawn
+from roamsim.study.judging import Finding
 from roamsim.technologies.dect import mac_states
 from roamsim.theory import dect
 
@@ -199,6 +201,48 @@ def test_a_burst_raises_delays_when_the_whole_interval_of_the_ratio_is_above_one
     assert verdict(0.14, 0.16) == ("not decidable", pytest.approx(1.5))  # 1.5 ± 1.27
     assert verdict(0.149, 0.151) == ("agrees", pytest.approx(1.5))  # 1.5 ± 0.127
     assert verdict(0.049, 0.051) == ("differs", pytest.approx(0.5))
+
+
+def test_the_first_rule_of_the_burst_stands_beside_the_relaxed_one() -> None:
+    rows = [
+        {
+            "arrivals": "Poisson arrivals",
+            "replication": replication,
+            "from_s": part / 2,
+            "segments": 10,
+            "mean_delay_s": in_burst_s if 10 <= part < 20 else 0.1,
+        }
+        for replication, in_burst_s in enumerate((0.249, 0.251))
+        for part in range(40)
+    ]
+    # 2.5 times: above 1, below 3.
+    finding = PUBLISHED.measurement("burst_raises")(Kept(burst=rows))
+    assert (finding.verdict, finding.brief.endswith("by the first rule (3 times): differs")) == ("agrees", True)
+
+
+def test_transfer_across_the_air_takes_two_frames_at_least() -> None:
+    (drawing,) = (one for one in PUBLISHED.drawings if one.id == "burst-air")
+    scenario = PUBLISHED.folder / drawing.scenario
+    figure = PUBLISHED.exhibit("burst_air")(roamsim.run(scenario, set=dict(drawing.set), trace=["packets"]))
+    delays = [mark.frame["v"] for mark in figure.panels[0].marks if mark.kind == "dot"]
+    # 20 fragments over 10 bearers take two frames of 10 ms; in the burst some take many.
+    assert len(delays) == 2
+    assert all(0.02 - 1e-9 <= float(of.min()) <= 0.03 and float(of.max()) > 0.1 for of in delays)
+
+
+def test_an_rto_that_adapts_is_compared_with_one_that_is_held() -> None:
+    def finding(held: tuple[int, ...]) -> Finding:
+        rows = [
+            {"retransmission_timer": timer, "timeouts": count, "measured_s": 1800.0}
+            for timer, counts in (("adapting", (0, 1, 0)), ("held at 2 s", held))
+            for count in counts
+        ]
+        found: Finding = PUBLISHED.measurement("rto_adapts")(Kept(rto=rows))
+        return found
+
+    assert finding((20, 22, 19)).verdict == "agrees"
+    assert finding((0, 1, 0)).verdict == "differs"
+    assert "in 1.5 hours each 1 adapting, 61 held" in finding((20, 22, 19)).measured
 
 
 def test_timeouts_are_told_for_each_receive_window_and_the_verdict_rests_on_it() -> None:

@@ -42,7 +42,7 @@ def topology(result: Result) -> Figure:
     axes.text(5.9, -0.75, "802.16, 64-QAM 3/4, r = 500 m (not to scale)", ha="center", fontsize=8, color=ORANGE)
     places = {
         "AP": ap,
-        "BS": (5.6, 3.2),
+        "BS": (ap[0], ap[1] + 0.62),
         "router": (7.4, 2.2),
         "PoS1": (9.2, 3.6),
         "PoS2": (9.2, 2.2),

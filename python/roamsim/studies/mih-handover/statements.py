@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -19,7 +20,7 @@ from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Share
 from roamsim.study.judging import Finding, Value, either, every, follows, positive, rises, value_of, within, yes
 
-from .study import EDGE_S, SCAN_S, STARTS, TCPS, UDP_TIMEOUTS_S
+from .study import EDGE_S, INTERVAL_S, SCAN_S, STARTS, TCPS, UDP_TIMEOUTS_S
 
 UDPS = tuple(UDP_TIMEOUTS_S)
 TRANSPORTS = (*UDPS, *TCPS)
@@ -121,6 +122,17 @@ def more_fail_over_udp(data: Data, start: str = MOBILE) -> Finding:
     return Finding(finding.verdict, text, (*shares, *finding.values), finding.decided_by)
 
 
+def late_invalidated(data: Data, start: str = MOBILE) -> Finding:
+    """ACKs and responses that come for what was given up, with the shorter timeout less with the longer."""
+    short, long = UDPS
+    by = longer(data, "late", {"start": start, "transport": short}, {"start": start, "transport": long})
+    finding = positive(by, "ACKs and responses ignored as late a handover, timeout 0.1 s less 0.3 s")
+    each = {name: statistics.sum_of_means(terms(data, "late", start=start, transport=name)) for name in (short, long)}
+    values = tuple(value_of(f"late a handover, {name}", estimate) for name, estimate in each.items())
+    words = "; ".join(f"{value.what}: {value}" for value in values)
+    return replace(finding, measured=f"{finding.measured}; {words}", values=(*values, *finding.values))
+
+
 # 3. How long they take
 
 
@@ -212,6 +224,7 @@ TRENDS: dict[str, Callable[[Data, str], Finding]] = {
     "2a": given_up_over_udp,
     "2b": out_of_time_over_tcp,
     "2c": more_fail_over_udp,
+    "2d": late_invalidated,
     "3a": successes_longer_over_tcp,
     "3b": all_longer_over_udp,
     "4a": scan_stays,
@@ -283,12 +296,16 @@ def application_loses(data: Data) -> Finding:
 def all_lost_behind_the_edge(data: Data) -> Finding:
     """How long the stream was lost, beside the time from the edge to the end of the redirection."""
 
-    def share(row: Mapping[str, Any]) -> float | None:
-        return PACKETS_S * row["lost_packets"] / (row["redirected_s"] - EDGE_S) if row["failed"] else None
+    def judged(experiment: str, interval_s: float, what: str) -> Finding:
+        def share(row: Mapping[str, Any]) -> float | None:
+            return interval_s * row["lost_packets"] / (row["redirected_s"] - EDGE_S) if row["failed"] else None
 
-    return within(
-        data.together("edge", share),
-        0.95,
-        1.05,
-        "time of lost packets over time from the edge to the redirection's end",
+        what = f"time of lost packets over time from the edge to the redirection's end, {what}"
+        return within(data.together(experiment, share), 0.95, 1.05, what)
+
+    return every(
+        [
+            judged("edge", PACKETS_S, "too late, a packet each 10 ms"),
+            judged("edge-published", INTERVAL_S, "factor 1.5, a packet each 0.5 s"),
+        ]
     )

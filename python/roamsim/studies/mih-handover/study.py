@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from roamsim import statistics
+from roamsim.pictures.sequence import Packet
 from roamsim.study import Check, Data
 from roamsim.theory import mih_handover, mih_tcp
 from roamsim.theory.mih_handover import Chain, Exchange
@@ -164,7 +165,8 @@ def phase(number: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
 
 def flow(values: Mapping[str, Any]) -> dict[str, Any]:
     """The start of a chart."""
-    return start(values["piece"]["start"], {}) | transport("UDP 0.3 s", {})
+    lost = loss(100, {}) if values["piece"].get("lost") else {}
+    return start(values["piece"]["start"], {}) | transport("UDP 0.3 s", {}) | lost
 
 
 # Measurements -----------------------------------------------------------------------------------------------------
@@ -210,6 +212,7 @@ def handover(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, lis
             **steps,
             "signalling_s": steps["notice_s"] + steps["availability_s"] + steps["request_s"],
             "redirected_s": times.get("redirected_s", nan),
+            "late": sum(tables["mih_users"]["late"]),
             "lost_packets": int(flows["lost_packets"][stream]),
         }.items()
     }
@@ -436,6 +439,36 @@ def _of_point(data: Data, start_name: str, name: str, percent: float, base_s: fl
 
 
 # Sequence charts --------------------------------------------------------------------------------------------------
+
+
+def flow_marks(values: Mapping[str, Any], packets: Sequence[Packet]) -> list[tuple[str, float, str]]:
+    """What happens between the messages of a chart: the link's events, the scan, and the primitive that confirms."""
+
+    def sent_s(label: str, source: str) -> list[float]:
+        return [one.sent_s for one in packets if (one.label, one.source) == (label, source)]
+
+    def received_s(label: str, destination: str) -> list[float]:
+        found = [one.received_s for one in packets if (one.label, one.destination) == (label, destination)]
+        return [time_s for time_s in found if time_s is not None]
+
+    found: list[tuple[str, float, str]] = []
+    queried = sent_s("MN_HO_Candidate_Query.request", "mn")
+    if queried:
+        # The MN scans from the event on, and asks when it has scanned.
+        begun_s = queried[0] - SCAN_S
+        found += [("mn", begun_s, "Link_Going_Down; scan begins"), ("mn", queried[0], "scan ends")]
+    if STARTS[values["piece"]["start"]][1] == "remote":
+        found += [("mn", at_s, "Link_Going_Down") for at_s in sent_s("Link_Going_Down.indication", "mn")[:1]]
+    elif values["piece"]["start"] != "mobile":
+        asked = sent_s("N2N_HO_Query_Resources.request", "pos-1")[:1]
+        found += [("pos-1", at_s, "Link_Going_Down (local)") for at_s in asked]
+    for at_s in received_s("Net_HO_Candidate_Query.request", "mn")[:1]:
+        found += [("mn", at_s, "scan begins"), ("mn", at_s + SCAN_S, "scan ends")]
+    found += [("mn", t, "MIH_MN_HO_Commit.confirm") for t in received_s("MN_HO_Commit.response", "mn")[:1]]
+    if values["piece"].get("lost"):
+        found += [("mn", one.sent_s, "Link_Down") for one in packets if one.label == "redirect"]
+    return found
+
 
 MIH_MESSAGE = re.compile(r"(?P<ack>ACK of )?MIH_(?P<name>\w+)\.(?P<opcode>\w+) tid (?P<tid>\d+)")
 

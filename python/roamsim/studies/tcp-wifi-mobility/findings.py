@@ -13,7 +13,7 @@ from typing import Any
 
 from roamsim import statistics
 from roamsim.statistics import Estimate
-from roamsim.study.data import Data
+from roamsim.study.data import Data, Share
 from roamsim.study.judging import Finding, either, every, positive, within
 
 VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
@@ -37,9 +37,9 @@ class Runs:
     experiment: str = "standing"
     at: Mapping[str, Any] = field(default_factory=dict)
 
-    def count(self, column: str, **where: Any) -> int:
-        """The sum of a count over the replications of one point."""
-        return int(sum(self.data.samples(self.experiment, column, **self.at, **where)))
+    def share(self, of: str, trials: str, **where: Any) -> Estimate:
+        """What counted trials have of something, over replications and all points that are chosen."""
+        return statistics.share(*self.data.counts(self.experiment, Share(of, trials), **self.at, **where))
 
     def labels(self, dimension: str) -> Sequence[Any]:
         """The values that a dimension takes."""
@@ -137,8 +137,7 @@ def no_need_of_retransmissions(runs: Runs) -> Finding:
     findings = []
     for metres in DISTANCES_M:
         at = {"distance_m": metres, "retransmissions": THREE}
-        attempts, failed = (runs.count(column, **at) for column in ("attempts", "failed_attempts"))
-        share = statistics.share([failed], [attempts]).scaled(100)
+        share = runs.share("failed_attempts", "attempts", **at).scaled(100)
         findings.append(within(share, 0, FEW_FAIL, f"attempts of BS1 that fail (%), {metres} m"))
     return every(findings)
 

@@ -1,4 +1,4 @@
-"""The network (figure 1), the protocols of its nodes (figure 2), and a TDMA frame with a connection's bearers."""
+"""The network (figure 1), the protocols of its nodes (figure 2), and a frame with the bearers of a connection."""
 
 from __future__ import annotations
 
