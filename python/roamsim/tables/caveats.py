@@ -77,7 +77,7 @@ def failed(ended: Iterable[str | None] | Mapping[str | None, int]) -> str:
 
 
 def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
-    """A sentence for each table with connections that failed, handovers that never began, nodes that never registered."""
+    """A sentence for each table: connections that failed, handovers that never began, nodes that never registered."""
     found = _never_began(tables) | _never_registered(tables)
     for table in ("flows", "signalling"):
         if table not in tables or "connection" not in schema(tables, table):
