@@ -211,7 +211,7 @@ fn a_file_of_motion_becomes_part_of_the_scenario() {
 fn a_walk_with_heights_is_read_where_its_dimensions_are_known() {
     let with = |motion: &str| {
         let linear = "position = { x = \"0m\", y = \"0m\" }\nmotion = { kind = \"linear\", to = { x = \"100m\", y = \"0m\" }, speed = \"10m/s\" }";
-        walk("80m", "20m").replace(linear, motion)
+        walk("200m", "20m").replace(linear, motion)
     };
     // As three waypoints with heights, and as four without, times rise.
     let content = "content = \"0 0 0 1.5 5 50 60 1.5 70 100 80 1.5\"";
@@ -245,7 +245,7 @@ fn a_walk_that_begins_behind_the_end_is_warned_of() {
         "$node_(0) set X_ 0\\n$node_(0) set Y_ 0\\n$ns_ at 28800 \\\"$node_(0) setdest 100 0 10\\\"";
     for (kind, content) in [("setdest", setdest), ("bonnmotion", "28800 0 0 28810 100 0")] {
         let motion = format!("motion = {{ kind = \"{kind}\", node = 0, content = \"{content}\" }}");
-        let text = walk("80m", "20m").replace(linear, &motion);
+        let text = walk("200m", "20m").replace(linear, &motion);
         let scenario = Scenario::parse(&text, "x", Format::Toml, &[])
             .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
         let warnings = scenario.warnings.concat();

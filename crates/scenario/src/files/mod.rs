@@ -63,9 +63,13 @@ impl Folder {
             match (&found, folder) {
                 (Ok(found), Ok(folder)) => found.starts_with(folder),
                 // What is not there is told so where its path does not lead out.
-                (Err(_), _) => Path::new(name)
-                    .components()
-                    .all(|part| matches!(part, Component::Normal(_) | Component::CurDir)),
+                (Err(_), _) => std::path::absolute(&path)
+                    .ok()
+                    .zip(std::path::absolute(Path::new(".").join(&self.path)).ok())
+                    .is_some_and(|(path, folder)| {
+                        let normal = |part| matches!(part, Component::Normal(_));
+                        path.strip_prefix(folder).is_ok_and(|rest| rest.components().all(normal))
+                    }),
                 (Ok(_), Err(_)) => false,
             }
         };
@@ -580,7 +584,9 @@ mod tests {
             assert_eq!(folder.find(name, true).is_ok(), there, "{name}");
             assert_eq!(Folder { outside: true, ..folder.clone() }.find(name, false).is_ok(), there, "{name}");
         }
-        assert!(folder.find("nothing", false).expect_err("none").0.contains("there is no file"));
+        for name in ["nothing", "./nothing", &absolute("inside/nothing")] {
+            assert!(folder.find(name, false).expect_err(name).0.contains("there is no file"), "{name}");
+        }
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("../secret", inside.join("link")).expect("a link");
