@@ -188,3 +188,16 @@ def test_exhibits_carry_the_caption_of_the_publication_and_grey_is_ours(small: P
     grey = specification(figure, outcome.figures[figure.id])["layer"][0]
     assert grey["data"]["values"] == [{"start": 25.0, "end": 50.0}]
     assert beyond(replace(figure, published_x=[0, 50]), outcome.figures[figure.id]) == []
+
+
+def test_labels_that_the_other_experiment_does_not_have_are_refused(small: Path) -> None:
+    with (small / "study.toml").open("a") as definition:
+        definition.write(
+            '[[experiment]]\nid = "one"\ntitle = "One kind"\nscenario = "two-nodes.toml"\ndimensions = ["loss"]\n'
+        )
+    part = (
+        'measured = { experiment = "lossy", column = "success_rate", where = { kind = "request", loss = 0.0 }, '
+        'less = { experiment = "one" }, within = [0, 0] }'
+    )
+    message = "statement 1: experiment one has no dimension 'kind'"
+    refused(small, "statements.toml", 'function = "all_arrive"\n', f"{part}\n", message)

@@ -114,7 +114,7 @@ def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
         known(where, experiment, [*cell.where, *names])
         if cell.beside:
             other = dict(cell.beside[1])
-            known(where, str(other.pop("experiment", experiment)), other)
+            known(where, str(other.pop("experiment", experiment)), {**cell.where, **other})
 
     for statement in study.statements:
         for name in statement.readings_by:

@@ -20,23 +20,32 @@ POLICIES = ("acked", "strict", "open")
 
 
 def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) -> Finding:
-    """Where a curve has its peak; it must rise to it and fall behind it, the intervals apart.
+    """Whether a curve has its peak between two places: it rises to it and falls behind it, the intervals apart.
 
-    A curve that is highest at its end does not fall.
+    It differs where it is higher outside, or no lower at its ends, with intervals apart.
     """
     present = {at: e for at, e in curve.items() if e.samples > 1}
-    if len(present) < 3:
+    inside = {at: e for at, e in present.items() if low <= at <= high}
+    if len(present) < 3 or not inside:
         return Finding("not decidable", f"{what}: values are missing")
-    at = max(present, key=lambda x: present[x].mean)
-    first, last = present[min(present)], present[max(present)]
-    text = f"{what} is highest at {at:g} ({with_interval(present[at])}), {with_interval(last)} at {max(present):g}"
-    top, end = value_of(f"{what}, highest at {at:g}", present[at]), value_of(f"{what}, at {max(present):g}", last)
-    if at == max(present):
-        return Finding("differs", text, (top, end), top, replications=present[at].samples)
-    if last.high < present[at].low and (first.high < present[at].low or not low <= at <= high):
-        return replace(yes(low <= at <= high, text, top, end), replications=present[at].samples)
-    needed = replications_needed(present[at].samples, max(apart(last, present[at]), apart(first, present[at])))
-    return Finding("not decidable", text, (top, end), top, replications=present[at].samples, needed=needed)
+    at = max(inside, key=lambda x: inside[x].mean)
+    top, samples = inside[at], inside[at].samples
+    beyond = max((x for x in present if x not in inside), key=lambda x: present[x].mean)
+    ends = present[min(present)], present[max(present)]
+    highest = at if top.mean >= present[beyond].mean else beyond
+    text = (
+        f"{what} is highest at {highest:g} ({with_interval(present[highest])}), "
+        f"{with_interval(ends[1])} at {max(present):g}"
+    )
+    deciding = value_of(f"{what}, highest at {highest:g}", present[highest])
+    values = deciding, value_of(f"{what}, at {max(present):g}", ends[1])
+    if present[beyond].low > top.high:
+        return replace(yes(False, text, *values), replications=samples)
+    if highest == at and all(end.high < top.low for end in ends):
+        return replace(yes(True, text, *values), replications=samples)
+    outside = apart(top, present[beyond]) if highest == beyond else max(apart(end, top) for end in ends)
+    needed = replications_needed(samples, outside)
+    return Finding("not decidable", text, values, deciding, replications=samples, needed=needed)
 
 
 #: The losses that the publication shows; figures go further, for what turns beyond them.
