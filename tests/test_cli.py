@@ -232,6 +232,10 @@ def test_explain(roamsim: Command) -> None:
     assert "8 * delivered_bytes" in done
     assert roamsim("explain", "goodput_bps").stdout == done
     assert "did you mean goodput_bps" in roamsim("explain", "godput_bps", code=2).stderr
+    unknown = roamsim("explain", "nonsense", code=2).stderr
+    assert "nothing in the results is called 'nonsense'; `roamsim explain` lists all of them" in unknown
+    assert "did you mean mean_delay_s" in roamsim("explain", "mean_delay", code=2).stderr
+    assert "flows has no column 'xyz'; it has " in roamsim("explain", "flows.xyz", code=2).stderr
     assert "success_rate" in roamsim("explain").stdout
 
 

@@ -272,3 +272,34 @@ def test_a_long_time_sequence_chart_opens_around_the_first_loss(roamsim: Command
     assert note.startswith("From 238 ms to ") and note.endswith(" of 59.99 s, where no time is chosen.")
     begin, end, note = drawn(Part(start_s=0.0))
     assert (end > 59.0, note) == (True, "")
+
+
+def test_a_flow_is_chosen_of_messages_and_metrics_too(roamsim: Command, tmp_path: Path) -> None:
+    text = """
+[scenario]
+name = "Two calls"
+duration = "2s"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "1Mb/s"
+delay = "10ms"
+"""
+    call = 'from = "a"\nto = "b"\ntransport = { protocol = "udp" }\napplication = { kind = "poisson", packet_size = "100B", mean_interval = "20ms" }'
+    (tmp_path / "calls.toml").write_text(text + "".join(f'[[flow]]\nname = "{n}"\n{call}\n' for n in ("one", "two")))
+    roamsim("run", "calls.toml", "--trace", "messages", "--parquet", "out")
+    for what in ("messages", "flows.mean_delay_s"):
+        roamsim("plot", "out", "--what", what, "--flow", "two", "--out", "two.svg")
+        roamsim("plot", "out", "--what", what, "--out", "both.svg")
+        drawn, both = ((tmp_path / name).read_text() for name in ("two.svg", "both.svg"))
+        assert drawn != both
+        assert (
+            "messages has no row of 'three'; there are one, two"
+            in roamsim("plot", "out", "--what", "messages", "--flow", "three", code=2).stderr
+        )
+        timed = roamsim("plot", "out", "--what", what, "--from", "1s", code=2).stderr
+        assert f"{what} is not drawn over time, so that no part of the time can be chosen" in timed

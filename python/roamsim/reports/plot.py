@@ -107,12 +107,31 @@ def write(results: Results, what: str, target: Path, asked: Figured | None = Non
     asked = asked or Figured()
     results.tell_unfinished()
     results = chosen(results, asked.where)
+    if "." in what or what in DISTRIBUTIONS:
+        if asked.part.flow is not None:
+            results = _of_flow(results, what.partition(".")[0], asked.part.flow)
+        if (asked.part.start_s, asked.part.end_s) != (None, None):
+            raise UsageError(
+                f"{what} is not drawn over time, so that no part of the time can be chosen; draw a trace, "
+                "such as cwnd"
+            )
     check_file(target)
-    if asked.part != ALL and ("." in what or what in DISTRIBUTIONS):
-        raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
     if asked.against is not None and "." not in what:
         raise UsageError(f"one metric is drawn against another, as in --what flows.goodput_bps; {what} is none")
     return write_aside(target, lambda aside: save(results, what, aside, target.suffix, asked), follow=follow)
+
+
+def _of_flow(results: Results, table: str, flow: str) -> Results:
+    """The results with the rows of one flow in a table that is drawn."""
+    if table not in results:
+        return results
+    if "name" not in results.schema(table):
+        raise UsageError(f"rows of {table} have no names, so that no flow can be chosen of them")
+    mine = results[table].filter(name=flow)
+    if not mine.height:
+        there = results[table]["name"].unique(maintain_order=True).to_list()
+        raise UsageError(f"{table} has no row of {flow!r}; there are {', '.join(map(str, there)) or 'none'}")
+    return Results(results.path, results.manifest, {**results.tables, table: mine}, results.made)
 
 
 def _require_ending(target: Path) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from roamsim._roamsim import Scenario
 
 
+#: How alike names are of which one may be meant (chosen: `nonsense` is not `confidence`, at 0.56).
+NEAR = 0.7
+
 #: What stands behind a metric whose index of fairness over the rows of a run is asked for.
 JAIN = ":jain"
 
@@ -211,8 +214,11 @@ def explain(name: str) -> list[Metric]:
     if not found:
         table, _, column = wanted.partition(".")
         found = [m for m in metrics() if m.table == "run" and table in table_meanings() and m.column == column]
+        if not found and column and table in table_meanings():
+            there = [m.column for m in metrics() if m.table == table]
+            raise UsageError(f"{table} has no column {column!r}; it has {', '.join(there)}")
     if not found:
-        raise UsageError(f"there is no metric {name!r}{did_you_mean(wanted, _names())}")
+        raise UsageError(f"nothing in the results is called {name!r}{did_you_mean(wanted, _names())}")
     return found
 
 
@@ -345,7 +351,9 @@ def _keys(table: str) -> tuple[str, ...]:
 
 def did_you_mean(wanted: str, names: list[str]) -> str:
     """The end of an error: the nearest of the names that there are."""
-    close = difflib.get_close_matches(wanted, names, n=9, cutoff=0.5)
+    parts = [name for name in names if len(wanted) > 2 and wanted.lower() in name]
+    close = [*sorted(parts, key=len), *difflib.get_close_matches(wanted, names, n=9, cutoff=NEAR)]
+    close = list(dict.fromkeys(close))
     # `flows.goodput_bps` beside `goodput_bps` says nothing new.
     near = [name for name in close if not any(name.endswith(f".{other}") for other in close)][:3]
     return f"; did you mean {' or '.join(near)}?" if near else "; `roamsim explain` lists all of them"
