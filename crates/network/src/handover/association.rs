@@ -45,6 +45,8 @@ struct Heard {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Association {
     cells: Vec<Option<Heard>>,
+    /// The best of them.
+    best: Option<usize>,
     current: Option<usize>,
     hysteresis: f64,
     uses: Uses,
@@ -55,7 +57,8 @@ pub struct Association {
 impl Association {
     /// A station of so many cells that has heard nothing yet.
     pub fn new(cells: usize, hysteresis: f64, uses: Uses) -> Association {
-        Association { cells: vec![None; cells], current: None, hysteresis, uses, barred: vec![false; cells] }
+        let (heard, barred) = (vec![None; cells], vec![false; cells]);
+        Association { cells: heard, best: None, current: None, hysteresis, uses, barred }
     }
 
     /// Whether it uses one cell at a time.
@@ -73,15 +76,14 @@ impl Association {
         let mut changes = Vec::new();
         match event {
             LinkEvent::Detected { quality } => {
-                self.cells[cell] = Some(Heard { quality, going_down: false });
+                self.hear(cell, Some(Heard { quality, going_down: false }));
                 if self.uses == Uses::All && !self.barred[cell] {
                     changes.push(Change::Associate(cell));
                 }
             }
             LinkEvent::ParametersReport { quality } => {
-                if let Some(heard) = &mut self.cells[cell] {
-                    heard.quality = quality;
-                }
+                let heard = self.cells[cell].map(|heard| Heard { quality, ..heard });
+                self.hear(cell, heard);
             }
             LinkEvent::GoingDown { .. } | LinkEvent::Rollback => {
                 if let Some(heard) = &mut self.cells[cell] {
@@ -89,7 +91,7 @@ impl Association {
                 }
                 return changes;
             }
-            LinkEvent::Down(_) | LinkEvent::Lost => self.cells[cell] = None,
+            LinkEvent::Down(_) | LinkEvent::Lost => self.hear(cell, None),
             LinkEvent::GoingDownAgain { .. }
             | LinkEvent::Up
             | LinkEvent::ErrorReport { .. }
@@ -144,10 +146,35 @@ impl Association {
         best.map(|(cell, _)| cell)
     }
 
+    /// What is heard of a cell has changed. All are looked at only where the best has become worse.
+    fn hear(&mut self, cell: usize, heard: Option<Heard>) {
+        let score = |heard: Option<Heard>| heard.map(|heard| heard.quality.score());
+        let before = std::mem::replace(&mut self.cells[cell], heard);
+        let order = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            _ => a.is_some().cmp(&b.is_some()),
+        };
+        match self.best {
+            Some(best) if best == cell => {
+                if order(score(heard), score(before)).is_lt() {
+                    self.best = self.best(|_| true);
+                }
+            }
+            // Of equally good ones the first.
+            best => {
+                let other = best.and_then(|best| score(self.cells[best]));
+                let order = order(score(heard), other).then(best.cmp(&Some(cell)));
+                if heard.is_some() && order.is_gt() {
+                    self.best = Some(cell);
+                }
+            }
+        }
+    }
+
     /// The cell that the station should be in.
     fn wanted(&self) -> Option<usize> {
         let score = |cell: usize| self.quality(cell).map(Quality::score);
-        let best = self.best(|_| true).and_then(|cell| Some((score(cell)?, cell)))?;
+        let best = self.best.and_then(|cell| Some((score(cell)?, cell)))?;
         match self.current.and_then(|current| Some((score(current)?, current))) {
             Some((own_score, own)) if best.0 - self.hysteresis <= own_score => Some(own),
             _ => Some(best.1),

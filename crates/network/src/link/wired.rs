@@ -313,7 +313,7 @@ impl Link for Wire {
     }
 
     fn waiting_packets(&self, _from: Attachment, now: Time) -> usize {
-        self.ahead(now).packets
+        self.rest.backlog.waiting_at(now)
     }
 
     /// One direction: its sender and its receiver.

@@ -206,6 +206,14 @@ impl<Of: Copy + Default + PartialEq> Backlog<Of> {
         (self.first.packets + self.packets_behind) as usize
     }
 
+    /// How many wait at an instant, after which nothing was admitted yet. Only those are looked at whose service has begun since the last
+    /// was.
+    pub fn waiting_at(&self, now: Time) -> usize {
+        let runs = std::iter::once(&self.first).chain(&self.behind);
+        let begun: u64 = runs.map(|run| run.begun(now)).take_while(|&begun| begun > 0).sum();
+        (self.first.packets + self.packets_behind - begun) as usize
+    }
+
     /// What lies ahead of `now`, of those that `is_of` names, before a transmitter that is busy until then.
     pub fn ahead(&self, now: Time, busy_until: Time, is_of: impl Fn(Of) -> bool) -> Ahead {
         let mut ahead = Ahead { packets: 0, waiting: Span::ZERO, busy: Span::ZERO };
@@ -349,6 +357,7 @@ mod tests {
                 // Before the arithmetic has gone on to now, too.
                 steps.serve(now);
                 prop_assert_eq!(transmitter.ahead(now, |()| true).packets, steps.queue.length().packets);
+                prop_assert_eq!(transmitter.backlog.waiting_at(now), steps.queue.length().packets);
                 let service = transmitter.book(now, bytes, ());
                 let taken = steps.arrive(now, Packet { id: PacketId(id as u64), ..datagram(bytes) });
                 prop_assert_eq!(service.is_some(), taken);

@@ -11,12 +11,19 @@ pub(super) struct Paths {
     pub(super) locals: Vec<Address>,
     pub(super) remotes: Vec<Address>,
     primary: usize,
+    any_removed: bool,
 }
 
 impl Paths {
     /// Every pair of a local and a remote address; the primary one is that of the first two.
     pub(super) fn new(config: &Config, locals: &[Address], remotes: &[Address]) -> Paths {
-        let mut paths = Paths { all: Vec::new(), locals: unique(locals), remotes: Vec::new(), primary: 0 };
+        let mut paths = Paths {
+            all: Vec::new(),
+            locals: unique(locals),
+            remotes: Vec::new(),
+            primary: 0,
+            any_removed: false,
+        };
         for remote in unique(remotes) {
             paths.add_remote(config, remote);
         }
@@ -50,11 +57,13 @@ impl Paths {
         }
     }
 
+    /// One of its addresses was not there: the path is new, or comes back to its place.
     fn add(&mut self, config: &Config, path: Path) {
         let fresh = PathState::new(config, path);
-        match self.all.iter().position(|state| state.path == path) {
-            Some(place) if self.all[place].removed => self.all[place] = fresh,
-            Some(_) => {}
+        let removed =
+            self.any_removed.then(|| self.all.iter().position(|state| state.path == path)).flatten();
+        match removed {
+            Some(place) => self.all[place] = fresh,
             None => self.all.push(fresh),
         }
     }
@@ -77,6 +86,7 @@ impl Paths {
         for (place, state) in self.all.iter_mut().enumerate() {
             if !state.removed && gone(state.path) {
                 state.removed = true;
+                self.any_removed = true;
                 state.stop();
                 places.push(place);
             }
