@@ -37,9 +37,11 @@ class Source(NamedTuple):
     allow_files_outside: bool = False
 
 
+_Unread = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any]
+
 #: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, one loaded before, or
 #: one that was read.
-ScenarioLike = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any] | Source
+ScenarioLike = _Unread | Source
 
 #: (path, value as TOML) pairs.
 Overrides = list[tuple[str, str]]
@@ -120,7 +122,7 @@ def source(scenario: ScenarioLike, *, allow_files_outside: bool = False) -> Sour
     return read._replace(allow_files_outside=read.allow_files_outside or allow_files_outside)
 
 
-def _source(scenario: ScenarioLike) -> Source:
+def _source(scenario: _Unread) -> Source:
     if isinstance(scenario, Scenario):
         return Source(scenario.written, scenario.name, True, scenario.folder, scenario.allows_files_outside)
     if isinstance(scenario, Mapping | TypedScenario):
