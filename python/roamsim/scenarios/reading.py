@@ -38,9 +38,11 @@ class Source(NamedTuple):
     allow_files_outside: bool = False
 
 
+_Unread = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any]
+
 #: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, one loaded before, or
 #: one that was read.
-ScenarioLike = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any] | Source
+ScenarioLike = _Unread | Source
 
 #: (path, value as TOML) pairs.
 Overrides = list[tuple[str, str]]
@@ -102,14 +104,6 @@ def parse(
     return parse_source(source(scenario, allow_files_outside=allow_files_outside), replaced, color=color)
 
 
-def _again(text: str, name: str) -> Scenario:
-    return Scenario.parse(text, name=name, format="json")
-
-
-# Pickles and copies of a scenario are read anew from its text.
-copyreg.pickle(Scenario, lambda scenario: (_again, (scenario.written, scenario.name)))
-
-
 def parse_source(read: Source, replaced: Overrides, *, color: bool = False) -> Scenario:
     """`parse` for what `source` gave."""
     return Scenario.parse(
@@ -123,15 +117,17 @@ def parse_source(read: Source, replaced: Overrides, *, color: bool = False) -> S
     )
 
 
+# Pickles and copies of a scenario are read again from its text.
+copyreg.pickle(Scenario, lambda scenario: (parse_source, (_source(scenario), [])))
+
+
 def source(scenario: ScenarioLike, *, allow_files_outside: bool = False) -> Source:
     """Reads the text of a scenario; standard input can be read once."""
-    read = _source(scenario)
+    read = scenario if isinstance(scenario, Source) else _source(scenario)
     return read._replace(allow_files_outside=read.allow_files_outside or allow_files_outside)
 
 
-def _source(scenario: ScenarioLike) -> Source:
-    if isinstance(scenario, Source):
-        return scenario
+def _source(scenario: _Unread) -> Source:
     if isinstance(scenario, Scenario):
         return Source(scenario.written, scenario.name, True, scenario.folder, scenario.allows_files_outside)
     if isinstance(scenario, Mapping | TypedScenario):
