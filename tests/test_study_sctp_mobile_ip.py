@@ -269,9 +269,9 @@ def test_one_cell_of_thirty_that_is_below_by_chance_decides_nothing(loaded: stud
         finding = rules.sctp_over_reno(rows_as_data("flows", rows, {}), "bandwidths")
         return str(finding.verdict)
 
-    # 10 ± 2.5 segments by itself (t of 2 degrees 4.30, deviation 1), but t for thirty together is 34.6: 10 ± 20.
+    # By itself 10 ± 4.303 / sqrt(3) = 2.5 segments (t of 2 degrees, deviation 1); for thirty together t is 24.46: 10 ± 14.
     assert verdict(9, 10, 11) == "not decidable"
-    # 10 ± 2.0 for all together.
+    # A deviation of 0.1: 10 ± 1.4 for all together.
     assert verdict(9.9, 10, 10.1) == "differs"
 
 
