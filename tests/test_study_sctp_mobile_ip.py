@@ -252,6 +252,29 @@ def test_small_gains_are_judged_by_the_rule_of_large_ones(loaded: study.Study) -
     assert [judged(gain) for gain in (0.09, 0.05, 0.15)] == ["agrees", "differs", "differs"]
 
 
+def test_one_cell_of_thirty_that_is_below_by_chance_decides_nothing(loaded: study.Study) -> None:
+    rules = sys.modules[loaded.measurement("reno_waits").__module__]
+    cells = [(wire, radio) for wire in (28.8, 54.0, 200.0, 500.0, 1000.0, 1500.0) for radio in range(5)]
+
+    def verdict(*behind: float) -> str:
+        rows = [
+            {"protocol": p, "wireline_kbps": w, "radio_kbps": x, "replication": r, "delivered_bytes": received}
+            for w, x in cells
+            for r in range(3)
+            for p, received in (
+                ("TCP Reno", 1e6),
+                ("SCTP", 1e6 - 1000 * behind[r] if (w, x) == (28.8, 0) else 1.1e6),
+            )
+        ]
+        finding = rules.sctp_over_reno(rows_as_data("flows", rows, {}), "bandwidths")
+        return str(finding.verdict)
+
+    # By itself 10 ± 4.303 / sqrt(3) = 2.5 segments (t of 2 degrees, deviation 1); for thirty together t is 24.46: 10 ± 14.
+    assert verdict(9, 10, 11) == "not decidable"
+    # A deviation of 0.1: 10 ± 1.4 for all together.
+    assert verdict(9.9, 10, 10.1) == "differs"
+
+
 def test_levels_are_judged_cell_by_cell(loaded: study.Study) -> None:
     levels = module_of(loaded, "levels_by_cell")
     # Ours is the published level, but twice that of Reno at 28.8 and 150 kb/s, with no spread.
