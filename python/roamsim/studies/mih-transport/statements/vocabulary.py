@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from roamsim.statistics import Estimate
 from roamsim.study.judging import Finding, apart, replications_needed, value_of, with_interval, yes
-from roamsim.theory.mih_udp import Validity
 
 UDP = "without MIH ACK"
 FAST, SLOW = "MIH ACK, 0.1 s", "MIH ACK, 0.3 s"
@@ -17,7 +16,7 @@ SIZES = (100, 500)
 
 
 #: The policies by which a requester may accept.
-POLICIES: tuple[Validity, ...] = ("acked", "strict", "open")
+POLICIES = ("acked", "strict", "open")
 
 
 def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) -> Finding:
