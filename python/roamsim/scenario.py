@@ -893,6 +893,8 @@ class RedQueue(Table):
             0.002.
         gentle: Whether the probability grows on to one at twice `max_threshold`, and is not one at once. Default:
             Floyd, "Recommendation on using the gentle variant of RED", 2000. Without it: true.
+        spare_single_packet: Whether no arrival is dropped or marked by the mean while no more than one packet
+            waits, as in ns-2 and ns-3. Default: no, Floyd and Jacobson 1993, figure 2. Without it: false.
         idle_packet_size: The packets by which the mean decays while nothing waits. Default: ns-2's. Without it:
             "500B".
         ecn: Whether packets of transports with ECN are marked instead of dropped, below `max_threshold` (RFC 3168
@@ -908,6 +910,7 @@ class RedQueue(Table):
     adaptive: bool | None = None
     weight: Probability | None = None
     gentle: bool | None = None
+    spare_single_packet: bool | None = None
     idle_packet_size: Size | None = None
     ecn: bool | None = None
 
@@ -1087,8 +1090,8 @@ class Wifi(Table):
         rate_control: How the rate of data frames adapts. Left out: it is fixed.
         preamble: The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE
             802.11-2007 section 18.2.2). Without it: "long".
-        slot_time: The slot time of 802.11g. Left out: the short one, which a cell without stations of 802.11b has
-            (IEEE 802.11-2007 section 19.4.4); 802.11b knows only the long one.
+        slot_time: The slot time of 802.11g. Left out: short, but long with `protection`, since stations of 802.11b
+            know only the long one (IEEE 802.11-2007 sections 7.3.1.4 and 19.4.4).
         cw_min: The contention window of the backoff at first, in slots: a power of two less one. Left out: aCWmin,
             31 in 802.11b, 15 in 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
         cw_max: The largest contention window, which doubles with each failed attempt. Default: aCWmax (IEEE
@@ -1363,8 +1366,9 @@ class Radio(Table):
             other, whatever their powers.
         reception: What decides whether a frame is understood. Default chosen: its power alone, by
             `reception_threshold`.
-        radius: The distance up to which frames are understood, as far as shadowing lets them: sets
-            `reception_threshold`.
+        radius: The distance up to which frames at `rate` are understood, as far as shadowing lets them: sets
+            `reception_threshold`. With `rate_control` slower frames reach farther, as the sensitivities of their
+            rates say, and so does the cell.
         reception_threshold: The power from which on a frame is understood. Left out: the sensitivity that the
             standard asks for at `rate` (IEEE 802.11-2007 table 17-13; -80 dBm up to 2 Mb/s: section 15.4.8.1; -76
             dBm above: section 18.4.8.1).
@@ -2689,6 +2693,11 @@ class TcpTransport(Table):
             false, which goes with `delayed_ack = false`, each goes at once and alone, ahead of data: the pure
             acknowledgement of each segment in studies of connections with data in both directions. Without it:
             true.
+        one_way_connections: Whether each direction is a connection of its own, as with the one-way agents of ns-2,
+            `Agent/TCP` and `Agent/TCPSink` (ns Manual, "TCP Agents"). Then data never acknowledges: every
+            acknowledgement goes in a segment without data, and when that is lost no data of the other direction
+            replaces it. Handshake and close stay those of TCP. Default: no (RFC 9293: one connection carries both
+            directions). Without it: false.
         nagle: Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293
             section 3.7.4). Without it: true.
         dup_ack_threshold: How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section
@@ -2714,9 +2723,10 @@ class TcpTransport(Table):
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
         byte_counting_limit: How many segments' worth of octets an acknowledgement counts in slow start at most: L
-            of appropriate byte counting (RFC 3465), 1 or 2. Default: 1 (RFC 5681 section 3.1, equation 2). With 2
-            slow start doubles the window in a round trip of delayed acknowledgements too; after a timeout it is 1
-            all the same (RFC 3465 section 2.3). Without it: 1.
+            of appropriate byte counting (RFC 3465), 1 or more. Default: 1 (RFC 5681 section 3.1, equation 2). With
+            2 slow start doubles the window in a round trip of delayed acknowledgements too. More is beyond what
+            RFC 3465 section 2.3 allows, and lets one acknowledgement send a larger burst; a number above the
+            window is no limit. After a timeout it is 1 all the same (section 2.3). Without it: 1.
         vegas: The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
         fast_convergence: Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises to do without where a flow is alone). The other variants have
@@ -2750,6 +2760,7 @@ class TcpTransport(Table):
     delayed_ack_timeout: Duration | None = None
     delayed_ack_count: int | None = None
     piggyback_acks: bool | None = None
+    one_way_connections: bool | None = None
     nagle: bool | None = None
     dup_ack_threshold: int | None = None
     successive_fast_retransmits: bool | None = None
@@ -2952,6 +2963,8 @@ class CbrApplication(Table):
         start: When the first packet is generated; by a distribution it is drawn once a run. Default: with the run.
             Without it: "0s".
         stop: When generation ends. Left out: with the run, as also when this is later.
+        deadline: By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
+            does, lost ones counted as late. Left out: none, and there is no share.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "cbr"}
@@ -2961,6 +2974,7 @@ class CbrApplication(Table):
     rate: Rate | None = None
     start: TimeDistribution | None = None
     stop: Instant | None = None
+    deadline: Duration | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -2975,6 +2989,8 @@ class PoissonApplication(Table):
         start: When the first interval begins; by a distribution it is drawn once a run. Default: with the run.
             Without it: "0s".
         stop: When generation ends. Left out: with the run, as also when this is later.
+        deadline: By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
+            does, lost ones counted as late. Left out: none, and there is no share.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "poisson"}
@@ -2984,6 +3000,7 @@ class PoissonApplication(Table):
     mean_batch: int | None = None
     start: TimeDistribution | None = None
     stop: Instant | None = None
+    deadline: Duration | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -2998,6 +3015,8 @@ class OnOffApplication(Table):
         start: When the first on-period begins; by a distribution it is drawn once a run. Default: with the run.
             Without it: "0s".
         stop: When generation ends. Left out: with the run, as also when this is later.
+        deadline: By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
+            does, lost ones counted as late. Left out: none, and there is no share.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "on_off"}
@@ -3008,6 +3027,7 @@ class OnOffApplication(Table):
     off: TimeDistribution
     start: TimeDistribution | None = None
     stop: Instant | None = None
+    deadline: Duration | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -3027,6 +3047,8 @@ class RequestResponseApplication(Table):
             Without it: "0s".
         stop: No request is sent at or after this instant. Left out: the end of the run, as also when this is
             later.
+        deadline: By when a response is to arrive after its request: `in_time_share` of `flows` is the share that
+            does, requests given up counted as late. Left out: none, and there is no share.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "request_response"}
@@ -3038,6 +3060,7 @@ class RequestResponseApplication(Table):
     timeout: Duration | None = None
     start: TimeDistribution | None = None
     stop: Instant | None = None
+    deadline: Duration | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -3066,6 +3089,8 @@ class VideoApplication(Table):
         start: When the first frame is sent; by a distribution it is drawn once a run. Default: with the run.
             Without it: "0s".
         stop: No frame is sent at or after this instant. Left out: the end of the run, as also when this is later.
+        deadline: By when a packet is to arrive after it was sent: `in_time_share` of `flows` is the share that
+            does, lost ones counted as late. Frames have `playout_delay`. Left out: none, and there is no share.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "video"}
@@ -3081,6 +3106,7 @@ class VideoApplication(Table):
     playout_delay: Duration | None = None
     start: TimeDistribution | None = None
     stop: Instant | None = None
+    deadline: Duration | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
