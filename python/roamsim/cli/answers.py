@@ -81,7 +81,8 @@ def sensitivity(
     on: OnOption = None,
 ) -> None:
     """Tell which of several uncertain quantities moves a metric, and how much, with intervals."""
-    from roamsim.cli.summary import answer_summary, progress
+    from roamsim.cli.bars import progress
+    from roamsim.cli.campaigns import answer_summary
     from roamsim.estimates.sensitivities import Sensitivity
     from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
     from roamsim.running.clusters import cluster
@@ -183,7 +184,8 @@ def optimise(
     on: OnOption = None,
 ) -> None:
     """Search for the values at which a metric is best, and confirm them by fresh runs."""
-    from roamsim.cli.summary import answer_summary, progress
+    from roamsim.cli.bars import progress
+    from roamsim.cli.campaigns import answer_summary
     from roamsim.estimates.optima import Optimum
     from roamsim.estimates.optima import optimise as run_search
     from roamsim.running.clusters import cluster

@@ -114,7 +114,7 @@ def run(
     trace: Trace = None,
 ) -> None:
     """Run a scenario and print a summary, or its tables."""
-    from roamsim.cli.summary import progress, summary
+    from roamsim.cli.bars import progress
     from roamsim.running.run import run_loaded, traces
     from roamsim.scenarios.reading import parse_source, source
     from roamsim.storing import outputs
@@ -170,6 +170,9 @@ def run(
             if table is None:
                 _say(f"this is {name}; --table prints another: {', '.join(others)}")
         else:
+            # What draws tables takes a while to load.
+            from roamsim.cli.summary import summary
+
             summary(result, scenario)
 
 
@@ -215,7 +218,8 @@ def sweep(
     on: OnOption = None,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
-    from roamsim.cli.summary import progress, sweep_summary
+    from roamsim.cli.bars import progress
+    from roamsim.cli.campaigns import sweep_summary
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
@@ -348,7 +352,8 @@ def compare(
     on: OnOption = None,
 ) -> None:
     """Run values against each other on the same losses; print how much they differ, with intervals."""
-    from roamsim.cli.summary import comparison_summary, progress
+    from roamsim.cli.bars import progress
+    from roamsim.cli.campaigns import comparison_summary
     from roamsim.estimates.comparisons import Comparison, compared_runs
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces

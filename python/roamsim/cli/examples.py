@@ -30,7 +30,8 @@ def demo(
 ) -> None:
     """Compare four TCPs on a walk between two access points; a first result within a minute."""
     from roamsim.api import write_report
-    from roamsim.cli.summary import comparison_summary, progress
+    from roamsim.cli.bars import progress
+    from roamsim.cli.campaigns import comparison_summary
     from roamsim.estimates.comparisons import Comparison, compared_runs
     from roamsim.running.run import traces
     from roamsim.scenarios.bundled import example

@@ -73,6 +73,11 @@ def say(text: str, *, colored: bool = False) -> None:
         print(shown, file=sys.stderr, flush=True)
 
 
+def is_watched() -> bool:
+    """Whether stderr is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def tell(text: str = "") -> None:
     """Prints lines for a person on stdout.
 

@@ -61,7 +61,7 @@ def study_compare(
     Ends with exit code 5 when a verdict, a value, a check or a run is not as in the reference.
     """
     from roamsim import study
-    from roamsim.cli.summary import progress
+    from roamsim.cli.bars import progress
     from roamsim.running.clusters import cluster
 
     level: study.Level = "quick" if quick else "full"
@@ -100,7 +100,7 @@ def study_run(
 ) -> None:
     """Run a study and write its report; killed or interrupted, the same command goes on."""
     from roamsim import study
-    from roamsim.cli.summary import progress
+    from roamsim.cli.bars import progress
     from roamsim.running.clusters import cluster
 
     level: study.Level = "quick" if quick else "full"
