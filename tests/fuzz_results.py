@@ -67,7 +67,7 @@ CODES = {0, 1, 2, 3, 4, 130}
 
 LOSS = "link.pipe.loss.probability"
 MADE_BY = {
-    "run": ["run", "s.toml", "--trace", "cwnd,segments,transactions", "--parquet", "run"],
+    "run": ["run", "s.toml", "--trace", "cwnd,segments,transactions,messages,packets", "--parquet", "run"],
     "sweep": ["sweep", "s.toml", "--vary", f"{LOSS}=0.01,0.1", "--replications", "2", "--out", "sweep"],
     "compare": [
         "compare", "s.toml", "--vary", "flow.bulk.transport.variant=reno,sack", "--replications", "2", "--trace",
@@ -78,8 +78,11 @@ STUDY = {
     "kind": "study", "study": "mih-transport", "own": False, "level": "quick", "seed": 1, "version": "0.1.0",
     "build": "0", "command": "", "made_with": {}, "layout": 2,
 }  # fmt: skip
+METRICS = (
+    "flows.goodput_bps", "flows.mean_delay_s", "links.utilisation", "signalling.mean_delay_s", "flows.retransmissions",
+)  # fmt: skip
 QUESTIONS = ("select * from flows", "describe flows", "select count(*) from samples", "summarize links")
-DRAWN = ("cwnd", "segments", "transactions", "flows.goodput_bps", "links.utilisation", "occupancy")
+DRAWN = ("cwnd", "segments", "transactions", "messages", "occupancy", *METRICS)
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**63, 10**30, 1.5, -0.0, 1e999, "", "x", "\ud800", "\0", '"; --', "../..", "a.b", "1s",
     [], {}, [[]], [{}], {"": {}}, {"a": [1]}, "9" * 5000,
@@ -125,6 +128,12 @@ def command(arguments: list[str], folder: Path) -> int:
     return int(code)
 
 
+def text_of(number: int) -> io.TextIOWrapper:
+    """A stream of text, which takes file names that are no text, as those of the command do."""
+    octets = io.FileIO(number, "w", closefd=False)
+    return io.TextIOWrapper(octets, encoding="utf-8", errors="surrogateescape", write_through=True)
+
+
 @contextlib.contextmanager
 def redirected(target: int) -> Iterator[None]:
     """Sends what this process and its libraries write to stdout and stderr into a file."""
@@ -134,8 +143,8 @@ def redirected(target: int) -> Iterator[None]:
     streams = sys.stdout, sys.stderr
     os.dup2(target, 1)
     os.dup2(target, 2)
-    sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8", write_through=True)
-    sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), encoding="utf-8", write_through=True)
+    sys.stdout = text_of(1)
+    sys.stderr = text_of(2)
     try:
         yield
     finally:
@@ -251,7 +260,14 @@ def changed(chance: random.Random, octets: bytes) -> bytes:
     """A Parquet file with a change."""
     frame = polars.read_parquet(io.BytesIO(octets))
     column = chance.choice(frame.columns)
-    match chance.randrange(8):
+    match chance.randrange(12):
+        case 8 | 9 | 10 | 11:
+            # Some rows of some columns have values of their type that no run leaves.
+            for name in chance.sample(frame.columns, chance.choice((1, 1, min(3, frame.width)))):
+                odd = chance.choice(odd_values(frame.schema[name]))
+                rows = polars.int_range(polars.len()) % chance.choice((1, 2, 7)) == 0
+                value = polars.lit(odd, frame.schema[name])
+                frame = frame.with_columns(polars.when(rows).then(value).otherwise(polars.col(name)).alias(name))
         case 0:
             frame = frame.drop(column)
         case 1:
@@ -273,6 +289,19 @@ def changed(chance: random.Random, octets: bytes) -> bytes:
     return out.getvalue()
 
 
+def odd_values(dtype: polars.DataType) -> tuple[Any, ...]:
+    """Values of a type that no run leaves, or hardly any."""
+    if dtype == polars.Float64:
+        return (None, float("nan"), float("inf"), float("-inf"), 1e308, -1e308, 5e-324, -1.0, 1e24, -1e24, 0.0, 2.0)
+    if dtype == polars.UInt64:
+        return (None, 0, 1, 2**32, 2**63, 2**64 - 1)
+    if dtype == polars.Int64:
+        return (None, 0, -1, 2**63 - 1, -(2**63), 10**15)
+    if dtype == polars.Boolean:
+        return (None, True, False)
+    return (None, "", "x", "\x1b[2J", "\u202e", "a" * 10_000, "<script>", "1", "nan")
+
+
 def files(folder: Path) -> list[Path]:
     """The files of a folder, in order."""
     return sorted(file for file in folder.rglob("*") if file.is_file() and file.name != ".lock")
@@ -285,7 +314,7 @@ DAMAGE: tuple[Callable[[random.Random, Path], None], ...] = (
 
 def uses(chance: random.Random, name: str) -> list[str]:
     """A command that reads the folder, or goes on in it."""
-    kinds = ["report", "query", "query", "plot", "again"]
+    kinds = ["report", "report", "query", "plot", "plot", "again"]
     if name == "study":
         kinds = ["query", "query", "plot", "compare", "sweep"]
     match chance.choice(kinds):
@@ -294,7 +323,8 @@ def uses(chance: random.Random, name: str) -> list[str]:
         case "query":
             return ["query", name, chance.choice(QUESTIONS), *chance.choice(([], ["--json"], ["--csv"]))]
         case "plot":
-            return ["plot", name, "--what", chance.choice(DRAWN)]
+            against = ["--against", chance.choice(METRICS)] if chance.random() < 0.2 else []
+            return ["plot", name, "--what", chance.choice(DRAWN), *against]
         case "compare":
             return ["study", "compare", name]
         case "sweep":

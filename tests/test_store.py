@@ -78,6 +78,25 @@ def test_a_folder_of_results_runs_no_code_of_its_own(roamsim: Command, tmp_path:
     assert not list(tmp_path.rglob("ran"))
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["init", "new.toml"],
+        ["run", "scenario.toml", "--parquet", "new"],
+        ["sweep", "scenario.toml", "--vary", f"{LOSS}=0.1", "--out", "new"],
+        ["sweep", "scenario.toml", "--vary", f"{LOSS}=0.1", "--out", "URL"],
+        ["run", "scenario.toml", "--report", "new.html"],
+        ["run", "scenario.toml", "--pcap", "new.pcapng"],
+    ],
+)
+def test_every_command_ends_with_1_where_a_disk_is_full(scenario: Path, tmp_path: Path, command: list[str]) -> None:
+    words = [(tmp_path / "new").as_uri() if word == "URL" else word for word in command]
+    done = run_command(*words, cwd=tmp_path, largest_file_bytes=3)
+    assert done.returncode == 1, done
+    assert "Traceback" not in done.stderr
+    assert "File too large" in done.stderr
+
+
 def test_on_a_full_disk_the_earlier_results_stay(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
     roamsim("run", scenario, "--parquet", "out", "--trace", "cwnd")
     roamsim("report", "out")

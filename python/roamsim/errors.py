@@ -39,6 +39,10 @@ class Interrupted(KeyboardInterrupt):
     """A sweep was interrupted; what was finished is kept, and the same call goes on from there."""
 
 
+class NotEnoughMemory(MemoryError):
+    """Results would take more memory than they may; the text says how much, and how to allow more."""
+
+
 class Notice(UserWarning):
     """Something that a user of a folder of results should know: what was set aside, removed, or is made again."""
 

@@ -31,6 +31,11 @@ class NoRegularFile(UsageError):
     """What should be a file is a device, a pipe or a socket."""
 
 
+def is_wrong_path(error: OSError) -> bool:
+    """Whether a file was not written because its path is wrong, and not because of a disk or of rights."""
+    return isinstance(error, FileNotFoundError | FileExistsError | NotADirectoryError | IsADirectoryError)
+
+
 def write_whole(path: str | os.PathLike[str], data: bytes | memoryview, *, follow: bool = False) -> Path:
     """Writes a file so that a reader sees either all of it or what was there before; `follow` as in `write_aside`.
 

@@ -6,6 +6,7 @@ use std::num::NonZeroU16;
 use std::ops::Range;
 
 use crate::excerpt::{Excerpt, shortened};
+use crate::printable::printable;
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, Severity,
     SourceCode, SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
@@ -199,30 +200,6 @@ impl Problems {
     }
 }
 
-/// The same text with control characters replaced byte by byte, so that it neither moves places nor terminals.
-fn printable(text: &str) -> String {
-    // A large scenario seldom has others, and is looked through at once, without stopping; 0xC2 begins the control characters beyond
-    // ASCII, and others; 0xEF a byte order mark, which nobody would see.
-    let control = |octet: u8| {
-        octet.is_ascii_control() & (octet != b'\n') & (octet != b'\t') | (octet == 0xc2) | (octet == 0xef)
-    };
-    if !text.bytes().fold(false, |found, octet| found | control(octet)) {
-        return text.to_owned();
-    }
-    let mut printable = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => printable.push(c),
-            '\r' => printable.push(' '),
-            c if c.is_control() || c == '\u{feff}' => {
-                printable.extend(std::iter::repeat_n('?', c.len_utf8()))
-            }
-            c => printable.push(c),
-        }
-    }
-    printable
-}
-
 /// Why a scenario is refused: at least one problem, in the order of the text.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
@@ -304,7 +281,7 @@ impl<'a> Shown<'a> {
         let main = span(0).map(|span| LabeledSpan::new_primary_with_span(None, span));
         let related = related
             .zip(span(1))
-            .map(|((_, label), span)| LabeledSpan::new_with_span(Some(shortened(label)), span));
+            .map(|((_, label), span)| LabeledSpan::new_with_span(Some(printable(&shortened(label))), span));
         let labels = main.into_iter().chain(related).collect();
         Some(Shown { name: &source.name, excerpt, labels })
     }

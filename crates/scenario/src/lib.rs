@@ -19,6 +19,7 @@ mod overrides;
 mod packed;
 mod parse;
 mod phase;
+mod printable;
 mod reference;
 mod repeat;
 mod results;

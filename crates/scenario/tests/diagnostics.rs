@@ -146,6 +146,8 @@ reports! {
     pareto_without_a_mean: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"on_off\", packet_size = \"172B\", rate = \"1Mb/s\", on = { distribution = \"pareto\", mean = \"1s\", shape = 1 }, off = \"1s\" }";
     probability_above_one: "probability = 0.01" => "probability = 1.2";
     scenario_name_that_moves_a_terminal: "name = \"example\"" => "name = \"an \\u001b[2Jexample\"";
+    scenario_name_that_reverses_what_follows: "name = \"example\"" => "name = \"an \u{202e}elpmaxe\"";
+    link_name_that_cannot_be_seen: "name = \"pipe\"" => "name = \"\\u2060\"";
     probability_in_percent: "probability = 0.01" => "probability = \"1.1%\"";
     probability_of_more_than_one_in_percent: "probability = 0.01" => "probability = 1.1";
     boolean_in_quotation_marks: "min_rto = \"200ms\"" => "nagle = \"false\"";

@@ -17,7 +17,12 @@ fn survives(text: &str, format: Format, overrides: &[(String, String)]) {
             assert!(!diagnostics.problems().is_empty());
             assert!(!diagnostics.render(true).is_empty());
             let plain = diagnostics.render(false);
-            assert!(!plain.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{plain:?}");
+            let moves = |c: char| {
+                matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+                    || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
+                    || (c.is_control() && c != '\n' && c != '\t')
+            };
+            assert!(!plain.chars().any(moves), "{plain:?}");
         }
     }
 }
@@ -47,6 +52,7 @@ fn piece() -> impl Strategy<Value = String> {
         Just("{}".to_owned()),
         Just("[]".to_owned()),
         Just("\"µ\u{1b}[31m\"".to_owned()),
+        Just("\"a\u{202e}b\u{2066}c\u{feff}\"".to_owned()),
         Just("\r\n".to_owned()),
         "[a-z_.=\"{}\\[\\]0-9 ]{0,12}",
     ]

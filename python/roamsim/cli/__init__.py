@@ -18,9 +18,8 @@ def main() -> None:
             streams.say(f"roamsim: {streams.fault(error)}")
             sys.exit(1)
     except KeyboardInterrupt:
-        from roamsim.cli import streams
-
-        streams.say("roamsim: interrupted")
+        # Not by streams, which may be what was being loaded.
+        print("roamsim: interrupted", file=sys.stderr)  # noqa: T201, TID251
         sys.exit(130)
     finally:
         # From here on there is nothing to tidy up.

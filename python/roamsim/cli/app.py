@@ -448,7 +448,7 @@ def init(
 ) -> None:
     """Write a commented scenario to start from."""
     from roamsim._roamsim import template
-    from roamsim.files import write_whole
+    from roamsim.files import is_wrong_path, write_whole
     from roamsim.scenarios.bundled import with_schema
 
     text = with_schema(template())
@@ -460,7 +460,9 @@ def init(
             raise UsageError(f"{file} exists already; choose another name")
         write_whole(file, text.encode())
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+        if is_wrong_path(error):
+            raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+        raise
     _say(f"try: roamsim run {shlex.quote(file)}")
     tell_path(file)
 
@@ -510,6 +512,7 @@ def query(
         bool, typer.Option("--vertical", help="Print each row as a list, as on a terminal that is too narrow.")
     ] = False,
     study: OwnStudy = None,
+    _: MaxMemory = None,
 ) -> None:
     """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
     from roamsim.api import ask
@@ -580,6 +583,7 @@ def plot(
     x_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Below the axis, not what it shows.")] = None,
     y_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Beside the axis, not what it shows.")] = None,
     size: Annotated[str | None, typer.Option(metavar="WxH", help="Width and height in inches, as in 6x4.")] = None,
+    _: MaxMemory = None,
 ) -> None:
     """Draw a figure for paper."""
     from roamsim.pictures.paper import Dress, inches
@@ -599,6 +603,7 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="The HTML file; DIR/report.html unless given.")
     ] = None,
     study: OwnStudy = None,
+    _: MaxMemory = None,
 ) -> None:
     """Write a report that works offline: one HTML file with figures, tables and parameters."""
     from roamsim.api import write_report

@@ -72,8 +72,8 @@ class Commands(WholeSentences):
             raise typer.Exit(DONE) from None
         except OSError as error:
             code, text = RUN_FAILED, streams.fault(error)
-        except MemoryError:
-            code, text = RUN_FAILED, "there is not enough memory"
+        except MemoryError as error:
+            code, text = RUN_FAILED, str(error) or "there is not enough memory"
         of_scenario = code == INVALID_SCENARIO and "\n" in text
         streams.say(text if of_scenario else f"roamsim: {text}", colored=of_scenario)
         raise typer.Exit(code)

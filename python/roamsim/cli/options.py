@@ -87,7 +87,7 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Memory at which runs are stopped, such as 8GB; three quarters of the machine's unless given.",
+        help="Memory that this may take, such as 8GB; three quarters of the machine's unless given.",
         callback=_limit_memory,
     ),
 ]

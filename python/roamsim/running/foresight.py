@@ -6,9 +6,11 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from warnings import warn
 
-from roamsim._roamsim import Scenario, memory_bytes
+from roamsim._roamsim import RunFailed, Scenario, memory_bytes
 from roamsim.errors import Notice
 
 #: Events from which on a run is told to be long (chosen: some minutes), and events a second that turn them into time:
@@ -18,6 +20,10 @@ LONG_EVENTS, EVENTS_PER_S = 1e9, 1e7
 #: Octets of memory of a packet that is under way, and more where it is traced or captured; of a row of a trace that
 #: is held in memory. Measured: a constant flow that fills its wire, and its trace `packets` in Python.
 PACKET_BYTES, TRACED_BYTES, ROW_BYTES = 104, 300, 172
+
+#: Links from which on the estimate itself is watched, for a thread costs as much as a short run; and how often it is
+#: looked at, as runs are (chosen).
+WATCHED_LINKS, LOOK_S = 500, 0.05
 
 #: Octets on the disk of a row of a trace, while its table is put together of what was written during the run.
 #: Measured: `packets`, `messages` and `queue` of a constant flow.
@@ -53,7 +59,7 @@ def foresee(
             hardly_meant.setdefault("".join(letter for letter in told if not letter.isdigit()), told)
         names[scenario.name] = None
         many += count
-        of_one, packets, rows = scenario.estimate(list(traces))
+        of_one, packets, rows = _estimate(scenario, traces)
         events += of_one * count
         written += rows * count
         most_packets, most_rows = max(most_packets, packets), max(most_rows, rows)
@@ -84,6 +90,40 @@ def foresee(
             Notice,
             stacklevel=2,
         )
+
+
+def _estimate(scenario: Scenario, traces: Sequence[str]) -> tuple[float, float, float]:
+    """Events, packets under way and rows of traces. It builds the routes of the network, so its memory is watched.
+
+    Raises:
+        RunFailed: it takes more memory than runs may.
+    """
+    if len(scenario.row_names["links"]) < WATCHED_LINKS or not memory_bytes()[1]:
+        return scenario.estimate(list(traces))
+    said: SimpleQueue[tuple[float, float, float] | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            said.put(scenario.estimate(list(traces)))
+        except BaseException as error:
+            said.put(error)
+
+    # Nothing stops it, so nobody waits for it at the end of the process.
+    Thread(target=work, daemon=True).start()
+    while True:
+        try:
+            estimate = said.get(timeout=LOOK_S)
+        except Empty:
+            used, limit = memory_bytes()
+            if used > limit:
+                raise RunFailed(
+                    f"{scenario.name}: it takes too much memory before it begins: {size(used)} for the routes of its "
+                    f"network, where --max-memory allows {size(limit)}. Use fewer nodes and links, or raise the limit"
+                ) from None
+            continue
+        if isinstance(estimate, BaseException):
+            raise estimate
+        return estimate
 
 
 def pace(share: float, elapsed_s: float, earlier: tuple[float, int]) -> list[str]:

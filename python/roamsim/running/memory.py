@@ -1,4 +1,4 @@
-"""The memory that runs may take."""
+"""The memory that runs, and reading their results, may take."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from roamsim.scenarios.vary import quantity
 
 
 def limit_memory(size: str | int | None) -> None:
-    """Sets the memory at which runs are stopped with an error, for this process and from the next run on.
+    """Sets the memory at which runs are stopped and results are refused with an error, for this process from now on.
 
     What counts is all that the process has in memory, as the system tells it (on Linux; elsewhere there is no limit).
 

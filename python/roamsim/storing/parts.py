@@ -34,6 +34,7 @@ from roamsim._roamsim import Scenario, Table
 from roamsim.errors import Notice
 from roamsim.files import write_aside
 from roamsim.storing.manifests import Damaged
+from roamsim.storing.room import require_room
 from roamsim.storing.schema import require_sound
 from roamsim.tables.result import column, stacked, typed
 
@@ -309,6 +310,7 @@ def _names(file: Path) -> list[str]:
 
 def _read(file: Path, table: str, columns: Sequence[str] | None = None) -> polars.DataFrame:
     octets = _octets(file, table)
+    _parquet(lambda octets: require_room(octets, file, table), octets, file)
     there = None if columns is None else set(_parquet(polars.read_parquet_schema, octets, file))
     chosen = None if there is None or columns is None else [column for column in columns if column in there]
     frame = _parquet(lambda octets: polars.read_parquet(octets, columns=chosen), octets, file)
@@ -357,7 +359,9 @@ def parquet(path: Path) -> polars.DataFrame:
 
     Raises:
         Damaged: it is no table.
+        NotEnoughMemory: it would not fit into memory.
     """
+    _parquet(lambda path: require_room(path, path.parent, path.stem), path, path)
     return _parquet(polars.read_parquet, path, path)
 
 
@@ -365,6 +369,8 @@ def _parquet(read: Callable[[_Source], _Found], source: _Source, file: Path) -> 
     """What is read of a table; whatever its reader says of it is an error of that file."""
     try:
         return read(source)
+    except MemoryError:
+        raise
     except (Exception, polars.exceptions.PanicException) as error:
         raise Damaged(f"{file} is damaged: {error}") from None
 

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.storing.room import free_bytes, out_of_memory, require_room
 from roamsim.storing.store import Results, no_table, write_tables
 
 if TYPE_CHECKING:
     import duckdb
+
+#: Octets without which DuckDB does not begin (measured, with a margin).
+LEAST_BYTES = 64_000_000
 
 #: Statements that only read; PIVOT is one of several parts.
 READING = ("SELECT", "MULTI")
@@ -46,6 +50,7 @@ def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: b
 
     Raises:
         UsageError: the text is no question, or it is not valid SQL; the text is DuckDB's.
+        NotEnoughMemory: the question or its answer takes more memory than runs may.
     """
     import duckdb
 
@@ -61,6 +66,9 @@ def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: b
         connection.execute("create schema roamsim")
         # What does not fit into memory goes there too, and not into the user's folder.
         connection.execute(f"set temp_directory = {_text(str(Path(aside) / '.spilled'))}")
+        free = free_bytes()
+        if free is not None:
+            connection.execute(f"set memory_limit = '{max(free, LEAST_BYTES)}B'")
         # Whoever wrote the folder may have chosen names, and whoever gave the question its text: neither may reach a
         # file or the network.
         connection.execute(f"set allowed_directories = [{_text(aside)}]")
@@ -76,6 +84,8 @@ def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: b
                 raise UsageError("a question can only read: begin with select, with, from, describe or summarize")
             answered = Path(aside) / ".answer.parquet"
             return _interruptible(connection, lambda: _frame(connection, question, answered))
+        except duckdb.OutOfMemoryException:
+            raise out_of_memory() from None
         except duckdb.Error as error:
             if unknown := _NO_TABLE.search(str(error)):
                 raise no_table(unknown[1], tables, recorded=recorded) from None
@@ -111,6 +121,7 @@ def _frame(connection: duckdb.DuckDBPyConnection, question: str, aside: Path) ->
     # Of the ways to have it worked out, only this one lets others work meanwhile: whoever hears Ctrl-C.
     answer.project(", ".join(chosen)).create(_ANSWER)
     connection.table(_ANSWER).write_parquet(str(aside))
+    require_room(aside, aside.parent, "the answer", copies=1)
     frame = polars.read_parquet(aside)
     # DuckDB's sums have 128 bits, which the file holds as floats, and its decimals are no numbers to JSON.
     whole = [name for name, dtype in zip(names, types, strict=True) if "HUGEINT" in dtype and _fits(frame[name])]

@@ -21,6 +21,7 @@ from typing import Any
 from warnings import warn
 
 from roamsim.errors import Notice, UsageError
+from roamsim.files import is_wrong_path
 from roamsim.storing.manifests import MANIFEST
 
 #: Seconds between two looks for what is finished: what is lost with this machine (chosen: an object store is asked a
@@ -117,13 +118,16 @@ class _Store:
         """Tells before anything is made that nothing can be kept.
 
         Raises:
-            UsageError: nothing can be written there.
+            UsageError: there is no such place, or it wants other credentials.
+            OSError: it is full, or cannot be written to.
         """
         try:
             self._files.makedirs(self._at("parts"), exist_ok=True)
             self._files.pipe_file(self._at(".probe"), b"roamsim")
             self._files.rm_file(self._at(".probe"))
         except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None and not is_wrong_path(error):
+                raise OSError(error.errno, error.strerror, self.url) from None
             raise UsageError(f"{self.url} cannot be written to: {_words(error)}") from None
 
     def fetch(self, folder: Path) -> None:

@@ -22,6 +22,9 @@ MOST = 1e24
 #: What rounding may take a share beyond its bounds (chosen).
 ROUNDING = 1e-6
 
+#: Numbers that are never missing in what traces record: when something happened, and what was sampled then.
+ALWAYS_THERE = ("time_s", "value")
+
 #: What columns are made of.
 _NUMBERS = (polars.Float64, polars.Int64, polars.UInt64, polars.Boolean)
 
@@ -53,8 +56,10 @@ def require_sound(frame: polars.DataFrame, name: str, place: Path) -> polars.Dat
             sound = values.is_finite() & (values.abs() <= MOST)
             if metric is not None and metric.share:
                 sound &= values.is_between(-ROUNDING, 1 + ROUNDING)
+            if metric is not None and column in ALWAYS_THERE and name in metrics.traced_tables():
+                sound &= values.is_not_null()
             tests.append(sound.all().alias(column))
-        elif metric is not None and dtype != polars.Null:
+        elif metric is not None:
             # A missing number is a float; texts and counts are always there.
             tests.append(values.is_not_null().all().alias(column))
     for column, holds in frame.select(tests).row(0, named=True).items() if tests and frame.height else ():
@@ -81,8 +86,7 @@ def _columns(name: str) -> dict[str, metrics.Metric]:
 
 
 def _is_of(dtype: polars.DataType, metric: metrics.Metric | None, *, empty: bool) -> bool:
-    if dtype == polars.Null:
-        return True
+    # Of a column without any value studies do not know the type.
     if metric is None or empty:
-        return dtype in (polars.String, *_NUMBERS)
+        return dtype in (polars.String, polars.Null, *_NUMBERS)
     return dtype == polars.String if metric.unit is None else dtype in _NUMBERS

@@ -29,7 +29,7 @@ import polars
 
 from roamsim._roamsim import trace_kinds
 from roamsim.errors import Notice, UsageError
-from roamsim.files import open_file, write_aside, write_whole
+from roamsim.files import is_wrong_path, open_file, write_aside, write_whole
 from roamsim.storing.manifests import MANIFEST, Damaged, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, parquet
 from roamsim.storing.rows import SweepTables, checked, table_names, varied_columns
@@ -190,7 +190,8 @@ def writing(folder: Path) -> Iterator[None]:
     """Makes a folder and keeps other processes from writing to it meanwhile.
 
     Raises:
-        UsageError: another process writes to it, or it cannot be made.
+        UsageError: another process writes to it, or its path is wrong.
+        OSError: it cannot be made or written to.
     """
     from filelock import FileLock, Timeout
 
@@ -209,7 +210,10 @@ def writing(folder: Path) -> Iterator[None]:
             f"another process is writing to {os.fspath(folder)!r}; wait for it, or choose another folder"
         ) from None
     except OSError as error:
-        raise UsageError(f"cannot write to {os.fspath(folder)!r}: {error.strerror or error}") from None
+        if is_wrong_path(error):
+            raise UsageError(f"cannot write to {os.fspath(folder)!r}: {error.strerror or error}") from None
+        error.filename = os.fspath(folder)
+        raise
     try:
         # What a killed process left half-written, or whole and not yet in its place; in other folders it is not ours.
         if any((folder / name).is_file() for name in (MANIFEST, f"{NEW}/{MANIFEST}")):

@@ -15,6 +15,7 @@ use crate::access::{Attached, Context};
 use crate::application::model::Application;
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
+use crate::printable::fault_of_name;
 use crate::tree::{Node, Value};
 use crate::units;
 use crate::{Scenario, flow, handover, mih_handover, mobile_ip, motion, signalling};
@@ -46,10 +47,9 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
 }
 
 fn check_general(scenario: &Scenario, report: &mut Report<'_>) {
-    if scenario.general.name.chars().any(char::is_control) {
+    if let Some(fault) = fault_of_name(&scenario.general.name) {
         let steps = [Key("scenario"), Key("name")];
-        let help = "it heads results, reports and figures: write it in one line";
-        report.add(&steps, "a name may not hold control characters", help);
+        report.add(&steps, fault, "it heads results, reports and figures: write it in one line");
     }
     if scenario.general.duration == Span::ZERO {
         let steps = [Key("scenario"), Key("duration")];

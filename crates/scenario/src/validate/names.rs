@@ -3,6 +3,7 @@
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
 use crate::by_name::{ByName, NameSet};
+use crate::printable::fault_of_name;
 use crate::suggest::{alternatives, nearest};
 
 /// Longer names fit in no column and no diagram.
@@ -115,12 +116,12 @@ fn check_unique<'a>(
     let mut seen: ByName<'_, (usize, &'static str)> = ByName::default();
     for (index, section, name) in names {
         let steps = [Key(section), At(index), Key("name")];
-        if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
-            let message = match name {
-                "" => "a name may not be empty",
-                _ if name.len() > MAX_NAME_BYTES => "this name is longer than 253 bytes",
-                _ => "a name may not hold control characters",
-            };
+        let fault = match name {
+            "" => Some("a name may not be empty"),
+            _ if name.len() > MAX_NAME_BYTES => Some("this name is longer than 253 bytes"),
+            _ => fault_of_name(name),
+        };
+        if let Some(message) = fault {
             report.add(&steps, message, "results, overrides and diagrams refer to it by its name");
         }
         if let Some(&(first, first_section)) = seen.get(name) {
