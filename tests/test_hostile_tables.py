@@ -71,7 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run and a sweep."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "scenario.toml").write_text(SCENARIO)
-    package.run(folder / "scenario.toml", trace=["cwnd"]).save(folder / "run")
+    package.run(folder / "scenario.toml", trace=["cwnd", "segments"]).save(folder / "run")
     package.sweep(folder / "scenario.toml", {"link.path.delay": "10ms,20ms"}, out=folder / "sweep", trace=["cwnd"])
     return folder
 
@@ -130,6 +130,14 @@ def test_what_a_study_measures_is_a_text_or_a_finite_number(made: Path, tmp_path
         of_part(tmp_path / f"{number}", "flows", lambda frame, value=value: frame.with_columns(measured=value))
         with pytest.raises(Damaged, match="measured"):
             Parts(tmp_path / f"{number}").rows("flows")
+
+
+def test_events_of_unknown_names_are_left_out_of_a_report(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "run", tmp_path / "run")
+    of_run(tmp_path / "run", "segments", every("event", "nonsense"))
+    page = package.open_results(tmp_path / "run").report(tmp_path / "report.html").read_text()
+    assert "samples-cwnd" in page
+    assert "samples-segments" not in page
 
 
 def test_what_a_run_leaves_is_taken(made: Path) -> None:

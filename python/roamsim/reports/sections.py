@@ -64,6 +64,9 @@ def time_series(page: Report, results: Results) -> None:
         figure, notes = (
             recordings.segments(panels, most) if kind == "segments" else recordings.samples(panels, kind, most)
         )
+        if not figure.colours:
+            # Events or quantities of other names than any that a run records.
+            continue
         notes += [NOTES[kind]] if kind in NOTES else []
         words = TITLES.get(kind, kind.replace("_", " "))
         which = ", first replication" if any(point.replications > 1 for point in results.manifest.points) else ""
