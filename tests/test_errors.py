@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -208,3 +209,81 @@ def test_plot_takes_the_names_of_flows_and_links(
 ) -> None:
     roamsim("plot", traced, "--what", what, "--flow", name, "--out", tmp_path / "x.svg")
     assert (tmp_path / "x.svg").stat().st_size > 0
+
+
+ROAMING = """
+[scenario]
+name = "roaming"
+duration = "1s"
+[[node]]
+name = "walker"
+position = { x = "0m", y = "0m" }
+MULTIHOMED
+[[node]]
+name = "west"
+position = { x = "1m", y = "0m" }
+[[node]]
+name = "east"
+position = { x = "5m", y = "0m" }
+[[node]]
+name = "server"
+[[link]]
+between = ["west", "server"]
+rate = "10Mb/s"
+delay = "1ms"
+[[link]]
+between = ["east", "server"]
+rate = "10Mb/s"
+delay = "1ms"
+[[flow]]
+from = "server"
+to = "walker"
+transport = { protocol = "sctp" }
+application = { kind = "bulk" }
+"""
+CELL = """
+[[wifi]]
+name = "{0}"
+access_point = "{0}"
+stations = ["walker"]
+standard = "802.11g"
+rate = "24Mb/s"
+beacons = {{}}
+radio = {{ radius = "45m", path_loss = {{ model = "log_distance", exponent = 3.0 }} }}
+"""
+WIRE = """
+[[link]]
+between = ["walker", "server"]
+rate = "1Mb/s"
+delay = "1ms"
+"""
+
+
+def test_advice_on_two_cells_and_a_wire_leads_to_a_valid_scenario() -> None:
+    both, one = CELL.format("west") + CELL.format("east"), CELL.format("west")
+
+    def refused(multihomed: str, accesses: str) -> str:
+        try:
+            package.load(ROAMING.replace("MULTIHOMED", multihomed) + accesses)
+        except package.ScenarioError as error:
+            return " ".join(re.sub("[^ -~]", " ", str(error)).split())
+        return ""
+
+    advice = (
+        "leave it one of these cells and write `multihomed = true`; or leave out its other accesses and `multihomed`"
+    )
+    assert advice in refused("", both + WIRE)
+    assert advice in refused("multihomed = true", both + WIRE)
+    assert "with `multihomed = true` it keeps an address on each" in refused("", one + WIRE)
+    # What the advice names is valid.
+    assert not refused("multihomed = true", one + WIRE)
+    assert not refused("", both)
+
+
+def test_a_discipline_that_needs_a_length_says_so(scenario: Path, roamsim: Command) -> None:
+    fair = ("--set", 'link.path.queue={ discipline = "fq_codel" }')
+    said = roamsim("check", scenario, *fair, "--set", "link.path.queue.discipline=drop_tail", code=3).stderr
+    assert 'discipline = "drop_tail" needs `packets` or `bytes`' in said
+    assert 'write the whole table, { discipline = "drop_tail", packets = ... }, by --set and --vary' in said
+    whole = 'link.path.queue={ discipline = "drop_tail", packets = 9 }'
+    roamsim("check", scenario, "--set", whole)

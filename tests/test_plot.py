@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 import roamsim as package
 from conftest import ROOT, Command
 from matplotlib.figure import Figure
+from roamsim.errors import Notice
 from roamsim.estimates.against import against
 from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.distributions import messages, transfers
+from roamsim.pictures import fonts
 from roamsim.pictures.paper import (
     Dress,
     alike,
@@ -22,6 +25,7 @@ from roamsim.pictures.paper import (
     draw_time_series,
     names_of,
     style,
+    write_figure,
 )
 from roamsim.pictures.timeseries import Part
 from roamsim.reports.plot import Figured, _figure
@@ -303,3 +307,41 @@ delay = "10ms"
         )
         timed = roamsim("plot", "out", "--what", what, "--from", "1s", code=2).stderr
         assert f"{what} is not drawn over time, so that no part of the time can be chosen" in timed
+
+
+def titled_figure() -> Figure:
+    figure = Figure()
+    figure.suptitle("\u7db2\u8def\u8def")  # three Chinese characters, two of them alike
+    return figure
+
+
+def test_a_character_without_a_font_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fonts, "fonts_with", lambda characters: [])
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        write_figure(titled_figure, tmp_path / "figure.png", ".png")
+        write_figure(titled_figure, tmp_path / "figure.svg", ".svg")
+    (notice,) = heard
+    assert notice.category is Notice
+    assert str(notice.message).startswith(
+        "no font of this machine has '\u7db2\u8def', which the figure shows as boxes"
+    )
+    assert "\u7db2\u8def\u8def" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
+
+
+def test_another_font_has_what_the_usual_one_lacks(tmp_path: Path) -> None:
+    # Of the fonts that matplotlib brings, serif ones alone have U+1D15.
+    assert len(fonts.fonts_with({0x1D15})) == 1
+    assert fonts.fonts_with({0x10FFFE}) == []
+
+    def drawn() -> Figure:
+        figure = Figure()
+        figure.suptitle("\u1d15")
+        return figure
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_figure(drawn, tmp_path / "figure.png", ".png")
+    with warnings.catch_warnings(record=True):
+        drawn().savefig(tmp_path / "boxed.png", dpi=200)
+    assert (tmp_path / "figure.png").read_bytes() != (tmp_path / "boxed.png").read_bytes()

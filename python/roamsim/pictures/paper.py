@@ -8,20 +8,24 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import polars
 
-from roamsim.errors import UsageError
+from roamsim.errors import Notice, UsageError
 from roamsim.estimates.against import Against
 from roamsim.estimates.curves import Curves
 from roamsim.estimates.distributions import Distribution
-from roamsim.pictures import timed
+from roamsim.pictures import fonts, timed
 from roamsim.pictures.timeseries import POINTS, Panel
 from roamsim.tables.words import titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+#: Characters without a font that a notice shows (chosen).
+MOST_LETTERS = 8
 
 #: Units that ticks carry with a prefix (kB, Mb/s), as the figures write them.
 PREFIXED = {"bit/s": "b/s", "B": "B"}
@@ -61,10 +65,35 @@ def style() -> AbstractContextManager[None]:
 
 
 def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
-    """Writes what `draw` makes, in the house's style and without a date."""
+    """Writes what `draw` makes, in the house's style and without a date.
+
+    Where the usual font lacks characters, those of other fonts of this machine take their place; where none has them,
+    a notice says so. An SVG has text, for which its reader has fonts.
+    """
+    import matplotlib
+
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
-    with style():
+
+    def save() -> None:
+        if hasattr(file, "truncate"):
+            file.seek(0)
+            file.truncate()
         draw().savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
+
+    with style():
+        missing = fonts.missing_glyphs(save)
+        if missing:
+            families = [*matplotlib.rcParams["font.family"], *fonts.fonts_with(missing)]
+            with matplotlib.rc_context({"font.family": families}):
+                missing = fonts.missing_glyphs(save)
+    if missing and ending != ".svg":
+        letters = "".join(map(chr, sorted(missing)[:MOST_LETTERS]))
+        warn(
+            f"no font of this machine has {letters!r}, which the figure shows as boxes. Install one, such as "
+            "Noto Sans CJK, or write an .svg",
+            Notice,
+            stacklevel=2,
+        )
 
 
 def write_panels(figure: timed.Figure, file: Path, ending: str, dress: Dress, title: str) -> None:

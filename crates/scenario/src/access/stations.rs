@@ -145,10 +145,31 @@ pub(crate) fn check_members(
         let multihomed = node.is_some_and(|node| context.scenario.nodes[node].multihomed);
         if context.attached.is(station, Role::Fixed) && !multihomed {
             let message = format!("\"{station}\" is a station, and has another link as well");
-            let help =
-                "with `multihomed = true` it keeps an address on each; without, a station is in cells alone";
-            report.add(&steps, message, help);
+            // Stations of [[cell]] have a radio in each.
+            let radio = context.scenario.wimax.iter().filter(|cell| cell.stations.contains(station)).count();
+            report.add(&steps, message, several_accesses_help(context, station, radio));
         }
+    }
+}
+
+/// What a station that is not multihomed can do about a link beside its cells.
+///
+/// `cells` are those of one radio: with several, `multihomed` alone would be refused by `one_radio_help`.
+pub(crate) fn several_accesses_help(context: &Context<'_>, station: &str, cells: usize) -> &'static str {
+    if cells > 1 {
+        one_radio_help(context, station, cells)
+    } else {
+        "with `multihomed = true` it keeps an address on each; without, a station is in cells alone"
+    }
+}
+
+/// What a station in several cells of one radio can do about `multihomed`: both ways are valid scenarios.
+pub(crate) fn one_radio_help(context: &Context<'_>, station: &str, cells: usize) -> &'static str {
+    if context.attached.of(station).len() > cells {
+        "leave it one of these cells and write `multihomed = true`; or leave out its other accesses and `multihomed`, \
+         so that its address follows it"
+    } else {
+        "leave `multihomed` out, so that its address follows it, or leave it one of the cells"
     }
 }
 

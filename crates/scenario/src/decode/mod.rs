@@ -312,7 +312,18 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
                 Ok(Choice { variant, content: Content::Key(entry), of: self })
             }
             [] if table.entries().any(|e| !self.tags.contains(&e.key())) => Err(Error::consequence()),
-            [] if !self.tags.is_empty() => Err(Error::new(format!("{list} is missing")).help(help)),
+            [] if !self.tags.is_empty() => {
+                let tag = table.entries().find(|entry| self.tags.contains(&entry.key()));
+                let written = tag.and_then(|tag| Some((tag.key(), tag.text()?)));
+                Err(match written {
+                    None => Error::new(format!("{list} is missing")).help(help),
+                    // --set or --vary may have changed the tag alone, in a table without this key.
+                    Some((tag, text)) => Error::new(format!("{tag} = \"{text}\" needs {list}")).help(format!(
+                        "write the whole table, {{ {tag} = \"{text}\", {} = ... }}, by --set and --vary too",
+                        variants[0]
+                    )),
+                })
+            }
             [] => Err(Error::new("this table is empty").help(help)),
             _ => Err(Error::new(format!("only one of the keys {list} may stand here")).help(help)),
         }

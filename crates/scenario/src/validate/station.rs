@@ -123,8 +123,8 @@ fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
                     "of each technology a mobile node of Mobile IP may be in one cell, or in cells of one technology alone"
                 }
                 None => {
-                    "write `multihomed = true` in its [[node]], so that it has an interface and an address in each; \
-                     make both of one kind; or give one of them to another node"
+                    "write `multihomed = true` in its [[node]] and leave it one cell of each Wi-Fi or 802.16 radio, so that \
+                     it has an interface and an address in each; make both of one kind; or give one of them to another node"
                 }
             };
             let steps = [&entry.at()[..], &[Key("stations"), At(number)]].concat();

@@ -8,6 +8,7 @@ use roamsim_engine::Span;
 use super::model::{Preamble, Wifi, WifiStandard};
 use crate::access::mtu::check_mtu;
 use crate::access::queue::check_queue;
+use crate::access::stations::{one_radio_help, several_accesses_help};
 use crate::access::{Context, Role};
 use crate::units::rate_text;
 use crate::validate::{At, Key, Report, Step, check_start, join};
@@ -135,16 +136,13 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
         let cells = with_beacons(station);
         if context.attached.is(station, Role::Fixed) && !node.multihomed {
             let message = format!("\"{station}\" is a station, and has another link as well");
-            let help =
-                "with `multihomed = true` it keeps an address on each; without, a station is in cells alone";
-            report.add(&steps, message, help);
+            report.add(&steps, message, several_accesses_help(context, station, cells));
         } else if node.multihomed && cells > 1 {
             let message = format!(
                 "\"{station}\" keeps an address in each cell (`multihomed = true`), but has one radio, which is with one access \
                  point at a time"
             );
-            let help = "leave `multihomed` out, so that its address follows it, or leave it one of the cells";
-            report.add(&steps, message, help);
+            report.add(&steps, message, one_radio_help(context, station, cells));
         }
     }
 }

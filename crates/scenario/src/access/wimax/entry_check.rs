@@ -8,6 +8,7 @@ use super::entry::{Entry, Limit};
 use super::model::Wimax;
 use super::radio;
 use super::scanning;
+use crate::access::stations::one_radio_help;
 use crate::access::{Context, stations};
 use crate::units::{self, length_text};
 use crate::validate::{At, Report, Step, join};
@@ -168,7 +169,8 @@ fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mu
                 "\"{station}\" keeps an address in each cell (`multihomed = true`), and is a station of [[wimax]] \"{}\" as well",
                 other.name
             );
-            let help = "it has one radio for 802.16: leave `multihomed` out, so that its address follows it, or leave it one of the cells";
+            let cells = context.scenario.wimax.iter().filter(|cell| cell.stations.contains(station)).count();
+            let help = format!("it has one radio for 802.16: {}", one_radio_help(context, station, cells));
             report.add(&steps, message, help);
         }
     }
