@@ -47,7 +47,7 @@ GOOD = "scenario.toml"
         (["report", "."], "no results"),
         (["plot", "missing", "--what", "cwnd"], "no"),
         (["query", "missing", "select 1"], "no folder"),
-        (["explain", "nonsense"], "no metric"),
+        (["explain", "nonsense"], "nothing in the results is called"),
         (["study", "show", "nonsense"], "there is no study"),
         (["study", "show", "."], "it has no study.toml"),
         (["study", "run", "nonsense"], "no study"),
@@ -228,14 +228,17 @@ position = { x = "5m", y = "0m" }
 [[node]]
 name = "server"
 [[link]]
+name = "w"
 between = ["west", "server"]
 rate = "10Mb/s"
 delay = "1ms"
 [[link]]
+name = "e"
 between = ["east", "server"]
 rate = "10Mb/s"
 delay = "1ms"
 [[flow]]
+name = "f"
 from = "server"
 to = "walker"
 transport = { protocol = "sctp" }
@@ -253,6 +256,7 @@ radio = {{ radius = "45m", path_loss = {{ model = "log_distance", exponent = 3.0
 """
 WIRE = """
 [[link]]
+name = "wire"
 between = ["walker", "server"]
 rate = "1Mb/s"
 delay = "1ms"

@@ -18,6 +18,7 @@ use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::sctp::{Change, Event, Path, State};
+use std::collections::BTreeSet;
 
 impl World {
     /// The number of a node among the stations, if its transports are told of its addresses.
@@ -42,8 +43,9 @@ impl World {
         let mut all = self.network.topology.addresses_for(socket.node, peer);
         if let Some(follows) = socket.follows {
             let place = &self.handovers.stations[follows.station as usize];
-            let in_a_cell = |address| place.cells.iter().any(|membership| membership.interface == address);
-            all.retain(|&address| !in_a_cell(address) && !self.handovers.is_down(address));
+            let in_cells: BTreeSet<Address> =
+                place.cells.iter().map(|membership| membership.interface).collect();
+            all.retain(|&address| !in_cells.contains(&address) && !self.handovers.is_down(address));
             all.splice(..0, place.usable());
         }
         all

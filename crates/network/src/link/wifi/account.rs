@@ -123,11 +123,9 @@ impl Cell {
         })
     }
 
-    /// The radio of a member that is the first of its radio's.
-    pub fn radio_of_first(&self, member: u32) -> Option<usize> {
-        let radio = self.members[member as usize].radio;
-        let first = self.members.iter().position(|other| other.radio == radio);
-        (first == Some(member as usize)).then_some(radio)
+    /// The radio of a member.
+    pub fn radio_of(&self, member: u32) -> usize {
+        self.members[member as usize].radio
     }
 
     /// What a station did as this member: from one association to the next; before the first, as the member of that.

@@ -250,14 +250,17 @@ impl Cell {
             accesses.iter().flatten().map(|access| access.ifs).min().unwrap_or(config.timing.difs);
         let ears = if shared { 1 } else { radios.len() };
         let account = |ear: usize| (ear < cells.len()).then_some(ear);
-        let of_radio = |radio: usize| (0..).zip(&members).filter(move |(_, member)| member.radio == radio);
+        let mut members_of: Vec<Vec<u32>> = vec![Vec::new(); radios.len()];
+        for (number, member) in (0..).zip(&members) {
+            members_of[member.radio].push(number);
+        }
         let stations: Vec<Option<Station>> = bsses
             .iter()
             .map(|_| None)
             .chain(stations)
             .enumerate()
             .map(|(radio, config)| {
-                config.map(|config| Station::new(config, of_radio(radio).map(|(member, _)| member).collect()))
+                config.map(|config| Station::new(config, std::mem::take(&mut members_of[radio])))
             })
             .collect();
         for (channel, station) in channels.iter_mut().zip(&stations) {

@@ -9,6 +9,7 @@ use roamsim_network::link::wifi::{CATEGORIES, CategoryTime, Cell, MediumTime, Ra
 use roamsim_network::link::{AnyLink, Attachment};
 use roamsim_network::subject::Subject;
 use roamsim_protocols::Address;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A cell after the end of the run.
@@ -30,6 +31,8 @@ fn rows(world: &World) -> Vec<Row<'_>> {
         let AnyLink::Wifi(machine) = link.link else { continue };
         let address = |Attachment(number): Attachment| link.addresses[number as usize];
         let node = |at| topology.owner_name(address(at));
+        // A radio stands in the table once, with the first cell that it is in.
+        let mut listed = BTreeSet::new();
         for cell in 0..machine.cell_count() {
             let mut members = machine.members_of(cell).peekable();
             let Some(&(_, down, _)) = members.peek() else { continue };
@@ -41,7 +44,8 @@ fn rows(world: &World) -> Vec<Row<'_>> {
             let rates = machine.members_of(cell).flat_map(both).collect();
             let mut categories = vec![(node(down), machine.category_times(cell))];
             for (member, _, up) in machine.members_of(cell) {
-                if let Some(radio) = machine.radio_of_first(member) {
+                let radio = machine.radio_of(member);
+                if listed.insert(radio) {
                     categories.push((node(up), machine.category_times(radio)));
                 }
             }
