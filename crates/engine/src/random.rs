@@ -237,9 +237,13 @@ mod tests {
         for before in 0..4 {
             for passed in 0..7 {
                 let mut drawn = stream.clone();
-                (0..before).for_each(|_| drop(drawn.next_u64()));
+                for _ in 0..before {
+                    drawn.next_u64();
+                }
                 let mut skipped = drawn.clone();
-                (0..passed).for_each(|_| drop(drawn.next_u64()));
+                for _ in 0..passed {
+                    drawn.next_u64();
+                }
                 skipped.skip(passed);
                 assert_eq!(
                     [0; 3].map(|_| skipped.next_u64()),
