@@ -159,7 +159,6 @@ impl Cell {
 
     /// Takes a radio out of the list.
     pub(super) fn unlist_one(&mut self, number: usize) {
-        self.turn_changes(number);
         let Some(place) = self.radios[number].listed_at.take() else { return };
         self.listed.swap_remove(place);
         if let Some(&moved) = self.listed.get(place) {

@@ -442,7 +442,6 @@ impl Cell {
 
     /// A frame exchange is over: what of it was on the air counts as busy.
     pub(super) fn account(&mut self, until: Time, number: usize) {
-        self.turn_changes(number);
         let radio = &mut self.radios[number];
         if let (Attempt::Since(begin), Some(from)) =
             (radio.attempt, radio.own.head.as_ref().and_then(Head::from))
@@ -470,7 +469,6 @@ impl Cell {
 
     /// A radio contends from now on.
     pub(super) fn back_off(&mut self, now: Time, number: usize) {
-        self.turn_changes(number);
         let radio = &mut self.radios[number];
         radio.own.contends_since = now;
         radio.draw_backoff();

@@ -110,7 +110,6 @@ impl Cell {
         sender.sent_data = matches!(kind, Kind::Data | Kind::Management);
         sender.answers = false;
         self.stand_apart(from);
-        self.turn_changes(from);
         let mut frame = Frame {
             number,
             kind,
@@ -155,7 +154,6 @@ impl Cell {
 
     /// An ear hears the begin of a frame.
     pub(super) fn hear(&mut self, now: Time, number: usize, frame: u64, kind: Kind) {
-        self.turn_changes(number);
         if self.ears[number].heard == 0 {
             self.ear_changes(now, number);
             self.freeze(now, number);
@@ -191,9 +189,7 @@ impl Cell {
     /// A radio gets something to send, or has nothing any more.
     pub(super) fn contender(&mut self, now: Time, radio: usize, comes: bool) {
         let channel = self.channels[radio];
-        // Silence is used otherwise where one comes to none, or none is left.
-        let changes = self.contenders[usize::from(channel)] == usize::from(!comes);
-        for cell in if changes { 0..self.cells.len() } else { 0..0 } {
+        for cell in 0..self.cells.len() {
             if self.channels[cell] == channel && self.ears[self.radios[cell].ear].heard == 0 {
                 self.medium_passes(now, cell);
             }
@@ -279,7 +275,6 @@ impl Cell {
 
     /// A frame ends at an ear; whether it is understood there.
     fn end_at(&mut self, now: Time, number: usize, frame: &Frame, strong: bool) -> bool {
-        self.turn_changes(number);
         if self.ears[number].heard == 1 {
             self.ear_changes(now, number);
         }

@@ -44,13 +44,11 @@ mod octets;
 pub mod phy;
 mod radio;
 pub mod rate_control;
-mod reach;
 pub mod record;
 mod scan;
 pub mod shadowing;
 mod sinr;
 mod station;
-mod turns;
 mod undisturbed;
 
 pub use self::account::{CategoryTime, MediumTime, RadioTime};
@@ -72,7 +70,6 @@ pub use self::rate_control::{RateAttempts, RateChange};
 use self::record::AirLog;
 pub use self::sinr::SinrConfig;
 use self::station::Station;
-use self::turns::Turns;
 use self::undisturbed::Undisturbed;
 use super::frames::Frames;
 use super::indication::Indication;
@@ -121,8 +118,6 @@ pub struct Cell {
     listed: Vec<usize>,
     /// The same where all share one ear and one function each, so that most of them count together.
     countdowns: Option<Box<Countdowns>>,
-    /// When each may send, where each has an ear of its own.
-    turns: Option<Box<Turns>>,
     /// Stations that want to leave their channels.
     departing: Vec<usize>,
     phases: Phases,
@@ -273,7 +268,6 @@ impl Cell {
             hearing,
             listed: Vec::new(),
             countdowns: (shared && config.edca.is_none()).then(|| Box::new(Countdowns::new(radios.len()))),
-            turns: (!shared).then(|| Box::new(Turns::new(radios.len()))),
             departing: Vec::new(),
             phases: Phases::default(),
             on_air: Vec::new(),

@@ -78,7 +78,6 @@ impl Cell {
                 if head.holds_packet() {
                     function.parked = Some(head);
                 }
-                cell.turn_changes(number);
                 cell.contender(now, number, false);
             }
         });
@@ -183,7 +182,6 @@ impl Cell {
         for frame in &mut self.on_air {
             frame.heard_by.retain(|&(radio, _)| radio != number);
         }
-        self.hearing.tunes(number, [self.channels[number], channel]);
         self.channels[number] = channel;
         let mut heard = 0;
         for frame in &mut self.on_air {
@@ -196,7 +194,6 @@ impl Cell {
         }
         // What had begun before is not received: the ear is of no frame.
         let difs = self.config.timing.difs;
-        self.turn_changes(number);
         self.ears[number] = Ear { heard, busy_since: now, idle_since: now, ..Ear::new(None, difs) };
     }
 }
