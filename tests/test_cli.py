@@ -283,7 +283,7 @@ def test_plot_draws_a_time_sequence_chart_of_a_part(roamsim: Command, scenario: 
         (["segments", "--from", "1"], "--from takes a time with its unit"),
         (["segments", "--from", "30s"], "between these times"),
         (["segments", "--from", "3s", "--to", "2s"], "has no width"),
-        (["flows.goodput_bps", "--from", "3s"], "chosen of what was recorded over time"),
+        (["flows.goodput_bps", "--from", "3s"], "no part of the time can be chosen"),
         (["cwnd"], "nothing of 'cwnd' was recorded, the samples are of rto, rtt, srtt"),
     ):
         error = roamsim("plot", "out", "--what", *arguments, code=2).stderr
