@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, cast
 
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, paired
 from roamsim.study.judging import Finding, Value, either, every, follows, number, positive, within, yes
 from roamsim.study.law import by_law, exact, exact_curve
-from roamsim.theory.mih_udp import Timing, request_success, unacknowledged_success
+from roamsim.theory.mih_udp import Timing, Validity, request_success, unacknowledged_success
 
 from ..study import rtt_ack
 from .vocabulary import KINDS, POLICIES
@@ -88,7 +88,11 @@ def unacknowledged_over_round_trip(data: Data) -> Finding:
     parts = []
     for percent in (0, 10, 20):
         arrives = 1 - percent / 100
-        for kind, share, trips in (("indication", arrives, 0.5), ("request", arrives**2, 1.0)):
+        shares: tuple[tuple[Literal["indication", "request"], float, float], ...] = (
+            ("indication", arrives, 0.5),
+            ("request", arrives**2, 1.0),
+        )
+        for kind, share, trips in shares:
             at: dict[str, Any] = {"kind": kind, "transport": "UDP", "loss_percent": percent}
             success = data.curve("rtt-plain", "success_rate", "rtt", **at)
             delay = data.curve("rtt-plain", "mean_delay_s", "rtt", **at)
@@ -154,7 +158,7 @@ def as_with_one_retransmission(data: Data) -> Finding:
             one = _of_regime(data, "rtt-once", "success_rate", FIRST, **at)
             what = f"p = {percent} %, success in the second regime less that with one retransmission in the first"
             law = _law(data, "success_rate", (0.3,), **at)[0.3].mean
-            law -= request_success(percent / 100, Timing(0.1, 0.2, retransmissions=1), policy)
+            law -= request_success(percent / 100, Timing(0.1, 0.2, retransmissions=1), cast(Validity, policy))
             runs = within(paired(lambda a, b: b - a, one, two), -0.01, 0.01, what)
             parts.append(by_law(runs, within(exact(law), -0.01, 0.01, what)))
         readings[policy] = every(parts)
