@@ -88,11 +88,11 @@ def unacknowledged_over_round_trip(data: Data) -> Finding:
     parts = []
     for percent in (0, 10, 20):
         arrives = 1 - percent / 100
-        kinds: tuple[tuple[Literal["indication", "request"], float, float], ...] = (
+        shares: tuple[tuple[Literal["indication", "request"], float, float], ...] = (
             ("indication", arrives, 0.5),
             ("request", arrives**2, 1.0),
         )
-        for kind, share, trips in kinds:
+        for kind, share, trips in shares:
             at: dict[str, Any] = {"kind": kind, "transport": "UDP", "loss_percent": percent}
             success = data.curve("rtt-plain", "success_rate", "rtt", **at)
             delay = data.curve("rtt-plain", "mean_delay_s", "rtt", **at)
