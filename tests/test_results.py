@@ -119,7 +119,7 @@ def test_a_sweep_without_a_folder_is_told_and_saved_as_well(
 
 def test_a_comparison_is_told_by_itself(scenario: Path, tmp_path: Path) -> None:
     found = roamsim.compare(scenario, {"flow.download.transport.variant": "reno,newreno"}, replications=3)
-    assert "<h1>Goodput of download by transport variant" in found.report().read_text()
+    assert "<h1>Goodput by transport variant</h1>" in found.report().read_text()
     assert found.plot("flows.goodput_bps", tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert found.query("select count(*) as n from flows")["n"].to_list() == [6]
     opened = roamsim.open_results(found.save(tmp_path / "saved"))
