@@ -25,7 +25,7 @@
 //! reply FROM to TO code N lifetime S id ID [of X] [home X] [unsigned] [forged]
 //! ```
 //! `of` is the mobile node where it is not `mn`, `home` the home agent where it is not `ha`. ID is `@T`, the timestamp
-//! of the instant T; `last`, that of the last request; `@T/last`, the seconds of T with the low half of the last;
+//! of the instant T (of a mobile node's request but for its lowest 22 bits, which are random: RFC 5944 section 5.7.1); `last`, that of the last request; `@T/last`, the seconds of T with the low half of the last;
 //! `new`, in a packet sent: another than the last request's.
 
 #[path = "script/folder.rs"]
@@ -318,6 +318,17 @@ impl Run {
             }
             expected = Words::new(&text).registration(identification)?.2;
         }
+        // What a mobile node's clock does not give is random.
+        let time =
+            Words::new(&text).value("id").and_then(|id| id.strip_prefix('@')).filter(|id| !id.contains('/'));
+        if let (Tested::Node(_), Message::Request(_), Some(time)) = (&self.tested, message, time)
+            && timestamp(time)? >> RANDOM_BITS == identification >> RANDOM_BITS
+        {
+            let given = format!("@{time}");
+            let text: Vec<&str> =
+                text.iter().map(|&word| if word == given { "last" } else { word }).collect();
+            expected = Words::new(&text).registration(identification)?.2;
+        }
         if let Message::Request(request) = message {
             self.last_request = request.identification;
         }
@@ -410,6 +421,9 @@ impl Run {
 
 /// The words of a packet.
 struct Words<'a>(&'a [&'a str]);
+
+/// The bits of a mobile node's timestamp that its clock does not give, as in `mobile_ip::identification`.
+const RANDOM_BITS: u32 = 22;
 
 impl<'a> Words<'a> {
     fn new(words: &'a [&'a str]) -> Words<'a> {

@@ -345,17 +345,3 @@ fn messages_that_are_lost_or_late_are_not_in_time() {
     };
     assert_eq!((asks("20ms"), asks("21ms")), (0.0, 1.0));
 }
-
-#[test]
-fn a_response_over_one_way_connections_carries_no_acknowledgement_of_its_request() {
-    // What the responder sends, in the first row of `links`: for each of twenty requests a response, and an acknowledgement of its own.
-    let packets = |keys: &str| {
-        let text = signalling(&format!(
-            "kind = \"request\"\ntransport = {{ protocol = \"tcp\"{keys} }}\nstart = \"0s\""
-        ));
-        value(&text.replace("[\"a\", \"b\"]", "[\"b\", \"a\"]"), "links", "sent_packets")
-    };
-    let one_connection = packets("");
-    assert!((20.0..25.0).contains(&one_connection), "{one_connection}");
-    assert_eq!(packets(", one_way_connections = true") - one_connection, 20.0);
-}
