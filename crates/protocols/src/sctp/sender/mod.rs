@@ -392,9 +392,10 @@ impl Sender {
             sent.fate = Fate::InFlight;
             sent.missing_reports = 0;
             let (data, bytes) = (sent.data, sent.bytes());
-            // The peer need not have taken what probed its window: what is sent behind that is no retransmission.
+            // The peer need not have taken what probed its window: what is sent behind that is no retransmission. Taken as lost, its octets
+            // came back into the window that is known (RFC 9260 6.2.1), which is closed where it has no others.
             let probed = sent.probe;
-            sent.probe = probed && u64::from(data.payload_bytes) > self.peer_rwnd;
+            sent.probe = probed && u64::from(data.payload_bytes) >= self.peer_rwnd;
             self.sent_probe = sent.probe;
             if tsn < self.reported_below && !sent.fast_retransmitted {
                 self.candidates.insert(tsn);
