@@ -17,9 +17,11 @@ from pathlib import Path
 import roamsim
 import vl_convert
 from roamsim import _roamsim
-from roamsim.pictures import course
+from roamsim.reports.run import course_of
+from roamsim.reports.run import report as report_of
 from roamsim.scenarios.bundled import Example, examples
-from roamsim.tables.metrics import table_meanings
+from roamsim.storing import outputs
+from roamsim.storing.store import Results
 
 ROOT = Path(__file__).resolve().parent.parent
 GALLERY = ROOT / "docs/gallery"
@@ -48,25 +50,17 @@ def first_sentence(text: str) -> str:
     return text if end < 0 else text[: end + 1]
 
 
-def draw(result: roamsim.Result, target: Path) -> bool:
-    """Draws rates, windows, queue delays and losses over time; says whether there is anything to draw."""
-    tables = {name: result[name] for name in table_meanings() if name in dir(result)}
-    if "series" not in tables:
-        return False
-    messages = {}
-    if "flows" in tables:
-        rows = tables["flows"].drop_nulls("delivered_packets")
-        messages = dict(rows.select("name", "delivered_packets").iter_rows())
-    panels = course.panels(tables["series"], messages)
-    if not panels:
-        return False
-    end_s = float(tables["series"]["end_s"].max())  # type: ignore[arg-type]
-    spec = course.specification(panels, (0.0, end_s), [])
-    for view in spec["vconcat"]:
+def draw(results: Results, target: Path) -> None:
+    """Draws the report's figure of the run over time; a run in which nothing happens has none."""
+    drawn = course_of(results)
+    if drawn is None:
+        target.unlink(missing_ok=True)
+        return
+    specification, _ = drawn
+    for view in specification["vconcat"]:
         view["width"] = WIDTH
-    spec |= {"config": {"background": "white"}}
-    target.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-    return True
+    specification |= {"config": {"background": "white"}}
+    target.write_text(vl_convert.vegalite_to_svg(specification), encoding="utf-8")
 
 
 def build(example: Example) -> tuple[str, str, bool]:
@@ -77,10 +71,10 @@ def build(example: Example) -> tuple[str, str, bool]:
     key = hashlib.sha256(f"{_roamsim.version()} {_roamsim.build()}\n{example.text}".encode()).hexdigest()
     if not (stamp.exists() and stamp.read_text() == key and report.exists()):
         print(f"running {example.name}", file=sys.stderr)  # noqa: T201
-        result = roamsim.run(example.path)
-        result.report(report)
-        if not draw(result, picture):
-            picture.unlink(missing_ok=True)
+        scenario = roamsim.load(example.path)
+        results = outputs.in_memory(scenario, roamsim.run(scenario), None, example.text, [])
+        report_of(results).write(report)
+        draw(results, picture)
         stamp.write_text(key)
     shown = [f"roamsim run {example.name}.toml --report {example.name}.html", *commands]
     page = [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from roamsim.scenarios.bundled import example
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +62,20 @@ def test_a_dead_link_fails(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "nowhere" in done.stderr
+
+
+def test_an_example_of_the_gallery_has_picture_report_and_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = importlib.util.spec_from_file_location("gallery", ROOT / "docs/gallery.py")
+    assert spec
+    assert spec.loader
+    gallery = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(gallery)
+    monkeypatch.setattr(gallery, "GALLERY", tmp_path)
+    monkeypatch.setattr(gallery, "REPORTS", tmp_path / "reports")
+    gallery.main(["slow-start"])
+    assert "<path" in (tmp_path / "slow-start.svg").read_text()
+    assert 'id="course"' in (tmp_path / "reports/slow-start.html").read_text()
+    assert example("slow-start").text.strip() in (tmp_path / "slow-start.md").read_text()
+    assert 'href="slow-start.html"' in (tmp_path / "index.md").read_text()

@@ -58,7 +58,7 @@ def put_in_order() -> None:
 
 def shows_color() -> bool:
     """Whether what is said may have colours."""
-    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    return is_watched() and "NO_COLOR" not in os.environ
 
 
 def say(text: str, *, colored: bool = False) -> None:

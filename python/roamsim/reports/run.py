@@ -32,7 +32,10 @@ def report(results: Results) -> Report:
     seeds = f"seed {manifest.seed}" + (f", {runs} replications" if runs > 1 else "")
     page = Report(manifest.scenario, f"A run with {seeds}; roamsim {manifest.version}")
     page.outcome(outcome.asked(results), outcome.came_out(results))
-    _course(page, results, runs)
+    drawn = course_of(results)
+    if drawn is not None:
+        specification, note = drawn
+        page.figure("course", specification, "The run over time", note, lead=True)
     page.heading("Results")
     sections.tables(page, results)
     transfers.report(page, results)
@@ -44,14 +47,15 @@ def report(results: Results) -> Report:
     return page
 
 
-def _course(page: Report, results: Results, runs: int) -> None:
-    """What happened over time, on the first screen."""
+def course_of(results: Results) -> tuple[dict[str, Any], str | None] | None:
+    """The figure of a run over time, as a specification and the note below it; `None` if nothing happened."""
     if "series" not in results or not results["series"].height:
-        return
+        return None
     series = results["series"]
     found = course.panels(series, _messages(results), recorded_kinds(results))
     if not found:
-        return
+        return None
+    runs = sum(point.replications for point in results.manifest.points)
     events = _events(results)
     end_s = float(series["end_s"].max())  # type: ignore[arg-type]
     begin_s, until_s = course.opening(found, events, end_s)
@@ -64,13 +68,7 @@ def _course(page: Report, results: Results, runs: int) -> None:
         *(["Dashed lines are handovers."] if events else []),
         *([IN_ORDER] if any(panel.title.startswith("Congestion window") for panel in found) else []),
     ]
-    page.figure(
-        "course",
-        course.specification(found, (begin_s, until_s), end_s, events),
-        "The run over time",
-        " ".join(notes) or None,
-        lead=True,
-    )
+    return course.specification(found, (begin_s, until_s), end_s, events), " ".join(notes) or None
 
 
 def _last(until_s: float, begin_s: float) -> str:
