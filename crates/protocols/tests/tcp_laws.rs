@@ -106,7 +106,7 @@ fn slow_start_grows_by_a_half_or_doubles() {
     assert_eq!(slow_start(2, delay, 2), doubled);
     assert_eq!(slow_start(1, None, 2), doubled);
     assert_eq!(slow_start(2, None, 2), doubled);
-    // An ACK for each fifth segment tells of five, of which L = 2 counts two: two ACKs make 10 + 4.
+    // An ACK for each fifth segment acknowledges five. L = 2 counts two of them: two ACKs make 10 + 4.
     assert_eq!(slow_start(2, delay, 5)[..2], [10, 14]);
     assert_eq!(slow_start(5, delay, 5), doubled);
     assert_eq!(slow_start(u32::MAX, delay, 5), doubled);

@@ -41,8 +41,8 @@ pub fn memory_bytes() -> (u64, u64) {
     (memory::used_bytes().unwrap_or(0), memory::limit_bytes().unwrap_or(0))
 }
 
-/// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write, of packets
-/// everywhere, with `pcap_at` of those that nodes send and receive, or with `pcap_frames` of Wi-Fi frames, "all" or those of a node;
+/// Runs a scenario once. `trace` names what to record beside the tables. `pcap` is the path of a capture to write, of packets
+/// everywhere. With `pcap_at` it holds those that nodes send and receive, with `pcap_frames` Wi-Fi frames, "all" or those of a node.
 /// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number of the run (0),
 /// a table's name and its rows as those of traces become final: the tables of the result are without them then; `series` asks for
 /// the table of coarse series.

@@ -103,8 +103,8 @@ fn one_connection_carries_both_and_data_carries_acknowledgements() {
         packets("protocol = \"tcp\", nagle = false, delayed_ack = false, piggyback_acks = false");
     assert!((5890..=5900).contains(&data), "{data}");
     assert!((data - 5..=data + 5).contains(&alone), "{alone} of {data}");
-    // Of one-way connections too; what is delayed goes alone as well, here with each sixth packet, the first of which two full-sized segments
-    // of 1460 B are less: 59 s of 50 / 6 a second each way, 983.
+    // One-way connections do the same. Their delayed ACKs go alone too: one for each sixth packet of 500 B, the first to exceed two
+    // full-sized segments of 1460 B. 59 s of 50 / 6 a second each way make 983.
     let (data, alone) =
         packets("protocol = \"tcp\", nagle = false, delayed_ack = false, one_way_connections = true");
     assert!((data - 5..=data + 5).contains(&alone), "{alone} of {data}");

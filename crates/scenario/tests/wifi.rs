@@ -295,8 +295,9 @@ fn frames_survive_by_their_ratio_of_signal_to_noise() {
 
 #[test]
 fn protection_has_the_long_slots_of_those_that_it_is_for() {
-    // One saturated station, 1472 B of payload in 1500 B: 11,776 bits a cycle. In us: DIFS 10 + 2 slots, 7.5 slots of back-off, what goes
-    // before at 2 Mb/s with the long preamble (RTS 192 + 80, CTS 192 + 56, each and a SIFS of 10), data 254, SIFS 10, ACK 34.
+    // One saturated station, 1472 B of payload in 1500 B: 11,776 bits a cycle. A cycle in us: DIFS 10 + 2 slots,
+    // back-off 7.5 slots, data 254, SIFS 10, ACK 34. Before the data, at 2 Mb/s with the long preamble: RTS 192 + 80 or CTS 192 + 56, each
+    // with a SIFS of 10.
     let goodput_bps = |keys: &str| {
         let text = GOOD
             .replace("stations = [\"near\", \"far\"]", "stations = [\"near\"]")

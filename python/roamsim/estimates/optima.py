@@ -129,7 +129,7 @@ class Optimum:
         self.differences = polars.DataFrame(
             [_difference(found) for found in self._differences.values()], infer_schema_length=None
         )
-        # Of those that are confirmed more replications tell.
+        # The confirmed points have more replications.
         self._uneven = survivors.of_points(results, self.target, tried, results.varied) or survivors.of_points(
             results, self.target, list(chosen.values()), results.varied
         )

@@ -428,5 +428,5 @@ class _Reader:
         return kind(**table)
 
 
-# A study holds the code of its folder, so that other processes read the folder anew.
+# A study holds the code of its folder, so other processes read the folder again.
 copyreg.pickle(Study, lambda study: (load, (study.folder,)))

@@ -23,7 +23,7 @@ pub struct Measurement {
     in_time: Option<Box<InTime>>,
 }
 
-/// Messages that arrive within a deadline, of those that are written while it can be known by the end of the run.
+/// The share of messages that arrive within a deadline. Those whose deadline lies behind the end of the run do not count.
 #[derive(Clone, Debug)]
 struct InTime {
     deadline: Span,
@@ -89,8 +89,7 @@ impl Measurement {
         delays.all_ns.push(delay.as_ns());
     }
 
-    /// From now on messages that are written from `from` on are counted that arrive within `deadline`, of those for which it is over by
-    /// `end`.
+    /// Counts the messages that arrive within `deadline`, of those written from `from` on whose deadline is over by `end`.
     pub fn expect_within(&mut self, deadline: Span, from: Time, end: Time) {
         let until = Time::from_ns(end.as_ns().saturating_sub(deadline.as_ns()));
         self.in_time = Some(Box::new(InTime { deadline, from, until, written: 0, arrived: 0 }));

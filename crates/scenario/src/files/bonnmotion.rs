@@ -91,7 +91,7 @@ pub fn parse(text: &str, node: u32, dimensions: Option<u32>) -> Result<Walk, Fau
     })
 }
 
-/// The dimensions of a file's places, by a line of so many numbers, and by all lines where this one fits both; `None` where
+/// The dimensions of a file's places, by the count of numbers in a line. Where that fits both, the other lines decide; `None` where
 /// all lines fit both.
 fn dimensions_of<'a, L: Iterator<Item = &'a str>>(numbers: usize, lines: impl Fn() -> L) -> Option<usize> {
     let by_count = |numbers: usize| match (numbers.is_multiple_of(3), numbers.is_multiple_of(4)) {

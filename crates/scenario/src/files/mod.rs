@@ -62,7 +62,7 @@ impl Folder {
             });
             match (&found, folder) {
                 (Ok(found), Ok(folder)) => found.starts_with(folder),
-                // What is not there is told so where its path does not lead out.
+                // A missing file is reported as missing if its path stays inside.
                 (Err(_), _) => std::path::absolute(&path)
                     .ok()
                     .zip(std::path::absolute(Path::new(".").join(&self.path)).ok())
@@ -165,7 +165,7 @@ const REPLACED: [Replaced; 4] = [FILE_OF_CONTENT, FILE_OF_POINTS, TRACE, MAHIMAH
 
 struct Files<'a> {
     folder: &'a Folder,
-    /// Each is read once, and what is wrong with it as a whole is told once; by whether a file outside is allowed.
+    /// By name and by whether a file outside is allowed. Each file is read once, and a fault of the whole file is reported once.
     read: BTreeMap<(String, bool), Option<Text>>,
     tree: &'a mut Tree,
     problems: &'a mut Problems,
@@ -452,7 +452,7 @@ impl Fault {
     }
 }
 
-/// Says that of so many entries of a file only the first falls into the run, where the second comes behind its end.
+/// The warning that only the first of a file's entries falls into the run, if the second comes behind its end.
 pub(crate) fn only_first(
     count: usize,
     what: &str,
@@ -527,7 +527,7 @@ mod tests {
             let plain = format!("{first}\n{second}\n");
             let marked = format!("\u{feff}{plain}");
             assert_eq!(read(&marked), Ok(read(&plain).expect(&plain)));
-            // Behind the beginning it is no mark: the line is told, not passed over.
+            // Behind the beginning it is no mark: the line is refused, not skipped.
             for text in [format!("#\n{marked}"), format!("\u{feff}{marked}"), format!("x{plain}")] {
                 let fault = read(&text).expect_err(&text);
                 let word = first.split([' ', ',']).next().expect("a word");

@@ -67,7 +67,7 @@ pub fn columns(line: &str) -> impl Iterator<Item = &str> {
         .map(|word| word.strip_prefix('"').and_then(|word| word.strip_suffix('"')).unwrap_or(word))
 }
 
-/// Whether a line names so many columns, `time_s,rate_mbps`: each begins with a letter, and no word is a number. Between
+/// Whether a line names `count` columns, as `time_s,rate_mbps`: each begins with a letter, and no word is a number. Between
 /// spaces alone a name may have several words.
 pub fn is_heading(line: &str, count: usize) -> bool {
     let mut words = columns(line);

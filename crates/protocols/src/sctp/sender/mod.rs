@@ -392,8 +392,8 @@ impl Sender {
             sent.fate = Fate::InFlight;
             sent.missing_reports = 0;
             let (data, bytes) = (sent.data, sent.bytes());
-            // The peer need not have taken what probed its window: what is sent behind that is no retransmission. Taken as lost, its octets
-            // came back into the window that is known (RFC 9260 6.2.1), which is closed where it has no others.
+            // The peer need not have taken a probe of its window, so sending it again is a probe, no retransmission. Marking it lost gave its
+            // octets back to the known window (RFC 9260 6.2.1): the window is still closed if it has no others.
             let probed = sent.probe;
             sent.probe = probed && u64::from(data.payload_bytes) >= self.peer_rwnd;
             self.sent_probe = sent.probe;

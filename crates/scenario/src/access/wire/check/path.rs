@@ -204,7 +204,7 @@ pub(super) fn check_steps<V: Varying>(
     report.count() == before
 }
 
-/// Warns of a file of which at most one value holds within the run.
+/// Warns of a file if at most one of its values holds within the run.
 fn warn_of_rows(
     at: &[Step],
     rows: &[(Time, f64)],
