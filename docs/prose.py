@@ -51,7 +51,7 @@ CODE = "Code"
 DOCUMENTED = (
     "__init__.py answers.py api.py errors.py results.py statistics.py cli/answers.py cli/app.py cli/campaigns.py"
     " cli/examples.py cli/options.py cli/shards.py cli/study.py running/checking.py running/memory.py"
-    " scenarios/reading.py storing/merging.py study/__init__.py pictures/timesequence.py tables/metrics.py"
+    " scenarios/reading.py storing/merging.py study/__init__.py pictures/timesequence.py"
 )
 
 

@@ -4,10 +4,9 @@
     >>> result = roamsim.run("scenario.toml", seed=1)
     >>> result.flows.select("name", "goodput_bps")
 
-`load`, `check` and `schema` deal with scenarios, `run`, `sweep`, `compare`, `sensitivity` and `optimise` run them.
-What these return has the methods `report`, `plot`, `query` and `save`, and so has what `open_results` reads of a
-folder that a command wrote. `roamsim.study` lists and runs studies. Tables are polars frames; `roamsim.explain`
-says what each of their columns means.
+`load`, `check` and `schema` read scenarios. `run`, `sweep`, `compare`, `sensitivity` and `optimise` run them, and
+`open_results` reads a folder of results. All results have `report`, `plot`, `query` and `save`. Tables are polars
+frames; `roamsim.explain` explains their columns. `roamsim.study` lists and runs the published studies.
 """
 
 from __future__ import annotations

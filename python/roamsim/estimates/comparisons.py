@@ -203,11 +203,7 @@ class Comparison:
             for target, sample in self.samples
             if sample.failed
         }
-        return (
-            [f"Connections that failed: {', '.join(sorted(told))}. What they carried is in the means."]
-            if told
-            else []
-        )
+        return [f"Connections that failed: {', '.join(sorted(told))}. The means include their data."] if told else []
 
     def _unfinished(self) -> str | None:
         entries = self.results.manifest.points

@@ -167,8 +167,8 @@ def curves(results: Results, target: Target) -> Curves:
     table, column, metric = target.table, target.column, target.metric
     if table not in KEYS:
         raise UsageError(
-            f"{metric.name} has many values a run, which make no mean; what can be drawn is in the tables "
-            f"{', '.join(KEYS)}; what a trace recorded is drawn by its name, as in --what cwnd"
+            f"{metric.name} has many values a run and no mean. Draw a column of {', '.join(KEYS)}, or a trace by its "
+            "name, as in --what cwnd"
         )
     if table not in results or column not in results.schema(table):
         raise UsageError(f"the results have no {metric.name}")

@@ -210,7 +210,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     report.heading("Parameters")
     report.table([{"parameter": p.name, "value": _filled(p, planned), "source": p.source} for p in study.parameters])
     if study.coverage:
-        report.heading("What of the publication is shown where")
+        report.heading("Where each part of the publication is shown")
         report.table([_covered(entry) for entry in outcome.coverage()], max_rows=len(study.coverage))
     report.heading("Where the numbers come from")
     report.text(f"`{command}`")

@@ -88,9 +88,7 @@ def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
                 ends.setdefault(name, Counter())[end] += count
         told = [f"{name} {bad}" for name, ended in ends.items() if (bad := failed(ended))]
         if told:
-            found[table] = (
-                f"Connections that failed: {', '.join(told)}. What they carried is in the means of {table}."
-            )
+            found[table] = f"Connections that failed: {', '.join(told)}. The means of {table} include their data."
     return found
 
 
