@@ -54,11 +54,18 @@ def test_items_and_cells_are_texts_of_their_own(prose: ModuleType, tmp_path: Pat
     ]
 
 
+def test_items_between_semicolons_count_by_themselves_from_three_on(prose: ModuleType, tmp_path: Path) -> None:
+    item = "word " * 19 + "end"
+    assert problems(prose, tmp_path, "page.md", f"Three: {item}; {item}; {item}.") == []
+    assert problems(prose, tmp_path, "page.md", f"Two: {item}; {item}.") == [(1, "41 words")]
+
+
 def test_abbreviations_and_numbers_end_no_sentence(prose: ModuleType) -> None:
-    assert prose.sentences("See e.g. Jain. RFC 9293 Sec. 3.8 has it. `x` begins one.") == [
+    assert prose.sentences("See e.g. Jain. RFC 9293 Sec. 3.8 has it. `x` begins one. ns-2 as well.") == [
         "See e.g. Jain.",
         "RFC 9293 Sec. 3.8 has it.",
         "Code begins one.",
+        "ns-2 as well.",
     ]
 
 
