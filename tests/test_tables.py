@@ -125,7 +125,7 @@ def printed(
 ) -> str:
     """What a terminal of that width shows of a frame."""
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
-    monkeypatch.setattr(summary, "terminal", lambda: console)
+    monkeypatch.setattr(summary, "on_stdout", lambda: console)
     summary.print_frame(frame, vertical=vertical)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
