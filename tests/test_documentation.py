@@ -156,10 +156,16 @@ def dead_links(page: Path) -> list[str]:
     tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
     parts = [part for token in tokens for part in token.children or ()]
     dead = []
+    # Written by `make docs` alone; the site's build fails on its dead links.
+    built = ROOT / "docs/gallery"
     for link in [str(part.attrs["href"]) for part in parts if part.type == "link_open"]:
         file, _, heading = link.partition("#")
         target = page.parent / file if file else page
-        there = "://" in link or (target.exists() and (not heading or heading in headings(target)))
+        there = (
+            "://" in link
+            or target.parent == built
+            or (target.exists() and (not heading or heading in headings(target)))
+        )
         if not there:
             dead.append(link)
     return dead

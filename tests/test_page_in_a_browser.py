@@ -457,7 +457,7 @@ DOWN = (
 def test_long_tables_are_laid_out_when_they_come_near_and_nothing_moves(tmp_path: Path) -> None:
     page = Report("t")
     page.text("\n\n".join("word " * 400 for _ in range(12)))
-    wide = {f"a column with a long name {n}": n for n in range(12)}
+    wide = {f"a column with a long name {n}": n for n in range(24)}
     for rows in ([{"n": 1}] * 14, [{"n": 1}] * 15, [wide] * 15, [wide] * 300):
         page.table(rows)
     with browser() as opened:

@@ -11,7 +11,7 @@ import polars
 from roamsim.errors import UsageError
 from roamsim.estimates import survivors
 from roamsim.estimates.intervals import estimates_of
-from roamsim.storing.store import Results, point_label, short
+from roamsim.storing.store import Results, point_label
 from roamsim.tables import caveats
 from roamsim.tables.labels import in_words
 from roamsim.tables.metrics import Metric, Target
@@ -19,6 +19,7 @@ from roamsim.tables.result import KEYS, keys_within
 from roamsim.tables.words import (
     VARIED_UNITS,
     Scale,
+    brief_words,
     key_unit,
     metric_words,
     path_words,
@@ -221,7 +222,7 @@ def _group(found: polars.DataFrame, others: list[str], varied: list[str]) -> pol
     columns = [
         _words(found[path])
         if len(others) == 1 or not found.schema[path].is_numeric()
-        else (f"{short(path, varied).replace('_', ' ')} " + _words(found[path]))
+        else (f"{brief_words(path, varied)} " + _words(found[path]))
         for path in others
     ]
     if not columns:
