@@ -137,6 +137,7 @@ figures: setup
 	$(BIN)/python docs/figures/queue_delays.py
 	$(BIN)/python docs/figures/window_shapes.py
 	$(BIN)/python docs/figures/walk.py
+	$(BIN)/python docs/figures/lecture.py
 
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'
