@@ -19,7 +19,8 @@ SHOWN = ("slow-start", "recovery", "bloat", "hidden", "handover")
 
 def main() -> None:
     """Runs the page's commands in a temporary folder; figures that the page shows go to docs/images."""
-    commands = [line[2:] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("$ ")]
+    text = PAGE.read_text(encoding="utf-8").replace("\\\n", "")
+    commands = [line[2:] for line in text.splitlines() if line.startswith("$ ")]
     with tempfile.TemporaryDirectory() as folder:
         for command in commands:
             words = command.split()

@@ -414,7 +414,7 @@ def optimise(
         MissingExtra: install `roamsim[optimise]`.
     """
     if (maximise is None) == (minimise is None):
-        raise UsageError("name one metric to optimise: give maximise or minimise")
+        raise UsageError("name a metric to optimise: either maximise or minimise, not both")
     with in_words_of_python(), _Place(out) as place:
         results = run_search(
             source(scenario, allow_files_outside=allow_files_outside),
