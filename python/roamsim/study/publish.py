@@ -210,9 +210,9 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     report.heading("Parameters")
     report.table([{"parameter": p.name, "value": _filled(p, planned), "source": p.source} for p in study.parameters])
     if study.coverage:
-        report.heading("What of the publication is shown where")
+        report.heading("Coverage of the publication")
         report.table([_covered(entry) for entry in outcome.coverage()], max_rows=len(study.coverage))
-    report.heading("Where the numbers come from")
+    report.heading("Provenance")
     report.text(f"`{command}`")
     report.parameters(outcome.made_with, "Made with")
     report.table(_provenance(study, planned, outcome.level), "Experiments", max_rows=1000)
