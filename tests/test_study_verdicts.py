@@ -88,6 +88,41 @@ def test_a_verdict_rests_on_what_an_alternative_turns_round(small: Path, tmp_pat
     assert "with a wire without loss it agrees" in page
 
 
+def test_an_alternative_may_compute_its_settings_and_stand_for_several(small: Path, tmp_path: Path) -> None:
+    text = ALTERNATIVE.replace('set = { "link.path.loss.probability" = 0.0 }', 'function = "for_{kind}"')
+    text = text.replace('id = "lossless"', 'each = { kind = ["request", "indication"] }\nid = "{kind}"')
+    with (small / "study.toml").open("a") as definition:
+        definition.write(text)
+    with (small / "study.py").open("a") as code:
+        for kind in ("request", "indication"):
+            code.write(f"\ndef for_{kind}(labels):\n    lossless = labels['kind'] == '{kind}'\n")
+            code.write("    return {'link.path.loss.probability': 0.0} if lossless else {}\n")
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    for kind, other in (("request", "indication"), ("indication", "request")):
+        rows = outcome.data.rows(f"lossy~{kind}", loss=0.5)
+        assert {row["success_rate"] for row in rows if row["kind"] == kind} == {1.0}
+        assert max(row["success_rate"] for row in rows if row["kind"] == other) < 1.0
+    refused(small, "study.py", "def for_request", "def for_requests", "study.py has no function 'for_request'")
+
+
+def test_conditions_name_what_turns_a_verdict_round(small: Path, tmp_path: Path) -> None:
+    change(small, "statements.toml", 'rests_on = "messages of 100 B"', 'conditions = "tried"')
+    with (small / "statements.py").open("a") as code:
+        code.write("\ndef tried(data, statement, verdict):\n    return (f'a chance ({statement}, {verdict})',)\n")
+    second = study.run(small, level="quick", out=tmp_path / "out").statements[1]
+    assert second["turned_by"] == ["a chance (2, differs)"]
+    refused(small, "statements.toml", 'conditions = "tried"', 'conditions = "tired"', "no function 'tired'")
+
+
+def test_a_coarse_alternative_has_the_values_of_the_quick_look_in_the_full_run(small: Path, tmp_path: Path) -> None:
+    with (small / "study.toml").open("a") as definition:
+        definition.write(f"{ALTERNATIVE}coarse = true\nfull = 1\n")
+    data = study.run(small, out=tmp_path / "out").data
+    assert data.labels("lossy", "size_bytes") == [100, 200]
+    assert data.under("lossless").labels("lossy", "size_bytes") == [100]
+    assert {row["size_bytes"] for row in data.rows("lossy~lossless")} == {100}
+
+
 def test_a_reading_may_make_a_statement_agree(small: Path, tmp_path: Path) -> None:
     with (small / "study.toml").open("a") as definition:
         definition.write(ALTERNATIVE)

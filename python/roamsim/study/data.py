@@ -79,6 +79,7 @@ class Data:
             else rows
             for (experiment, table), rows in self._rows.items()
         }
+        view._labels = {**self._labels, **{one: self._labels[f"{one}{ending}"] for one in again}}
         view.__dict__.pop("_indices", None)
         return view
 

@@ -212,7 +212,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     if study.coverage:
         report.heading("Where each part of the publication is shown")
         report.table([_covered(entry) for entry in outcome.coverage()], max_rows=len(study.coverage))
-    report.heading("Where the numbers come from")
+    report.heading("Provenance")
     report.text(f"`{command}`")
     report.parameters(outcome.made_with, "Made with")
     report.table(_provenance(study, planned, outcome.level), "Experiments", max_rows=1000)
