@@ -221,7 +221,7 @@ def test_words_follow_the_metric() -> None:
     # A share of 0.10 against 0.14, 0.15, 0.16: points, not per cent of 10 %.
     assert (
         said("flows.loss_ratio", [0.1, 0.1, 0.1], [0.14, 0.15, 0.16])
-        == "loss_ratio: 2.5 to 7.5 percentage points higher with sack than with reno"
+        == "loss ratio: 2.5 to 7.5 percentage points higher with sack than with reno"
     )
     assert said("flows.goodput_bps", [1, 2, 3], [1, 2, 3]) == "sack and reno are equal in every replication"
     assert said("flows.goodput_bps", [100, 100], [110, 110]) == "sack is 10.0 % faster than reno"
