@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from roamsim.statistics import jain_index
     from roamsim.storing.merging import merge
     from roamsim.tables.metrics import explain
+    from roamsim.world import World
 
 __version__ = version()
 
@@ -53,6 +54,7 @@ __all__ = [
     "Sensitivity",
     "SweepResult",
     "UsageError",
+    "World",
     "__version__",
     "check",
     "compare",
@@ -97,6 +99,7 @@ _HOMES = {
     "Result": "roamsim.results",
     "Sensitivity": "roamsim.answers",
     "SweepResult": "roamsim.results",
+    "World": "roamsim.world",
 }
 
 

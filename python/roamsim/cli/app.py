@@ -2,6 +2,7 @@
 
 Exit codes: 0 done, 1 a run failed, 2 usage, 3 the scenario is not valid, 4 one of the project's own checks against a
 closed form failed, 5 a study's results are not as in its reference, 130 interrupted (a sweep goes on where it was).
+`roamsim live` ends with the code of its first program that ended, 124 if packets were late, 125 without namespaces.
 """
 
 import os
@@ -15,6 +16,7 @@ import typer
 from roamsim._roamsim import ScenarioError, version
 from roamsim.cli import answers, completion, examples, streams
 from roamsim.cli.faults import Commands
+from roamsim.cli.live import live
 from roamsim.cli.options import (
     AllowFilesOutside,
     Jobs,
@@ -408,6 +410,7 @@ def compare(
         _say(f"kept in {out}; next: {next_step(out)}")
 
 
+app.command()(live)
 app.command()(examples.demo)
 app.command()(examples.examples)
 app.command()(answers.sensitivity)
