@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from roamsim.statistics import jain_index
     from roamsim.storing.merging import merge
     from roamsim.tables.metrics import explain
+    from roamsim.world import World
 
 __version__ = version()
 
@@ -52,6 +53,7 @@ __all__ = [
     "Sensitivity",
     "SweepResult",
     "UsageError",
+    "World",
     "__version__",
     "check",
     "compare",
@@ -96,6 +98,7 @@ _HOMES = {
     "Result": "roamsim.results",
     "Sensitivity": "roamsim.answers",
     "SweepResult": "roamsim.results",
+    "World": "roamsim.world",
 }
 
 

@@ -371,6 +371,9 @@ class Node(Table):
         change_primary_at: When a `multihomed` station prefers the address of another cell, for its SCTP
             associations with `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one
             address change their cell, and schemes are then compared at the same moment. Without it: "nearer".
+        external: Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and
+            out there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
+            Without it: false.
         count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
             number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
             once.
@@ -385,6 +388,7 @@ class Node(Table):
     handover: Handover | None = None
     wifi: WifiStation | None = None
     change_primary_at: PrimaryChange | None = None
+    external: bool | None = None
     count: int | None = None
 
 

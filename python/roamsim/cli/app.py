@@ -8,6 +8,8 @@ Exit codes:
 - 4: a check of the project against a closed form failed
 - 5: a study's results differ from its reference
 - 130: interrupted; the same command resumes
+
+`roamsim live` ends with the code of its first program that ended, 124 if packets were late, 125 without namespaces.
 """
 
 import os
@@ -21,6 +23,7 @@ import typer
 from roamsim._roamsim import ScenarioError, version
 from roamsim.cli import answers, completion, examples, streams
 from roamsim.cli.faults import Commands
+from roamsim.cli.live import live
 from roamsim.cli.options import (
     AllowFilesOutside,
     Jobs,
@@ -412,6 +415,7 @@ def compare(
         _say(f"kept in {out}; next: {next_step(out)}")
 
 
+app.command()(live)
 app.command()(examples.demo)
 app.command()(examples.examples)
 app.command()(answers.sensitivity)

@@ -105,6 +105,13 @@ class Named:
         return self._named("drops")
 
     @property
+    def external(self) -> polars.DataFrame:
+        """One row a node whose programs run outside of the simulation: their packets, over the whole run; only
+        with `roamsim live` and `roamsim.World`.
+        """
+        return self._named("external")
+
+    @property
     def queues(self) -> polars.DataFrame:
         """One row a direction of a link whose queue has a discipline other than drop-tail, and a flow whose
         packets went through it: how long they waited there.
