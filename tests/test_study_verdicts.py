@@ -1,5 +1,6 @@
 """Where verdicts come from: runs, laws, readings, and what they rest on by the alternatives that were run."""
 
+import json
 import math
 import re
 from dataclasses import replace
@@ -122,6 +123,13 @@ def test_a_coarse_alternative_has_the_values_of_the_quick_look_in_the_full_run(s
     assert data.labels("lossy", "size_bytes") == [100, 200]
     assert data.under("lossless").labels("lossy", "size_bytes") == [100]
     assert {row["size_bytes"] for row in data.rows("lossy~lossless")} == {100}
+
+
+def test_a_reference_keeps_no_digest_of_what_was_not_run(small: Path, tmp_path: Path) -> None:
+    with (small / "study.toml").open("a") as definition:
+        definition.write(f"{ALTERNATIVE}full_only = true\n")
+    kept = json.loads(study.update(study.run(small, level="quick", out=tmp_path / "out")).read_text())
+    assert list(kept["experiments"]) == ["lossy"]
 
 
 def test_a_reading_may_make_a_statement_agree(small: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
-from roamsim.study.definition import Level, Study
+from roamsim.study.definition import Level, Study, replications
 from roamsim.study.judging import Value
 from roamsim.study.provenance import REFERENCES
 from roamsim.study.publish import Outcome, plain
@@ -154,7 +154,9 @@ def _kept(outcome: Outcome) -> dict[str, Any]:
         {
             "made_with": ", ".join(filter(None, made)),
             "seed": outcome.seed,
-            "experiments": {e.id: outcome.data.digest(e.id) for e in outcome.study.experiments},
+            "experiments": {
+                e.id: outcome.data.digest(e.id) for e in outcome.study.experiments if replications(e, outcome.level)
+            },
             "statements": {
                 statement["id"]: {
                     "verdict": statement["verdict"],
