@@ -109,11 +109,18 @@ impl Connection {
         let sender = &mut self.sender;
         sender.snd_una = ack;
         self.pending.set(Pending::ACKNOWLEDGED);
-        let heard = sender.detection.on_new_ack(ack, now);
+        let mut heard = sender.detection.on_new_ack(ack, now);
         sender.recovery.on_undisturbed_ack(ack);
-        sender.grow_window(now, acked, u64::from(self.config.byte_counting_limit), heard.rtt);
+        if sender.is_tracked() {
+            self.finish_steady_ack(now, &mut heard);
+        }
+        let sender = &mut self.sender;
+        sender.grow_window(now, acked, u64::from(self.config.byte_counting_limit), heard.rtt, true);
         sender.count_round(ack);
         self.restart_timer(now);
+        if self.sender.is_tracked() {
+            self.schedule_probe(now);
+        }
         if heard.overdue {
             self.answer_loss(now);
             self.settle();
@@ -143,7 +150,7 @@ impl Connection {
             if queued < sender.smss || flight == 0 || flight + sender.smss > sender.snd_wnd {
                 return Due::Other;
             }
-            if flight + sender.smss <= sender.window.cwnd_bytes() {
+            if flight + sender.smss <= sender.congestion.cwnd_bytes() && !sender.is_held() {
                 return Due::Data;
             }
         }
@@ -166,6 +173,7 @@ impl Connection {
             && segment.options.sack.is_empty()
             && seq + payload <= receiver.rcv_adv
             && acked <= sender.snd_max - sender.snd_una
+            && !sender.is_tracked()
             && !self.timestamps
             && !self.ecn.marked
             && !self.timers.runs(Purpose::Persist)
@@ -215,7 +223,7 @@ impl Connection {
     #[inline(never)]
     fn due_amid_losses(&self) -> Due {
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
-        if self.reset.is_some() || self.syn_due || self.config.one_way_connections {
+        if self.reset.is_some() || self.syn_due || self.config.one_way_connections || sender.is_held() {
             return Due::Other;
         }
         if acknowledgement != Acknowledgement::None {
@@ -316,6 +324,10 @@ impl Connection {
         sender.snd_nxt = end;
         sender.snd_max = end;
         sender.note_sent(now);
+        if sender.is_tracked() {
+            self.note_transmission(now, start, end, false);
+        }
+        let sender = &self.sender;
         self.stats.data_segments_sent += 1;
         self.stats.bytes_sent += length;
         let mut flags = if end == 1 + sender.written { Flags::PSH } else { Flags::NONE };
