@@ -38,13 +38,10 @@ pub(super) struct Record {
     /// The sender had nothing else to send.
     app_limited: bool,
     /// What the connection had delivered when they were sent, and when it last had.
-    pub(super) delivered: u64,
+    delivered: u64,
     delivered_at: Time,
     /// When the transmission was sent from which that delivery followed.
     first_sent_at: Time,
-    /// What had been lost by then, and what was in flight, these octets included.
-    pub(super) lost: u64,
-    pub(super) in_flight: u64,
 }
 
 impl Record {
@@ -60,14 +57,8 @@ pub struct RateSample {
     pub delivered_bytes: u64,
     /// The longer of the times in which they were sent and acknowledged.
     pub interval: Span,
-    /// Octets that had been delivered when the transmission it is measured by was sent.
-    pub prior_delivered_bytes: u64,
-    /// The sender had nothing else to send then.
+    /// The sender had nothing else to send when the transmission went by which it is measured.
     pub app_limited: bool,
-    /// Octets lost since then.
-    pub lost_bytes: u64,
-    /// Octets in flight then.
-    pub in_flight_bytes: u64,
 }
 
 impl RateSample {
@@ -113,24 +104,12 @@ pub(super) struct Sent {
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
-    /// Octets lost so far.
-    lost: u64,
     /// What was delivered up to here was limited by the application; 0 when nothing is.
     app_limited_until: u64,
     pub(super) heard: Heard,
 }
 
 impl Sent {
-    /// Octets delivered so far.
-    pub(super) fn delivered_bytes(&self) -> u64 {
-        self.delivered
-    }
-
-    /// Octets lost so far.
-    pub(super) fn lost_bytes(&self) -> u64 {
-        self.lost
-    }
-
     #[inline]
     pub(super) fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
@@ -167,14 +146,6 @@ impl Sent {
         self.records.back()
     }
 
-    /// Forgets everything in flight.
-    pub(super) fn clear(&mut self) {
-        self.records.clear();
-        self.order.clear();
-        self.sacked.clear();
-        (self.sacked_bytes, self.lost_marked_bytes) = (0, 0);
-    }
-
     /// Nothing from `limit` on has been sent after all.
     pub(super) fn truncate(&mut self, limit: u64) {
         self.cut_at(limit);
@@ -188,11 +159,6 @@ impl Sent {
     /// of the path.
     pub(super) fn on_app_limited(&mut self) {
         self.app_limited_until = (self.delivered + self.in_flight_bytes()).max(1);
-    }
-
-    #[inline]
-    pub(super) fn is_app_limited(&self) -> bool {
-        self.app_limited_until > 0
     }
 
     /// Octets from `start` to `end` are sent: new ones behind all others, or again.
@@ -212,8 +178,6 @@ impl Sent {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
-            lost: self.lost,
-            in_flight: self.in_flight_bytes() + (end - start),
         };
         match self.records.back() {
             Some(last) if start < last.end => self.replace(record),
@@ -405,7 +369,6 @@ impl Sent {
                 let bytes = record.bytes();
                 self.lost_from = self.lost_from.min(record.start);
                 self.lost_marked_bytes += bytes;
-                self.lost += bytes;
                 self.heard.lost += bytes;
             }
             place += 1;
@@ -420,7 +383,6 @@ impl Sent {
                 let bytes = record.bytes();
                 self.lost_from = self.lost_from.min(record.start);
                 self.lost_marked_bytes += bytes;
-                self.lost += bytes;
                 self.heard.lost += bytes;
             }
         }
@@ -431,7 +393,6 @@ impl Sent {
         for record in &mut self.records {
             if record.mark == Mark::Lost {
                 record.mark = Mark::InFlight;
-                self.lost -= record.bytes().min(self.lost);
                 self.order.push_back((record.at, Range { start: record.start, end: record.end }));
             }
         }
@@ -470,10 +431,7 @@ impl Sent {
         Some(RateSample {
             delivered_bytes: self.delivered - newest.delivered,
             interval,
-            prior_delivered_bytes: newest.delivered,
             app_limited: newest.app_limited,
-            lost_bytes: self.lost - newest.lost.min(self.lost),
-            in_flight_bytes: newest.in_flight,
         })
     }
 }

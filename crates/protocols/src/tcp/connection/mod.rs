@@ -21,7 +21,9 @@ use std::sync::Arc;
 use roamsim_engine::{Span, Time};
 
 use super::config::Config;
+use super::recovery::Recovery;
 use super::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use super::sent::RateSample;
 use super::sequence::to_wire;
 use super::stats::{Counters, Stats};
 use crate::machine::{Context, Machine};
@@ -418,6 +420,14 @@ impl Connection {
     #[inline]
     pub fn rto(&self) -> Span {
         self.sender.rtt.rto()
+    }
+
+    /// The last sample of the rate of delivery, where transmissions are kept.
+    pub fn delivery_rate(&self) -> Option<RateSample> {
+        match &self.sender.recovery {
+            Recovery::Rack(rack) => Some(rack.rate),
+            _ => None,
+        }
     }
 
     /// Octets the application has written.

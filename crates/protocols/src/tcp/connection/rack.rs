@@ -41,10 +41,15 @@ impl Connection {
     #[inline(never)]
     pub(super) fn note_transmission(&mut self, now: Time, start: u64, end: u64, repeated: bool) {
         let timestamp = self.timestamps.then(|| self.timestamp_clock(now));
-        let recovery = &mut self.sender.recovery;
-        recovery.on_sent(end - start);
-        if let Recovery::Rack(rack) = recovery {
+        let sender = &mut self.sender;
+        let cwnd_bytes = sender.congestion.cwnd_bytes();
+        sender.recovery.on_sent(end - start);
+        if let Recovery::Rack(rack) = &mut sender.recovery {
             rack.note_sent(Range { start, end }, now, repeated, timestamp);
+            // Nothing more is there to send, and there would be room for it.
+            if sender.snd_nxt > sender.written && rack.sent.in_flight_bytes() < cwnd_bytes {
+                rack.sent.on_app_limited();
+            }
         }
         let sender = &mut self.sender;
         let own = sender.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
@@ -116,6 +121,7 @@ impl Connection {
         rack.follow(&at, sender.congestion.ssthresh_bytes(), acked > 0);
         let rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
         let may_grow = rack.repair != Repair::Fast && !was_fast && !echoes;
+        rack.measure_rate();
         rack.sent.heard = Default::default();
         let probes_tail = rack.probes_tail();
         if acked > 0 {
@@ -139,6 +145,7 @@ impl Connection {
         rack.una_before = snd_una;
         rack.sent.on_ack(snd_una, now);
         rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
+        rack.measure_rate();
         heard.rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
         rack.sent.heard = Default::default();
     }

@@ -15,7 +15,7 @@ use crate::ranges::Range;
 use crate::tcp::config::Config;
 use crate::tcp::congestion::Controller;
 use crate::tcp::detection::{Conditions, RackDetection};
-use crate::tcp::sent::{Record, Sent};
+use crate::tcp::sent::{RateSample, Record, Sent};
 
 /// What is being repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -83,6 +83,8 @@ pub struct Rack {
     pub(in crate::tcp) probe: Option<Probe>,
     pub(in crate::tcp) probe_due: bool,
     pub(in crate::tcp) undo: Option<Box<Undo>>,
+    /// The last sample of the rate of delivery.
+    pub(in crate::tcp) rate: RateSample,
     /// SND.UNA behind the acknowledgement before.
     pub(in crate::tcp) una_before: u64,
     /// What the acknowledgement under way reports as arrived twice.
@@ -112,6 +114,7 @@ impl LossRecovery for Rack {
             probe: None,
             probe_due: false,
             undo: None,
+            rate: RateSample::default(),
             una_before: 1,
             duplicate: None,
         }
@@ -214,6 +217,14 @@ impl Rack {
         if repeated && let Some(undo) = &mut self.undo {
             undo.unconfirmed_bytes += octets.bytes();
             undo.first_timestamp = undo.first_timestamp.or(timestamp);
+        }
+    }
+
+    /// Takes the sample of the acknowledgement under way, if it has any.
+    pub(in crate::tcp) fn measure_rate(&mut self) {
+        let least = self.detection.min_rtt.get().unwrap_or(Span::ZERO);
+        if let Some(rate) = self.sent.rate_sample(least).filter(|rate| rate.interval > Span::ZERO) {
+            self.rate = rate;
         }
     }
 

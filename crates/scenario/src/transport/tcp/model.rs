@@ -258,6 +258,8 @@ pub enum TcpProfile {
     Classic,
     /// TCP as current general-purpose systems have it, Linux above all:
     Modern,
+    /// TCP as the standards track has it by now, with every part that is modelled:
+    Rfc,
 }
 
 /// The schema of a variant: what the machine's table says.
@@ -284,8 +286,10 @@ impl JsonSchema for VariantNames {
 
 /// A variant by its name.
 mod variant_name {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
+    use std::fmt;
+
+    use serde::de::{EnumAccess, Error, VariantAccess, Visitor};
+    use serde::{Deserializer, Serializer};
 
     use super::TcpVariant;
 
@@ -294,7 +298,22 @@ mod variant_name {
     }
 
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<TcpVariant, D::Error> {
-        let name = String::deserialize(from)?;
-        name.parse().map_err(|_| D::Error::unknown_variant(&name, &TcpVariant::NAMES))
+        from.deserialize_enum("TcpVariant", &TcpVariant::NAMES, Named)
+    }
+
+    struct Named;
+
+    impl<'a> Visitor<'a> for Named {
+        type Value = TcpVariant;
+
+        fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str("the name of a variant")
+        }
+
+        fn visit_enum<A: EnumAccess<'a>>(self, data: A) -> Result<TcpVariant, A::Error> {
+            let (name, rest) = data.variant::<String>()?;
+            rest.unit_variant()?;
+            name.parse().map_err(|_| A::Error::unknown_variant(&name, &TcpVariant::NAMES))
+        }
     }
 }
