@@ -244,7 +244,7 @@ impl Connection {
         let Data { start, length, flags } = match due {
             Due::Data => self.full_sized_data(now),
             Due::Acknowledgement => {
-                let segment = self.plain_ack();
+                let segment = if self.timestamps { self.pure_ack(now) } else { self.plain_ack() };
                 return Some(write(segment, self));
             }
             Due::Nothing => return None,
@@ -256,7 +256,9 @@ impl Connection {
                 return Some(write(segment, self));
             }
         };
-        let segment = self.segment(start, flags, length, Options::default());
+        // The short ways have no other option.
+        let options = Options { timestamps: self.agreed_timestamps(now), ..Options::default() };
+        let segment = self.segment(start, flags, length, options);
         Some(write(segment, self))
     }
 

@@ -465,12 +465,7 @@ impl Connection {
 
     #[inline]
     pub(super) fn new_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
-        let flight_before = self.sender.flight();
-        if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
-            // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
-            let samples = if self.timestamps { flight_before.div_ceil(2 * self.sender.smss) } else { 1 };
-            self.take_round_trip(elapsed, samples);
-        }
+        self.take_echo(now, segment, ack);
         let sender = &mut self.sender;
         let acked = ack - sender.snd_una;
         sender.snd_una = ack;
@@ -530,6 +525,17 @@ impl Connection {
             self.timers.stop();
         } else {
             self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        }
+    }
+
+    /// An ACK up to `ack` may measure the round trip.
+    #[inline]
+    pub(super) fn take_echo(&mut self, now: Time, segment: &Segment, ack: u64) {
+        if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
+            // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
+            let flight = self.sender.flight();
+            let samples = if self.timestamps { flight.div_ceil(2 * self.sender.smss) } else { 1 };
+            self.take_round_trip(elapsed, samples);
         }
     }
 

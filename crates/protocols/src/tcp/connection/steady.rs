@@ -53,7 +53,6 @@ impl Connection {
         self.state == State::Established
             && self.receiver.is_in_order()
             && self.sender.is_undisturbed()
-            && !self.timestamps
             && !self.ecn.marked
             && self.reset.is_none()
             && !self.syn_due
@@ -82,13 +81,17 @@ impl Connection {
             && seq + payload <= receiver.rcv_adv
             && acked <= sender.flight()
             // Neither a duplicate ACK nor a window that is out of date.
-            && (acked > 0 || payload > 0 && sender.is_window_news(seq));
+            && (acked > 0 || payload > 0 && sender.is_window_news(seq))
+            && (!self.timestamps || receiver.expects_timestamp(segment));
         if !expected {
             return false;
         }
         sender.take_window(segment, seq, sender.snd_una + acked);
         if acked > 0 {
-            self.take_ack(now, acked);
+            self.take_ack(now, segment, acked);
+        }
+        if self.timestamps {
+            self.record_timestamp(now, segment, seq);
         }
         if payload > 0 {
             self.stats.data_segments_received += 1;
@@ -100,10 +103,12 @@ impl Connection {
 
     /// So many octets of those in flight are acknowledged.
     #[inline(always)]
-    fn take_ack(&mut self, now: Time, acked: u64) {
+    fn take_ack(&mut self, now: Time, segment: &Segment, acked: u64) {
         let sender = &mut self.sender;
         let ack = sender.snd_una + acked;
-        if let Some(elapsed) = sender.end_timing(now, ack) {
+        if self.timestamps {
+            self.take_echo(now, segment, ack);
+        } else if let Some(elapsed) = sender.end_timing(now, ack) {
             self.take_round_trip(elapsed, 1);
         }
         let sender = &mut self.sender;
