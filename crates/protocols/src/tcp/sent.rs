@@ -440,3 +440,108 @@ impl Sent {
 fn is_later(record: &Record, other: Option<&Record>) -> bool {
     other.is_none_or(|other| (record.at, record.end) > (other.at, other.end))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn losses_are_marked_in_the_order_of_time_and_repaired_in_that_of_the_stream() {
+        let mut sent = Sent::default();
+        for i in 0..4 {
+            sent.on_sent(1 + 1000 * i, 1001 + 1000 * i, ms(i), false);
+        }
+        sent.on_sent(1, 1001, ms(10), true);
+        // Sent before 3 ms, and due; what was sent at 2 ms has to wait.
+        let wait = sent.mark_lost((ms(3), 4001), |at| (at >= ms(2)).then_some(ms(99)));
+        assert_eq!((wait, sent.first_lost()), (Some(ms(99)), Some(Range { start: 1001, end: 2001 })));
+        assert_eq!(sent.in_flight_bytes(), 3000);
+        // At equal times the octets decide.
+        sent.on_sent(1001, 2001, ms(10), true);
+        sent.repaired_to(2001);
+        assert_eq!(sent.mark_lost((ms(10), 2001), |_| None), None);
+        assert_eq!(sent.first_lost(), Some(Range { start: 1, end: 1001 }));
+        sent.unmark_lost();
+        assert_eq!((sent.first_lost(), sent.in_flight_bytes()), (None, 4000));
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Octet {
+        mark: Mark,
+        at: Time,
+    }
+
+    proptest! {
+        /// Against a record of each octet.
+        #[test]
+        fn agrees_with_a_record_of_each_octet(
+            steps in prop::collection::vec((0u8..6, 1u64..60, 1u64..12), 0..60),
+        ) {
+            let mut sent = Sent::default();
+            let mut octets = std::collections::BTreeMap::<u64, Octet>::new();
+            let (mut una, mut end, mut now) = (1, 1, 0);
+            let mut delivered = 0;
+            for (what, place, length) in steps {
+                now += 1;
+                match what {
+                    0 | 1 => {
+                        sent.on_sent(end, end + length, ms(now), false);
+                        octets.extend((end..end + length).map(|o| (o, Octet { mark: Mark::InFlight, at: ms(now) })));
+                        end += length;
+                    }
+                    2 if una + place < end => {
+                        let from = una + place;
+                        let new = octets.range(from..from + length).any(|(_, octet)| octet.mark != Mark::Sacked);
+                        prop_assert_eq!(sent.on_block(from, from + length, ms(now)), new);
+                        for (_, octet) in octets.range_mut(from..from + length) {
+                            delivered += u64::from(octet.mark != Mark::Sacked);
+                            octet.mark = Mark::Sacked;
+                        }
+                    }
+                    3 => {
+                        una = (una + length).min(end);
+                        // A receiver acknowledges all that it holds next.
+                        while octets.get(&una).is_some_and(|octet| octet.mark == Mark::Sacked) {
+                            una += 1;
+                        }
+                        sent.on_ack(una, ms(now));
+                        while let Some(first) = octets.first_entry().filter(|first| *first.key() < una) {
+                            delivered += u64::from(first.remove().mark != Mark::Sacked);
+                        }
+                    }
+                    4 => {
+                        let before = ms(now.saturating_sub(length));
+                        sent.mark_lost((before, 0), |_| None);
+                        for octet in octets.values_mut() {
+                            if octet.mark == Mark::InFlight && octet.at < before {
+                                octet.mark = Mark::Lost;
+                            }
+                        }
+                    }
+                    _ => {
+                        if let Some(lost) = sent.first_lost() {
+                            let until = lost.end.min(lost.start + length);
+                            sent.on_sent(lost.start, until, ms(now), true);
+                            sent.repaired_to(until);
+                            for (_, octet) in octets.range_mut(lost.start..until) {
+                                *octet = Octet { mark: Mark::InFlight, at: ms(now) };
+                            }
+                        }
+                    }
+                }
+                let count = |mark| octets.values().filter(|octet| octet.mark == mark).count() as u64;
+                prop_assert_eq!(sent.in_flight_bytes(), count(Mark::InFlight));
+                prop_assert_eq!(sent.sacked_bytes(), count(Mark::Sacked));
+                let lost = octets.iter().find(|(_, octet)| octet.mark == Mark::Lost).map(|(&offset, _)| offset);
+                prop_assert_eq!(sent.first_lost().map(|range| range.start), lost);
+                prop_assert_eq!(sent.has_lost(), lost.is_some());
+                prop_assert_eq!(sent.heard.delivered, delivered);
+            }
+        }
+    }
+}
