@@ -206,13 +206,13 @@ def _messages(results: Results) -> Iterator[str]:
         return
     for name, row in zip(_names(flows), flows, strict=True):
         mean = row["mean_delay_s"]
-        late = (
+        delay = (
             ""
             if mean is None
             else (f" The mean delay was {duration(mean)}; 95 % arrived within {duration(row['p95_delay_s'])}.")
         )
         yield (
-            f"{name} delivered {_share(row['delivered_packets'], row['sent_packets'])}.{late}"
+            f"{name} delivered {_share(row['delivered_packets'], row['sent_packets'])}.{delay}"
             if row["sent_packets"]
             else f"{name} sent no message."
         )
