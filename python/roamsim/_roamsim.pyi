@@ -204,7 +204,7 @@ def run(
     replication: int = 0,
     trace: list[str] = ...,
     pcap: str | None = None,
-    pcap_at: Sequence[str] = (),
+    pcap_at: Sequence[str] = ...,
     pcap_frames: str | None = None,
     fingerprints: bool = False,
     heard: Callable[[float], object] | None = None,
