@@ -18,6 +18,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -143,6 +144,7 @@ def test_a_path_that_does_not_exist_is_found() -> None:
     assert missing_paths(text) == ["crates/scenario/src/build.rs", "tests/nothing.py"]
 
 
+@cache
 def headings(page: Path) -> set[str]:
     """What a link may name behind the `#`: each heading in lower case, without marks, with `-` for each space."""
     tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
