@@ -5,6 +5,7 @@ use super::medium::Frame;
 use super::reach::Reach;
 use super::shadowing::{Pairs, Redrawn};
 use super::sinr::SinrConfig;
+use super::turns::FEW;
 use crate::link::propagation::Propagation;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
@@ -125,8 +126,6 @@ impl Air {
         if stands && self.standing[from].is_none() {
             self.know_standing(from, now);
         }
-        let place = self.places[from].position(now);
-        let mut moving = self.reach.moving(place, &self.places, now).into_iter().peekable();
         let mut hear = |air: &mut Air, radio: usize, standing_dbm: Option<f64>| {
             if radio == from {
                 heard.push((radio, Signal { shadowing_db: 0.0, standing_dbm }));
@@ -135,18 +134,27 @@ impl Air {
             }
         };
         let around = self.standing[from].take();
-        let unknown = match around {
-            Some(_) => Vec::new(),
-            None => self.reach.standing(place),
-        };
-        let known = around.iter().flatten().map(|&(radio, dbm)| (radio, Some(dbm)));
-        for (radio, standing_dbm) in known.chain(unknown.into_iter().map(|radio| (radio, None))) {
-            while let Some(before) = moving.next_if(|&before| before < radio) {
-                hear(self, before, None);
+        let mut known = around.iter().flatten().map(|&(radio, dbm)| (radio, Some(dbm))).peekable();
+        if self.places.len() <= FEW {
+            for radio in 0..self.places.len() {
+                let dbm = known.next_if(|&(at, _)| at == radio).and_then(|(_, dbm)| dbm);
+                hear(self, radio, dbm);
             }
-            hear(self, radio, standing_dbm);
+        } else {
+            let place = self.places[from].position(now);
+            let mut moving = self.reach.moving(place, &self.places, now).into_iter().peekable();
+            let unknown = match around {
+                Some(_) => Vec::new(),
+                None => self.reach.standing(place),
+            };
+            for (radio, standing_dbm) in known.chain(unknown.into_iter().map(|radio| (radio, None))) {
+                while let Some(before) = moving.next_if(|&before| before < radio) {
+                    hear(self, before, None);
+                }
+                hear(self, radio, standing_dbm);
+            }
+            moving.for_each(|radio| hear(self, radio, None));
         }
-        moving.for_each(|radio| hear(self, radio, None));
         self.standing[from] = around;
         self.begins(from, channel);
         heard

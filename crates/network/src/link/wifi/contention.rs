@@ -171,7 +171,7 @@ impl Cell {
         }
         let mut place = 0;
         while let Some(&number) = self.listed.get(place) {
-            if self.freeze_one(now, number) {
+            if self.radios[number].ear != ear || self.freeze_one(now, number) {
                 place += 1;
             } else {
                 self.unlist_one(number);

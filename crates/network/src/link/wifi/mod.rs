@@ -268,15 +268,16 @@ impl Cell {
         }
         let most = cells.iter().zip(&channels).map(|(_, &channel)| channel);
         let most = most.chain(stations.iter().flatten().flat_map(|station| station.channels())).max();
+        let in_turns = !shared && radios.len() > turns::FEW;
         let mut cell = Cell {
             ears: Watched::new(
                 (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),
-                !shared,
+                in_turns,
             ),
             hearing,
             listed: Vec::new(),
             countdowns: (shared && config.edca.is_none()).then(|| Box::new(Countdowns::new(radios.len()))),
-            turns: (!shared).then(|| Box::new(Turns::new(radios.len()))),
+            turns: in_turns.then(|| Box::new(Turns::new(radios.len()))),
             departing: Vec::new(),
             phases: Phases::default(),
             on_air: Vec::new(),
@@ -307,7 +308,7 @@ impl Cell {
             }),
             has_paths: stations.iter().any(Option::is_some) || bsses.iter().any(|bss| bss.beacons.is_some()),
             stations,
-            radios: Watched::new(radios, !shared),
+            radios: Watched::new(radios, in_turns),
             cells,
             members,
             ways,

@@ -3,7 +3,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{Connection, State};
+use super::{Connection, Extended, State};
 use crate::machine::Context;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::from_wire;
@@ -30,7 +30,7 @@ impl Connection {
     /// A segment arrives that is not as expected of a steady connection.
     #[inline(never)]
     fn arrive_otherwise(&mut self, now: Time, segment: &Segment) {
-        if !self.arrive_plain(now, segment) {
+        if !(self.arrive_extended(now, segment) || self.arrive_plain(now, segment)) {
             self.arrive_by_state(now, segment);
         }
     }
@@ -54,7 +54,7 @@ impl Connection {
         let Some(seq) = from_wire(self.receiver.irs, segment.seq, self.receiver.rcv_nxt) else {
             return self.challenge(now, segment);
         };
-        if self.timestamps && !self.passes_paws(now, segment) {
+        if self.extended.has(Extended::TIMESTAMPS) && !self.passes_paws(now, segment) {
             return;
         }
         let flags = segment.flags;
@@ -85,7 +85,7 @@ impl Connection {
             return;
         }
         // Behind the last check that drops a segment: one that is dropped leaves no mark.
-        if self.timestamps && !old {
+        if self.extended.has(Extended::TIMESTAMPS) && !old {
             self.record_timestamp(now, segment, seq);
         }
         if old {
@@ -183,7 +183,7 @@ impl Connection {
     /// The round-trip time that an ACK up to `ack` measures, if it measures one.
     #[inline]
     pub(super) fn timed_round_trip(&mut self, now: Time, segment: &Segment, ack: u64) -> Option<Span> {
-        if self.timestamps {
+        if self.extended.has(Extended::TIMESTAMPS) {
             let echo = segment.options.timestamps?.echo_reply;
             // Ticks are counted from their start; less than a tick measures as one.
             let ticks = self.timestamp_clock(now).wrapping_sub(echo) as i32;

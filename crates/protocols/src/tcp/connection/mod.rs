@@ -112,6 +112,37 @@ impl Pending {
     }
 }
 
+/// Whether nothing goes on but new data and its acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Steady {
+    No,
+    /// Of a connection that has nothing that the shortest way leaves out.
+    Plain,
+    /// Of one that is [`Extended`].
+    Extended,
+}
+
+/// What the shortest way leaves out, and a connection has, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extended(u8);
+
+impl Extended {
+    /// Both ends use timestamps.
+    const TIMESTAMPS: u8 = 1;
+    /// It has [`extras`].
+    const EXTRAS: u8 = 2;
+
+    #[inline(always)]
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+
+    #[inline(always)]
+    fn has_any(self) -> bool {
+        self.0 != 0
+    }
+}
+
 /// A reset, outside of any state's order.
 #[derive(Clone, Copy, Debug)]
 struct Reset {
@@ -131,11 +162,10 @@ struct Reset {
 pub struct Connection {
     /// What [`is_steady`](Connection::is_steady) says, kept: whoever may end that calls [`settle`](Connection::settle). What begins it
     /// is a segment that arrives.
-    steady: bool,
+    steady: Steady,
     state: State,
     pending: Pending,
-    /// Both ends use timestamps.
-    timestamps: bool,
+    extended: Extended,
     local_port: u16,
     remote_port: u16,
     timers: Timers,
@@ -158,11 +188,11 @@ impl Connection {
     /// Settings that [`Config::check`] refuses do no harm but have no defined meaning.
     pub fn new(config: &Arc<Config>, local_port: u16, remote_port: u16, iss: u32) -> Connection {
         Connection {
-            steady: false,
+            steady: Steady::No,
             state: State::Closed,
             passive: false,
             syn_due: false,
-            timestamps: false,
+            extended: Extended::default(),
             pending: Pending::default(),
             ecn: Ecn::default(),
             sender: Sender::new(config, iss),
@@ -206,7 +236,7 @@ impl Connection {
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
         let end = 1 + self.sender.written + u64::from(self.sender.fin_queued);
-        self.steady
+        self.steady == Steady::Plain
             || self.sender.snd_una < end && !self.sender.has_sent_all()
             || self.receiver.acknowledgement != Acknowledgement::None
             || self.reset.is_some()
@@ -216,7 +246,7 @@ impl Connection {
     /// Whether a steady one has nothing to send: all is sent, and no acknowledgement is owed.
     #[inline(always)]
     pub fn is_at_rest(&self) -> bool {
-        self.steady
+        self.steady == Steady::Plain
             && self.sender.snd_nxt > self.sender.written
             && self.receiver.acknowledgement == Acknowledgement::None
     }
@@ -224,7 +254,10 @@ impl Connection {
     /// The same behind a segment that it has just sent, and that acknowledged what came.
     #[inline(always)]
     pub fn may_transmit_more(&self) -> bool {
-        if self.steady { self.sender.snd_nxt <= self.sender.written } else { self.may_transmit() }
+        match self.steady {
+            Steady::Plain => self.sender.snd_nxt <= self.sender.written,
+            Steady::No | Steady::Extended => self.may_transmit(),
+        }
     }
 
     /// The next segment to send, if there is one now.
@@ -242,21 +275,25 @@ impl Connection {
         let Data { start, length, flags } = match due {
             Due::Data => self.full_sized_data(now),
             Due::Acknowledgement => {
-                let segment = if self.timestamps { self.pure_ack(now) } else { self.plain_ack() };
+                let segment = self.plain_ack();
                 return Some(write(segment, self));
             }
             Due::Nothing => return None,
             Due::FullSized | Due::BeyondWindow | Due::Rest if !self.has_options() => {
                 self.data_amid_losses(now, due)
             }
-            Due::FullSized | Due::BeyondWindow | Due::Rest | Due::Repair | Due::Other => {
+            Due::FullSized
+            | Due::BeyondWindow
+            | Due::Rest
+            | Due::Repair
+            | Due::ExtendedData
+            | Due::ExtendedAcknowledgement
+            | Due::Other => {
                 let segment = self.transmit_otherwise(now, due)?;
                 return Some(write(segment, self));
             }
         };
-        // The short ways have no other option.
-        let options = Options { timestamps: self.agreed_timestamps(now), ..Options::default() };
-        let segment = self.segment(start, flags, length, options);
+        let segment = self.segment(start, flags, length, Options::default());
         Some(write(segment, self))
     }
 
@@ -264,7 +301,7 @@ impl Connection {
     #[inline(never)]
     fn transmit(&mut self, now: Time) -> Option<Segment> {
         let segment = self.next_segment(now);
-        if self.steady {
+        if self.steady != Steady::No {
             self.settle();
         }
         segment
@@ -525,7 +562,7 @@ impl Connection {
     /// Octets of the options on every segment.
     #[inline]
     fn option_bytes(&self) -> u32 {
-        if self.timestamps { TIMESTAMPS_BYTES } else { 0 }
+        if self.extended.has(Extended::TIMESTAMPS) { TIMESTAMPS_BYTES } else { 0 }
     }
 
     /// An acknowledgement alone.
@@ -546,7 +583,8 @@ impl Connection {
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).
     #[inline]
     fn agreed_timestamps(&self, now: Time) -> Option<Timestamps> {
-        self.timestamps
+        self.extended
+            .has(Extended::TIMESTAMPS)
             .then(|| Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent })
     }
 

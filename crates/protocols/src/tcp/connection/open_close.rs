@@ -4,7 +4,7 @@ use roamsim_engine::{Span, Time};
 
 use super::receiver::Acknowledgement;
 use super::timers::Purpose;
-use super::{Connection, Pending, Reset, State};
+use super::{Connection, Extended, Pending, Reset, State};
 use crate::tcp::segment::{Flags, Options, Segment, Timestamps};
 use crate::tcp::sequence::to_wire;
 
@@ -159,10 +159,12 @@ impl Connection {
             mss: Some(u16::try_from(self.config.mss_bytes).unwrap_or(u16::MAX)),
             window_scale: if answers { self.receiver.scaled } else { self.config.window_scaling }
                 .then(|| self.receiver.offered_shift()),
-            timestamps: if answers { self.timestamps } else { self.config.timestamps }.then(|| Timestamps {
-                value: self.timestamp_clock(now),
-                echo_reply: self.receiver.ts_recent,
-            }),
+            timestamps: if answers {
+                self.extended.has(Extended::TIMESTAMPS)
+            } else {
+                self.config.timestamps
+            }
+            .then(|| Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent }),
             sack_permitted: if answers { self.receiver.report.is_some() } else { self.config.permits_sack() },
             ..Options::default()
         };
@@ -270,8 +272,12 @@ impl Connection {
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         let options = &segment.options;
         self.ecn.synchronize(self.config.ecn, segment.flags);
-        self.timestamps = self.config.timestamps && options.timestamps.is_some();
-        if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
+        let timestamps = options.timestamps.filter(|_| self.config.timestamps);
+        self.extended = Extended(
+            Extended::TIMESTAMPS * u8::from(timestamps.is_some())
+                | Extended::EXTRAS * u8::from(self.sender.is_tracked()),
+        );
+        if let Some(timestamps) = timestamps {
             self.receiver.ts_recent = timestamps.value;
             self.receiver.ts_recent_at = now;
         }

@@ -12,9 +12,9 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::Connection;
 use super::extras::Deadline;
 use super::timers::Purpose;
+use super::{Connection, Extended};
 use crate::ranges::Range;
 use crate::tcp::congestion::Cause;
 use crate::tcp::detection::Heard;
@@ -40,7 +40,7 @@ impl Connection {
     /// Octets are sent, again if `repeated`.
     #[inline(never)]
     pub(super) fn note_transmission(&mut self, now: Time, start: u64, end: u64, repeated: bool) {
-        let timestamp = self.timestamps.then(|| self.timestamp_clock(now));
+        let timestamp = self.extended.has(Extended::TIMESTAMPS).then(|| self.timestamp_clock(now));
         let sender = &mut self.sender;
         let cwnd_bytes = sender.congestion.cwnd_bytes();
         sender.recovery.on_sent(end - start);
@@ -86,7 +86,11 @@ impl Connection {
     #[inline(never)]
     pub(super) fn finish_ack(&mut self, now: Time, segment: &Segment, echoes: bool) {
         let tick = self.timestamp_tick();
-        let echo = segment.options.timestamps.filter(|_| self.timestamps).map(|stamps| stamps.echo_reply);
+        let echo = segment
+            .options
+            .timestamps
+            .filter(|_| self.extended.has(Extended::TIMESTAMPS))
+            .map(|stamps| stamps.echo_reply);
         let sender = &mut self.sender;
         let at = sender.outstanding();
         if let Recovery::Sack(sack) = &mut sender.recovery {

@@ -8,7 +8,7 @@ use roamsim_engine::Time;
 use super::extras::Extras;
 use super::receiver::Acknowledgement;
 use super::timers::Purpose;
-use super::{Connection, Pending};
+use super::{Connection, Extended, Pending};
 use crate::tcp::config::Config;
 use crate::tcp::congestion::{Ack, Cause, Controller};
 use crate::tcp::detection::Detection;
@@ -534,7 +534,11 @@ impl Connection {
         if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
             // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
             let flight = self.sender.flight();
-            let samples = if self.timestamps { flight.div_ceil(2 * self.sender.smss) } else { 1 };
+            let samples = if self.extended.has(Extended::TIMESTAMPS) {
+                flight.div_ceil(2 * self.sender.smss)
+            } else {
+                1
+            };
             self.take_round_trip(elapsed, samples);
         }
     }

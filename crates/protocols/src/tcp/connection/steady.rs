@@ -12,9 +12,10 @@
 
 use roamsim_engine::Time;
 
-use super::receiver::Acknowledgement;
+use super::receiver::{Acknowledgement, Receiver};
+use super::sender::Sender;
 use super::timers::Purpose;
-use super::{Connection, Pending, State};
+use super::{Connection, Extended, Pending, State, Steady};
 use crate::ranges::Range;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::to_wire;
@@ -37,6 +38,10 @@ pub(super) enum Due {
     Rest,
     /// What is found by the general order.
     Other,
+    /// A full-sized segment of new data, of an extended connection.
+    ExtendedData,
+    /// An acknowledgement alone, of an extended connection.
+    ExtendedAcknowledgement,
 }
 
 /// What a segment of data says of itself, before it says what every segment says.
@@ -44,6 +49,19 @@ pub(super) struct Data {
     pub start: u64,
     pub length: u32,
     pub flags: Flags,
+}
+
+/// Whether a segment is what a steady connection expects: the next data, or an acknowledgement of so many octets in flight.
+#[inline(always)]
+fn is_expected(segment: &Segment, sender: &Sender, receiver: &Receiver, acked: u64) -> bool {
+    let (seq, payload) = (receiver.rcv_nxt, u64::from(segment.payload_bytes));
+    segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+        && segment.options.sack.is_empty()
+        && segment.seq == to_wire(receiver.irs, seq)
+        && seq + payload <= receiver.rcv_adv
+        && acked <= sender.flight()
+        // Neither a duplicate ACK nor a window that is out of date.
+        && (acked > 0 || payload > 0 && sender.is_window_news(seq))
 }
 
 impl Connection {
@@ -63,54 +81,90 @@ impl Connection {
     /// Keeps whether the connection is steady, after anything that may have ended it, or begun it.
     #[inline]
     pub(super) fn settle(&mut self) {
-        self.steady = self.is_steady();
+        self.steady = match self.is_steady() {
+            false => Steady::No,
+            true if self.extended.has_any() => Steady::Extended,
+            true => Steady::Plain,
+        };
     }
 
     /// Takes a segment that is as expected of a steady connection; false of any other.
     #[inline(always)]
     pub(super) fn arrive_steady(&mut self, now: Time, segment: &Segment) -> bool {
-        debug_assert!(!self.steady || self.is_steady());
-        let (sender, receiver) = (&mut self.sender, &mut self.receiver);
+        debug_assert!(self.steady == Steady::No || self.is_steady());
+        let (sender, receiver) = (&mut self.sender, &self.receiver);
         let seq = receiver.rcv_nxt;
-        let payload = u64::from(segment.payload_bytes);
         let acked = u64::from(segment.ack.wrapping_sub(to_wire(sender.iss, sender.snd_una)));
-        let expected = self.steady
-            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
-            && segment.options.sack.is_empty()
-            && segment.seq == to_wire(receiver.irs, seq)
-            && seq + payload <= receiver.rcv_adv
-            && acked <= sender.flight()
-            // Neither a duplicate ACK nor a window that is out of date.
-            && (acked > 0 || payload > 0 && sender.is_window_news(seq))
-            && (!self.timestamps || receiver.expects_timestamp(segment));
+        if !(self.steady == Steady::Plain && is_expected(segment, sender, receiver, acked)) {
+            return false;
+        }
+        sender.take_window(segment, seq, sender.snd_una + acked);
+        if acked > 0 {
+            self.take_ack(now, acked);
+        }
+        self.take_expected_data(now, segment);
+        true
+    }
+
+    /// The same of one that is extended.
+    #[inline]
+    pub(super) fn arrive_extended(&mut self, now: Time, segment: &Segment) -> bool {
+        let (sender, receiver) = (&mut self.sender, &self.receiver);
+        let seq = receiver.rcv_nxt;
+        let acked = u64::from(segment.ack.wrapping_sub(to_wire(sender.iss, sender.snd_una)));
+        let expected = self.steady == Steady::Extended
+            && is_expected(segment, sender, receiver, acked)
+            && (!self.extended.has(Extended::TIMESTAMPS) || receiver.expects_timestamp(segment));
         if !expected {
             return false;
         }
         sender.take_window(segment, seq, sender.snd_una + acked);
         if acked > 0 {
-            self.take_ack(now, segment, acked);
+            self.take_extended_ack(now, segment, acked);
         }
-        if self.timestamps {
+        if self.extended.has(Extended::TIMESTAMPS) {
             self.record_timestamp(now, segment, seq);
         }
+        self.take_expected_data(now, segment);
+        true
+    }
+
+    #[inline(always)]
+    fn take_expected_data(&mut self, now: Time, segment: &Segment) {
+        let payload = u64::from(segment.payload_bytes);
         if payload > 0 {
             self.stats.data_segments_received += 1;
             self.receiver.rcv_nxt += payload;
             self.owe_acknowledgement(now, payload, false);
         }
-        true
     }
 
     /// So many octets of those in flight are acknowledged.
     #[inline(always)]
-    fn take_ack(&mut self, now: Time, segment: &Segment, acked: u64) {
+    fn take_ack(&mut self, now: Time, acked: u64) {
         let sender = &mut self.sender;
         let ack = sender.snd_una + acked;
-        if self.timestamps {
-            self.take_echo(now, segment, ack);
-        } else if let Some(elapsed) = sender.end_timing(now, ack) {
+        if let Some(elapsed) = sender.end_timing(now, ack) {
             self.take_round_trip(elapsed, 1);
         }
+        let sender = &mut self.sender;
+        sender.snd_una = ack;
+        self.pending.set(Pending::ACKNOWLEDGED);
+        let heard = sender.detection.on_new_ack(ack, now);
+        sender.recovery.on_undisturbed_ack(ack);
+        sender.grow_any_window(now, acked, u64::from(self.config.byte_counting_limit), heard.rtt, true);
+        sender.count_round(ack);
+        self.restart_timer(now);
+        if heard.overdue {
+            self.answer_loss(now);
+            self.settle();
+        }
+    }
+
+    /// The same of one that is extended.
+    fn take_extended_ack(&mut self, now: Time, segment: &Segment, acked: u64) {
+        let ack = self.sender.snd_una + acked;
+        self.take_echo(now, segment, ack);
         let sender = &mut self.sender;
         sender.snd_una = ack;
         self.pending.set(Pending::ACKNOWLEDGED);
@@ -135,7 +189,7 @@ impl Connection {
     /// What there is to send.
     #[inline(always)]
     pub(super) fn due(&self) -> Due {
-        let due = if self.steady { self.due_when_steady() } else { Due::Other };
+        let due = if self.steady == Steady::Plain { self.due_when_steady() } else { Due::Other };
         if due == Due::Other { self.due_amid_losses() } else { due }
     }
 
@@ -155,7 +209,7 @@ impl Connection {
             if queued < sender.smss || flight == 0 || flight + sender.smss > sender.snd_wnd {
                 return Due::Other;
             }
-            if flight + sender.smss <= sender.congestion.cwnd_bytes() && !sender.is_held() {
+            if flight + sender.smss <= sender.congestion.cwnd_bytes() {
                 return Due::Data;
             }
         }
@@ -178,8 +232,7 @@ impl Connection {
             && segment.options.sack.is_empty()
             && seq + payload <= receiver.rcv_adv
             && acked <= sender.snd_max - sender.snd_una
-            && !sender.is_tracked()
-            && !self.timestamps
+            && !self.extended.has_any()
             && !self.ecn.marked
             && !self.timers.runs(Purpose::Persist)
             && !self.config.one_way_connections;
@@ -227,8 +280,14 @@ impl Connection {
     /// goes at once. Data without SACK, whose order takes note of what it passes over.
     #[inline(never)]
     fn due_amid_losses(&self) -> Due {
+        if self.extended.has_any() {
+            let due = self.due_of_extended();
+            if due != Due::Other || self.sender.is_held() {
+                return due;
+            }
+        }
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
-        if self.reset.is_some() || self.syn_due || self.config.one_way_connections || sender.is_held() {
+        if self.reset.is_some() || self.syn_due || self.config.one_way_connections {
             return Due::Other;
         }
         if acknowledgement != Acknowledgement::None {
@@ -254,9 +313,24 @@ impl Connection {
             let goes_beyond = self.limited_transmit_lets_go(flight, smss, cwnd);
             return if goes_beyond { Due::BeyondWindow } else { Due::Nothing };
         }
-        let is_plain =
-            sender.is_new_and_unprobed() && self.timers.runs(Purpose::Retransmission) && !self.has_options();
+        let is_plain = sender.is_new_and_unprobed()
+            && self.timers.runs(Purpose::Retransmission)
+            && !self.has_options()
+            && !sender.is_tracked();
         if is_plain { Due::Data } else { Due::FullSized }
+    }
+
+    /// What an extended connection has to send that is steady.
+    fn due_of_extended(&self) -> Due {
+        if self.steady != Steady::Extended {
+            return Due::Other;
+        }
+        match self.due_when_steady() {
+            Due::Data if self.sender.is_held() => Due::Other,
+            Due::Data => Due::ExtendedData,
+            Due::Acknowledgement => Due::ExtendedAcknowledgement,
+            due => due,
+        }
     }
 
     /// Whether all that is left goes in a segment, as a message does whose user waits before the next one, or the first segment of all that goes
@@ -291,6 +365,15 @@ impl Connection {
                 Some(self.segment(start, flags, length, options))
             }
             Due::Repair => self.transmit_in_recovery(now),
+            Due::ExtendedData => {
+                let Data { start, length, flags } = self.full_sized_data(now);
+                if self.sender.is_tracked() {
+                    self.note_transmission(now, start, start + u64::from(length), false);
+                }
+                let options = self.options(now, length);
+                Some(self.segment(start, flags, length, options))
+            }
+            Due::ExtendedAcknowledgement => Some(self.pure_ack(now)),
             Due::Data | Due::Acknowledgement | Due::Nothing | Due::Other => self.transmit(now),
         }
     }
@@ -314,7 +397,7 @@ impl Connection {
     /// Whether what is sent now has options.
     #[inline]
     pub(super) fn has_options(&self) -> bool {
-        self.timestamps || self.receiver.has_blocks_to_tell()
+        self.extended.has(Extended::TIMESTAMPS) || self.receiver.has_blocks_to_tell()
     }
 
     /// New data in a full-sized segment is sent.
@@ -329,10 +412,6 @@ impl Connection {
         sender.snd_nxt = end;
         sender.snd_max = end;
         sender.note_sent(now);
-        if sender.is_tracked() {
-            self.note_transmission(now, start, end, false);
-        }
-        let sender = &self.sender;
         self.stats.data_segments_sent += 1;
         self.stats.bytes_sent += length;
         let mut flags = if end == 1 + sender.written { Flags::PSH } else { Flags::NONE };
