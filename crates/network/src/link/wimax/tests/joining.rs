@@ -298,7 +298,10 @@ fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
     }
 }
 
-pub(in crate::link::wimax) fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
+pub(in crate::link::wimax) fn by_radio(
+    stations: Vec<Trajectory>,
+    adaptation: Option<Adaptation>,
+) -> CellEntry {
     let radio = radio(adaptation);
     let radius_m = radio.reach_m(super::layout().clock, BurstProfile::Bpsk12, false, 0.0);
     CellEntry { radio: Some(radio), radius_m, ..entry(stations) }
