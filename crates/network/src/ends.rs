@@ -9,6 +9,8 @@ pub enum SocketId {
     Udp(u32),
     /// Of SCTP.
     Sctp(u32),
+    /// Of an endpoint of another crate.
+    Open(u32),
 }
 
 impl SocketId {
@@ -18,6 +20,7 @@ impl SocketId {
             SocketId::Tcp(_) => "tcp",
             SocketId::Udp(_) => "udp",
             SocketId::Sctp(_) => "sctp",
+            SocketId::Open(_) => "endpoint",
         }
     }
 }

@@ -73,6 +73,7 @@ impl Wake {
             10 => Event::Node(number),
             11 => Event::Reader(number),
             12 => Event::Socket(SocketId::Udp(number)),
+            14 => Event::Socket(SocketId::Open(number)),
             _ => Event::MihHandover(number),
         }
     }
@@ -130,6 +131,7 @@ impl Event {
             Event::Reader(number) => (11, number),
             Event::Socket(SocketId::Udp(number)) => (12, number),
             Event::MihHandover(number) => (13, number),
+            Event::Socket(SocketId::Open(number)) => (14, number),
         }
     }
 }

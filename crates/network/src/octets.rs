@@ -101,6 +101,8 @@ pub struct Octets {
     octets: Arc<[u8]>,
     protocol: u8,
     ports: (u16, u16),
+    /// Whether they carry data of an application, as their sender says: a program outside says nothing.
+    has_data: bool,
 }
 
 /// A packet as it came in.
@@ -122,6 +124,17 @@ impl Octets {
         &self.octets
     }
 
+    /// The same, which carry data of an application or not.
+    #[must_use]
+    pub(crate) fn with_data(self, has_data: bool) -> Octets {
+        Octets { has_data, ..self }
+    }
+
+    /// Whether they carry data of an application.
+    pub fn has_data(&self) -> bool {
+        self.has_data
+    }
+
     /// The number of the protocol that IP carries.
     pub fn protocol(&self) -> u8 {
         self.protocol
@@ -130,6 +143,17 @@ impl Octets {
     /// The ports, source first; zero where there are none, as in fragments.
     pub fn ports(&self) -> (u16, u16) {
         self.ports
+    }
+
+    /// What a whole datagram of UDP carries; `None` of anything else, and of one whose length is wrong. Checksums are right: links
+    /// deliver what they do not lose unaltered.
+    pub fn udp_payload(&self) -> Option<&[u8]> {
+        let is_v4 = self.octets.first()? >> 4 == 4;
+        let header_bytes = if is_v4 { v4_header_bytes(&self.octets)? } else { V6 };
+        // Behind extension headers nothing is looked for.
+        let is_datagram = self.protocol == UDP && self.ports != (0, 0) && (is_v4 || self.octets[6] == UDP);
+        let length = usize::from(word(&self.octets, header_bytes + 4)?);
+        self.octets.get(header_bytes + 8..header_bytes + length).filter(|_| is_datagram)
     }
 
     /// The octets as they leave, with what queues have said of congestion.
@@ -184,7 +208,7 @@ fn read_v4(octets: &[u8]) -> Option<Incoming> {
         source: Address::from_ipv4_octets(whole[12..16].try_into().ok()?),
         destination: Address::from_ipv4_octets(whole[16..20].try_into().ok()?),
         traffic_class: class_of(IpVersion::V4, whole),
-        octets: Octets { octets: whole.into(), protocol, ports },
+        octets: Octets { octets: whole.into(), protocol, ports, has_data: false },
     })
 }
 
@@ -196,7 +220,7 @@ fn read_v6(octets: &[u8]) -> Option<Incoming> {
         source: Address::from_ipv6_octets(whole[8..24].try_into().ok()?),
         destination: Address::from_ipv6_octets(whole[24..40].try_into().ok()?),
         traffic_class: class_of(IpVersion::V6, whole),
-        octets: Octets { octets: whole.into(), protocol, ports },
+        octets: Octets { octets: whole.into(), protocol, ports, has_data: false },
     })
 }
 

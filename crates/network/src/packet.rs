@@ -98,7 +98,7 @@ pub enum Pdu {
     Sctp(sctp::Packet),
     /// An ICMP message.
     Icmp(Icmp),
-    /// Whatever a node outside of the simulation has sent.
+    /// What a node outside of the simulation, or an endpoint of another crate, has sent.
     Octets(Octets),
 }
 
@@ -114,6 +114,9 @@ impl Pdu {
         }
     }
 }
+
+/// The socket of a packet that is for none, as far as is known.
+pub(crate) const NO_SOCKET: u32 = u32::MAX;
 
 /// A packet's number in its run, from zero, in order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -181,8 +184,9 @@ pub struct Packet {
     /// Destination address.
     pub destination: Address,
     /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which are
-    /// fixed when the association is made. It indexes TCP, UDP or SCTP sockets, as the PDU says. A broadcast is for no
-    /// socket: there the network writes the number (address) of the interface that it came in at.
+    /// fixed when the association is made. It indexes TCP, UDP, SCTP or open sockets, as the PDU says. A broadcast is for no
+    /// socket: there the network writes the number (address) of the interface that it came in at. Octets from outside are for
+    /// [`NO_SOCKET`] until they come to one.
     pub socket: u32,
     /// Octets, network headers included.
     pub size_bytes: u32,
@@ -205,7 +209,8 @@ impl Packet {
     pub fn socket_id(&self) -> Option<SocketId> {
         match self.pdu {
             Pdu::Tcp(_) => Some(SocketId::Tcp(self.socket)),
-            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) | Pdu::Octets(_) => None,
+            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => None,
+            Pdu::Octets(_) => (self.socket != NO_SOCKET).then_some(SocketId::Open(self.socket)),
             Pdu::Udp(..) => Some(SocketId::Udp(self.socket)),
             Pdu::Sctp(_) => Some(SocketId::Sctp(self.socket)),
         }
@@ -232,9 +237,8 @@ impl Packet {
                         | sctp::Chunk::AsconfAck(_)
                 )
             ),
-            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) | Pdu::Octets(_) => {
-                false
-            }
+            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
+            Pdu::Octets(_) => self.socket != NO_SOCKET,
         }
     }
 
@@ -258,9 +262,8 @@ impl Packet {
             Pdu::Tcp(segment) => segment.payload_bytes > 0,
             Pdu::Sctp(packet) => packet.data().next().is_some(),
             Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => true,
-            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) | Pdu::Octets(_) => {
-                false
-            }
+            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
+            Pdu::Octets(octets) => octets.has_data(),
         }
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
 
-use crate::octets::set_class;
-use crate::packet::{BROADCAST, Icmp, IpVersion, Packet, Pdu, ipv4};
+use crate::octets::{UDP, set_class};
+use crate::packet::{BROADCAST, Icmp, IpVersion, Packet, PacketId, Pdu, ipv4};
+use crate::traffic_class::TrafficClass;
 use roamsim_protocols::checksum::Sum;
 use roamsim_protocols::mobile_ip::AgentSolicitation;
 use roamsim_protocols::mobile_ip::wire::tunnel::OuterHeader;
+use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, sctp, tcp};
 
 /// The hop limit recommended by RFC 1700.
@@ -56,31 +58,58 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         }
         Pdu::Icmp(Icmp::AgentAdvertisement(advertisement)) => advertisement.encode(),
         Pdu::Icmp(Icmp::AgentSolicitation) => AgentSolicitation.encode(),
-        // As they came in.
-        Pdu::Octets(octets) => return octets.as_slice().to_vec(),
+        Pdu::Octets(octets) => return octets.leaving(ip, packet.traffic_class),
     };
     // Agent discovery stays on its link (RFC 5944 section 2.1).
     let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };
-    let mut octets = Vec::with_capacity(packet.size_bytes as usize);
+    let mut octets = header(ip, [&source, &destination], (protocol, hop_limit), packet.id, length);
+    set_class(ip, &mut octets, packet.traffic_class);
+    octets.extend(transport);
+    octets
+}
+
+/// The octets of a datagram from one address to another.
+pub fn datagram(
+    ip: IpVersion,
+    (source, destination): (Address, Address),
+    (id, traffic_class): (PacketId, TrafficClass),
+    datagram: Datagram,
+    payload: &[u8],
+) -> Vec<u8> {
+    let (source, destination) = (address_octets(ip, source), address_octets(ip, destination));
+    let length = datagram.total_bytes();
+    let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, UDP]);
+    let mut octets = header(ip, [&source, &destination], (UDP, HOP_LIMIT), id, length);
+    set_class(ip, &mut octets, traffic_class);
+    octets.extend(datagram.encode(pseudo_header, payload));
+    octets
+}
+
+/// An IP header, of traffic class 0, before `length` octets. IPv4's has no checksum yet.
+fn header(
+    ip: IpVersion,
+    [source, destination]: [&[u8]; 2],
+    (protocol, hop_limit): (u8, u8),
+    id: PacketId,
+    length: u32,
+) -> Vec<u8> {
+    let size_bytes = ip.header_bytes() + length;
+    let mut octets = Vec::with_capacity(size_bytes as usize);
     match ip {
         IpVersion::V6 => {
             octets.extend([0; 4]);
             octets.extend((length as u16).to_be_bytes());
             octets.extend([protocol, hop_limit]);
-            octets.extend(source);
-            octets.extend(destination);
         }
         IpVersion::V4 => {
             octets.extend([0x45, 0]);
-            octets.extend((packet.size_bytes as u16).to_be_bytes());
-            octets.extend((packet.id.0 as u16).to_be_bytes());
+            octets.extend((size_bytes as u16).to_be_bytes());
+            octets.extend((id.0 as u16).to_be_bytes());
             // Don't fragment.
             octets.extend([0x40, 0, hop_limit, protocol, 0, 0]);
-            octets.extend(source);
-            octets.extend(destination);
         }
     }
-    set_class(ip, &mut octets, packet.traffic_class);
-    octets.extend(transport);
+    octets.extend(source);
+    octets.extend(destination);
     octets
 }

@@ -6,7 +6,7 @@
 //! Or what was on the air, frame by frame ([`air`]).
 
 mod air;
-mod encode;
+pub(crate) mod encode;
 mod pcapng;
 
 use crate::drops::Dropped;

@@ -31,6 +31,7 @@ pub(crate) mod redirection;
 use self::association::{Association, Change};
 use self::mobile_sctp::PrimaryChange;
 use self::record::Handover;
+use crate::ends::SocketId;
 use crate::link::Link;
 use crate::link::indication::{Indication, LinkEvent, Quality};
 use crate::network::Network;
@@ -154,8 +155,8 @@ pub struct StationPlace {
     announced: bool,
     /// The cell that it is associated with lets it listen to others now.
     scans: bool,
-    /// The SCTP sockets that follow its addresses.
-    pub(crate) followers: Vec<u32>,
+    /// The sockets that follow its addresses.
+    pub(crate) followers: Vec<SocketId>,
 }
 
 impl StationPlace {

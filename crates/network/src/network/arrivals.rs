@@ -285,11 +285,15 @@ impl Network {
         self.hand_up(now, node, packet)
     }
 
-    /// A packet has come to its node: returned is what is for a socket there. What came from outside leaves the simulation again.
-    pub(super) fn hand_up(&mut self, now: Time, node: NodeId, packet: Packet) -> Option<Packet> {
-        if matches!(packet.pdu, Pdu::Octets(_)) {
-            self.emit(now, node, &packet);
-            return None;
+    /// A packet has come to its node: returned is what is for a socket there. Octets are sorted by
+    /// their port, or leave the simulation.
+    pub(super) fn hand_up(&mut self, now: Time, node: NodeId, mut packet: Packet) -> Option<Packet> {
+        if let Pdu::Octets(octets) = &packet.pdu {
+            let Some(socket) = self.edge.socket_for(node, octets) else {
+                self.emit(now, node, &packet);
+                return None;
+            };
+            packet.socket = socket;
         }
         self.delivered += 1;
         if let Some(recorder) = &mut self.recorder {

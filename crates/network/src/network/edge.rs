@@ -1,8 +1,8 @@
 //! The edge of the network: nodes whose programs run outside of the simulation, and their packets in and out.
 //!
 //! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end that is counted. Where it
-//! comes to an external node it leaves the simulation. Where it comes to any other node it is dropped: sockets of the simulation do not
-//! read octets.
+//! comes to an external node it leaves the simulation. At any other node it is for the open socket that is bound to its port, or it is
+//! dropped: other sockets of the simulation do not read octets.
 //!
 //! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes in and not where it would
 //! meet the narrow link. That is a simplification: fragments load the whole path, and the error comes at once.
@@ -10,8 +10,8 @@
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;
 use crate::drops::DropReason;
-use crate::octets::{self, Incoming, Oversized, Refusal};
-use crate::packet::{IpVersion, Packet, Pdu};
+use crate::octets::{self, Incoming, Octets, Oversized, Refusal, UDP};
+use crate::packet::{IpVersion, NO_SOCKET, Packet, Pdu};
 use crate::recorder::Detail;
 use crate::topology::NodeId;
 use roamsim_engine::Time;
@@ -55,6 +55,8 @@ pub struct Edge {
     no_socket: BTreeMap<NodeId, DropCount>,
     /// The MTU of paths from external nodes, as far as asked for.
     path_mtus: BTreeMap<(NodeId, NodeId), u32>,
+    /// The open sockets by node and port of UDP: which one octets are for.
+    sockets: BTreeMap<(NodeId, u16), u32>,
 }
 
 impl Edge {
@@ -76,6 +78,17 @@ impl Edge {
     /// Packets from outside that came to nodes where nobody takes them, by node.
     pub fn no_socket_drops(&self) -> impl Iterator<Item = (NodeId, DropCount)> + '_ {
         self.no_socket.iter().map(|(&node, &count)| (node, count))
+    }
+
+    /// Octets that come to a port of a node are for this open socket; false where they are for another one.
+    pub(crate) fn bind(&mut self, node: NodeId, port: u16, socket: u32) -> bool {
+        *self.sockets.entry((node, port)).or_insert(socket) == socket
+    }
+
+    /// The open socket that octets are for at a node.
+    pub(super) fn socket_for(&self, node: NodeId, octets: &Octets) -> Option<u32> {
+        let (_, port) = octets.ports();
+        self.sockets.get(&(node, port)).copied().filter(|_| octets.protocol() == UDP)
     }
 
     fn refuse(&mut self, node: NodeId, why: Refusal) {
@@ -178,7 +191,7 @@ impl Network {
             id: self.next_packet_id(),
             source,
             destination,
-            socket: 0,
+            socket: NO_SOCKET,
             size_bytes: incoming.octets.as_slice().len() as u32,
             traffic_class: incoming.traffic_class,
             tunnel: None,

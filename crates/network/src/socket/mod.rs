@@ -2,10 +2,13 @@
 
 pub mod connections;
 mod describe;
+pub mod endpoint;
+pub mod open;
 pub mod sctp;
 pub mod tcp;
 pub mod udp;
 
+pub use self::open::OpenSocket;
 pub use self::sctp::{SctpSocket, SctpUse};
 pub use self::tcp::TcpSocket;
 pub use self::udp::UdpSocket;

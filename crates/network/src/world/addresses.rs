@@ -31,7 +31,7 @@ impl World {
     /// Has the SCTP socket that will have this number follow the addresses of its node, if that is a station that tells them.
     pub(super) fn follow(&mut self, number: u32, node: NodeId) -> Option<Follows> {
         let station = self.mobile_station(node)?;
-        self.handovers.stations[station as usize].followers.push(number);
+        self.handovers.stations[station as usize].followers.push(SocketId::Sctp(number));
         Some(Follows { station, opening: false, primary: None })
     }
 
@@ -40,9 +40,14 @@ impl World {
     fn usable_addresses(&self, number: u32) -> Vec<Address> {
         let socket = &self.sctp[number as usize];
         let peer = self.sctp[socket.peer as usize].node;
-        let mut all = self.network.topology.addresses_for(socket.node, peer);
-        if let Some(follows) = socket.follows {
-            let place = &self.handovers.stations[follows.station as usize];
+        self.usable_at(socket.node, peer, socket.follows.map(|follows| follows.station))
+    }
+
+    /// The addresses of a node that can be used now towards a peer, where the node is a station that tells them, with those of its cells.
+    fn usable_at(&self, node: NodeId, peer: NodeId, station: Option<u32>) -> Vec<Address> {
+        let mut all = self.network.topology.addresses_for(node, peer);
+        if let Some(station) = station {
+            let place = &self.handovers.stations[station as usize];
             let in_cells: BTreeSet<Address> =
                 place.cells.iter().map(|membership| membership.interface).collect();
             all.retain(|&address| !in_cells.contains(&address) && !self.handovers.is_down(address));
@@ -126,11 +131,29 @@ impl World {
             },
             _ => {}
         }
-        self.work.push_back(Work::Addresses(number));
+        self.work.push_back(Work::Addresses(id));
+    }
+
+    /// Tells a socket of its node's addresses.
+    pub(super) fn follow_addresses(&mut self, now: Time, id: SocketId) {
+        match id {
+            SocketId::Sctp(number) => self.follow_by_requests(now, number),
+            SocketId::Open(number) => {
+                let socket = &self.open[number as usize];
+                let peer = self.open[socket.peer as usize].node;
+                let usable = self.usable_at(socket.node, peer, socket.station);
+                self.open[number as usize].on_addresses(now, &usable);
+                self.work.push_back(Work::Socket(id));
+                if let Some(station) = self.open[number as usize].station {
+                    self.complete_handover(now, station);
+                }
+            }
+            SocketId::Tcp(_) | SocketId::Udp(_) => {}
+        }
     }
 
     /// Brings an association a step closer to its node's addresses.
-    pub(super) fn follow_addresses(&mut self, now: Time, number: u32) {
+    fn follow_by_requests(&mut self, now: Time, number: u32) {
         let socket = &self.sctp[number as usize];
         let Some(follows) = socket.follows else { return };
         let usable = self.usable_addresses(number);
@@ -205,7 +228,9 @@ impl World {
     fn complete_handover(&mut self, now: Time, station: u32) {
         let place = &self.handovers.stations[station as usize];
         let Some(preferred) = place.usable().first().copied() else { return };
-        let settled = |&number: &u32| {
+        let settled = |&id: &SocketId| {
+            // An endpoint of another crate has heard of it, and does what it likes.
+            let SocketId::Sctp(number) = id else { return true };
             let SctpSocket { association, follows, .. } = &self.sctp[number as usize];
             !association.state().is_up() || follows.is_some_and(|follows| follows.primary == Some(preferred))
         };

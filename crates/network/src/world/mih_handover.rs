@@ -461,7 +461,7 @@ impl World {
                 (socket.remote, socket.onward) = (address, Onward::UNKNOWN);
             }
             // Its addresses are its own matter; no handover moves it.
-            SocketId::Sctp(_) => {}
+            SocketId::Sctp(_) | SocketId::Open(_) => {}
         }
     }
 
@@ -473,7 +473,7 @@ impl World {
                 let socket = &mut self.tcp[number as usize];
                 (socket.local, socket.onward) = (address, Onward::UNKNOWN);
             }
-            SocketId::Sctp(_) => {}
+            SocketId::Sctp(_) | SocketId::Open(_) => {}
         }
     }
 }

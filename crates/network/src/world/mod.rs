@@ -35,7 +35,7 @@ use crate::mih_handover::MihHandover;
 use crate::network::{Coming, Landing, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::signalling::{MihNode, Signalling};
-use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
+use crate::socket::{OpenSocket, SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
 use crate::trace::Trace;
 use roamsim_engine::run::Simulation;
@@ -52,8 +52,8 @@ const EVENTS_IN_LINE: u64 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Socket(SocketId),
-    /// An SCTP socket follows its node's addresses.
-    Addresses(u32),
+    /// A socket follows its node's addresses.
+    Addresses(SocketId),
     Source(u32),
     Server(u32),
     Reader(u32),
@@ -73,6 +73,8 @@ pub struct World {
     pub(crate) udp: Vec<UdpSocket>,
     /// SCTP sockets.
     pub(crate) sctp: Vec<SctpSocket>,
+    /// Sockets of endpoints of other crates.
+    pub(crate) open: Vec<OpenSocket>,
     /// Flows.
     pub flows: Vec<Flow>,
     /// Nodes with an MIHF.
@@ -128,6 +130,7 @@ impl World {
             tcp: Vec::new(),
             udp: Vec::new(),
             sctp: Vec::new(),
+            open: Vec::new(),
             flows: Vec::new(),
             mih_nodes: Vec::new(),
             signalling: Vec::new(),
@@ -182,7 +185,7 @@ impl World {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Socket(id) => self.serve_socket(moment, id),
-                Work::Addresses(number) => self.follow_addresses(now, number),
+                Work::Addresses(id) => self.follow_addresses(now, id),
                 Work::Source(number) => self.serve_source(moment, number),
                 Work::Server(number) => self.serve_server(moment, number),
                 Work::Reader(number) => {
@@ -286,8 +289,7 @@ impl World {
             }
             Pdu::Udp(..) => self.receive_datagram(moment.now, packet),
             Pdu::Sctp(_) => return self.receive_at(moment, SocketId::Sctp(packet.socket), packet),
-            // Never here: the network hands them out.
-            Pdu::Octets(_) => {}
+            Pdu::Octets(_) => return self.receive_at(moment, SocketId::Open(packet.socket), packet),
             // Never here.
             Pdu::Tcp(_) => {}
         }

@@ -10,9 +10,10 @@ use crate::flow::Association;
 use crate::link::flight::Place;
 use crate::network::{FirstHop, Network};
 use crate::packet::{Message, Packet, Pdu};
+use crate::socket::endpoint::Endpoint;
 use crate::socket::{
-    Counts, Envelope, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket, Traffic,
-    UdpSocket, User,
+    Counts, Envelope, OpenSocket, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket,
+    Traffic, UdpSocket, User,
 };
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
@@ -34,6 +35,10 @@ macro_rules! with_socket {
             }
             SocketId::Sctp(number) => {
                 let $socket = &mut $world.sctp[number as usize];
+                $call
+            }
+            SocketId::Open(number) => {
+                let $socket = &mut $world.open[number as usize];
                 $call
             }
         }
@@ -121,6 +126,32 @@ impl World {
         Some(Association { source: SocketId::Sctp(first), sink: SocketId::Sctp(first + 1) })
     }
 
+    /// Adds an association between endpoints of another crate, of which `a` will open the connection. `None` where no route joins the nodes,
+    /// or where a port is taken.
+    ///
+    /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) is told of the addresses that can be used.
+    pub fn add_endpoints(
+        &mut self,
+        a: (SocketEnd, Box<dyn Endpoint>),
+        b: (SocketEnd, Box<dyn Endpoint>),
+    ) -> Option<Association> {
+        let addresses = self.addresses(&a.0, &b.0)?;
+        let first = self.open.len() as u32;
+        let ends = [(first, a.0.node, a.0.port), (first + 1, b.0.node, b.0.port)];
+        let are_bound = ends.map(|(number, node, port)| self.network.edge.bind(node, port, number));
+        if are_bound != [true, true] {
+            return None;
+        }
+        let stations = ends.map(|(number, node, _)| {
+            let station = self.mobile_station(node)?;
+            self.handovers.stations[station as usize].followers.push(SocketId::Open(number));
+            Some(station)
+        });
+        let path = (self.network.ip, self.path_mtu((a.0.node, b.0.node)));
+        self.open.extend(OpenSocket::pair(first, path, [a, b], addresses, stations));
+        Some(Association { source: SocketId::Open(first), sink: SocketId::Open(first + 1) })
+    }
+
     /// A flow's sink reads at a pace of its own from now on, where its transport has a window to tell the source of it.
     pub fn add_reader(&mut self, flow: u32, reader: Reader) {
         let sink = self.flows[flow as usize].association.sink;
@@ -179,6 +210,7 @@ impl World {
             SocketId::Tcp(number) => self.serve_connection(moment, number),
             SocketId::Udp(number) => self.serve(moment, SocketId::Udp(number)),
             SocketId::Sctp(number) => self.serve(moment, SocketId::Sctp(number)),
+            SocketId::Open(number) => self.serve(moment, SocketId::Open(number)),
         }
     }
 
@@ -213,6 +245,7 @@ impl World {
             SocketId::Tcp(number) => self.tell_of(moment, SocketId::Tcp(number)),
             SocketId::Udp(number) => self.tell_of(moment, SocketId::Udp(number)),
             SocketId::Sctp(number) => self.tell_of(moment, SocketId::Sctp(number)),
+            SocketId::Open(number) => self.tell_of(moment, SocketId::Open(number)),
         }
     }
 
@@ -454,6 +487,7 @@ impl World {
             SocketId::Tcp(number) => &self.tcp[number as usize],
             SocketId::Udp(number) => &self.udp[number as usize],
             SocketId::Sctp(number) => &self.sctp[number as usize],
+            SocketId::Open(number) => &self.open[number as usize],
         }
     }
 
@@ -498,6 +532,7 @@ impl World {
             SocketId::Tcp(number) => self.tcp[number as usize].user(),
             SocketId::Udp(number) => self.udp[number as usize].user(),
             SocketId::Sctp(number) => self.sctp[number as usize].user(),
+            SocketId::Open(number) => self.open[number as usize].user(),
         }
     }
 
@@ -586,6 +621,12 @@ impl World {
                     return self.refuse_message(id);
                 }
                 self.hand_over(id);
+            }
+            SocketId::Open(number) => {
+                let socket = &mut self.open[number as usize];
+                let Some(coming) = socket.write(message) else { return self.refuse_message(id) };
+                let peer = socket.peer;
+                self.open[peer as usize].expect(coming);
             }
         }
         self.work.push_back(Work::Socket(id));

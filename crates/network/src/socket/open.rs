@@ -1,0 +1,289 @@
+//! Sockets of endpoints of other crates.
+//!
+//! Messages wait at the receiving socket by the offset of their end in the stream, as those of TCP do.
+
+use super::endpoint::{Arrival, Endpoint, EndpointEvent};
+use super::{Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
+use crate::alarm::{Alarm, Moment};
+use crate::capture::encode;
+use crate::ending::{Failure, Life};
+use crate::event::Event;
+use crate::octets;
+use crate::packet::{IpVersion, Message, Packet, Pdu};
+use crate::recorder::{Detail, Recorder};
+use crate::subject::Subject;
+use crate::topology::NodeId;
+use crate::traffic_class::{Ecn, TrafficClass};
+use roamsim_engine::Time;
+use roamsim_protocols::Address;
+use roamsim_protocols::udp::{Datagram, HEADER_BYTES};
+use std::collections::VecDeque;
+
+/// One end of an association between endpoints of another crate.
+pub struct OpenSocket {
+    /// Where it lives.
+    pub node: NodeId,
+    /// Its address at first.
+    pub local: Address,
+    /// The peer's address at first.
+    pub remote: Address,
+    /// Its port.
+    pub local_port: u16,
+    /// The peer's port.
+    pub remote_port: u16,
+    /// The peer's socket.
+    pub peer: u32,
+    /// Who uses it.
+    pub user: User,
+    /// Of the packets that it sends.
+    pub traffic_class: TrafficClass,
+    /// Its exchange with IP.
+    pub traffic: Traffic,
+    ip: IpVersion,
+    endpoint: Box<dyn Endpoint>,
+    alarm: Alarm,
+    written_bytes: u64,
+    delivered_bytes: u64,
+    /// On their way to this socket.
+    incoming: VecDeque<Coming>,
+    /// The station whose addresses it is told of.
+    pub(crate) station: Option<u32>,
+    life: Life,
+}
+
+impl OpenSocket {
+    /// Two of which the first will open the connection to the second, from this number of an open socket on.
+    pub(crate) fn pair(
+        first: u32,
+        (ip, path_mtu_bytes): (IpVersion, u32),
+        ends: [(SocketEnd, Box<dyn Endpoint>); 2],
+        addresses: [Address; 2],
+        stations: [Option<u32>; 2],
+    ) -> [OpenSocket; 2] {
+        let ports = [ends[0].0.port, ends[1].0.port];
+        let mut at = 0;
+        let payload_bytes = path_mtu_bytes.saturating_sub(ip.header_bytes() + HEADER_BYTES);
+        ends.map(|(here, mut endpoint)| {
+            endpoint.on_path(payload_bytes);
+            let socket = OpenSocket {
+                node: here.node,
+                local: addresses[at],
+                remote: addresses[1 - at],
+                local_port: ports[at],
+                remote_port: ports[1 - at],
+                peer: first + 1 - at as u32,
+                user: here.user,
+                traffic_class: here.traffic_class,
+                traffic: Traffic::default(),
+                ip,
+                endpoint,
+                alarm: Alarm::default(),
+                written_bytes: 0,
+                delivered_bytes: 0,
+                incoming: VecDeque::new(),
+                station: stations[at],
+                life: Life::default(),
+            };
+            at += 1;
+            socket
+        })
+    }
+
+    /// Writes a message; returned is what the peer's socket has to expect. `None` where the connection is gone.
+    pub(crate) fn write(&mut self, message: Message) -> Option<Coming> {
+        if self.endpoint.is_gone() {
+            return None;
+        }
+        self.write_stream(u64::from(message.bytes()));
+        Some(Coming { at: self.written_bytes, message })
+    }
+
+    /// Expects a message from the peer.
+    pub(crate) fn expect(&mut self, coming: Coming) {
+        self.incoming.push_back(coming);
+    }
+
+    /// The addresses of its node that can be used have changed.
+    pub(crate) fn on_addresses(&mut self, now: Time, usable: &[Address]) {
+        self.endpoint.on_addresses(now, usable);
+    }
+
+    /// Its own number.
+    fn id(&self) -> SocketId {
+        SocketId::Open(self.peer ^ 1)
+    }
+}
+
+impl Socket for OpenSocket {
+    fn node(&self) -> NodeId {
+        self.node
+    }
+
+    fn peer(&self) -> SocketId {
+        SocketId::Open(self.peer)
+    }
+
+    fn user(&self) -> User {
+        self.user
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    fn counts(&self) -> Counts {
+        self.endpoint.counts()
+    }
+
+    fn cwnd_bytes(&self) -> Option<u64> {
+        self.endpoint.cwnd_bytes()
+    }
+
+    fn handle(&mut self, now: Time, packet: Packet) {
+        self.traffic.received(packet.size_bytes);
+        if let Pdu::Octets(octets) = &packet.pdu
+            && let Some(payload) = octets.udp_payload()
+        {
+            let arrival = Arrival {
+                source: packet.source,
+                source_port: octets.ports().0,
+                destination: packet.destination,
+                is_marked: packet.traffic_class.ecn() == Ecn::CongestionExperienced,
+                payload,
+            };
+            self.endpoint.handle(now, &arrival);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
+        loop {
+            let transmit = self.endpoint.poll_transmit(now)?;
+            let size_bytes = transmit.payload.len() + (envelope.header_bytes + HEADER_BYTES) as usize;
+            if size_bytes > usize::from(u16::MAX) {
+                continue;
+            }
+            let size_bytes = size_bytes as u32;
+            let datagram = Datagram {
+                source_port: self.local_port,
+                destination_port: transmit.destination_port.unwrap_or(self.remote_port),
+                payload_bytes: transmit.payload.len() as u32,
+            };
+            let traffic_class = match transmit.is_ecn_capable {
+                true => self.traffic_class.with_ecn(Ecn::Capable0),
+                false => self.traffic_class,
+            };
+            let addresses =
+                (transmit.source.unwrap_or(self.local), transmit.destination.unwrap_or(self.remote));
+            let whole = encode::datagram(
+                self.ip,
+                addresses,
+                (envelope.id, traffic_class),
+                datagram,
+                &transmit.payload,
+            );
+            // It is well-formed: it was made here.
+            let octets = octets::read(self.ip, &whole).ok()?.octets;
+            self.traffic.sent(size_bytes);
+            return Some(Packet {
+                id: envelope.id,
+                source: addresses.0,
+                destination: addresses.1,
+                socket: self.peer,
+                size_bytes,
+                traffic_class,
+                tunnel: None,
+                pdu: Pdu::Octets(octets.with_data(transmit.has_data)),
+            });
+        }
+    }
+
+    fn poll_event(&mut self, now: Time) -> Option<SocketEvent> {
+        loop {
+            match self.endpoint.poll_event()? {
+                EndpointEvent::Established => self.life.established = true,
+                EndpointEvent::Received { up_to } => return Some(SocketEvent::Stream { up_to }),
+                EndpointEvent::RemoteClosed => return Some(SocketEvent::RemoteClosed),
+                EndpointEvent::TimedOut => self.life.fails(now, Failure::TimedOut),
+                EndpointEvent::Reset => self.life.fails(now, Failure::Reset),
+            }
+            if self.life.failure.is_some() {
+                return Some(SocketEvent::Failed);
+            }
+        }
+    }
+
+    fn open(&mut self) {
+        self.endpoint.open();
+    }
+
+    fn write_stream(&mut self, bytes: u64) {
+        self.written_bytes += bytes;
+        self.endpoint.write(bytes);
+    }
+
+    fn take_stream(&mut self, up_to: u64) -> u64 {
+        up_to.saturating_sub(std::mem::replace(&mut self.delivered_bytes, up_to))
+    }
+
+    fn poll_message(&mut self) -> Option<Message> {
+        let arrived = self.delivered_bytes;
+        self.incoming.pop_front_if(|coming| coming.at <= arrived).map(|coming| coming.message)
+    }
+
+    fn close(&mut self) {
+        self.endpoint.close();
+    }
+
+    fn abort(&mut self) {
+        self.endpoint.abort();
+    }
+
+    fn arm(&mut self, event: Event, moment: &mut Moment<'_>) {
+        self.alarm.arm(self.endpoint.poll_timeout(), event, moment);
+    }
+
+    fn wake(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
+        let now = moment.now;
+        if !self.alarm.fires(now) {
+            return false;
+        }
+        let due = self.endpoint.poll_timeout();
+        if due.is_none_or(|due| due > now) {
+            self.alarm.arm(due, event, moment);
+            return false;
+        }
+        self.endpoint.handle_timeout(now);
+        true
+    }
+
+    fn life(&self) -> Option<&Life> {
+        Some(&self.life)
+    }
+
+    fn life_mut(&mut self) -> Option<&mut Life> {
+        Some(&mut self.life)
+    }
+
+    fn is_gone(&self) -> bool {
+        self.endpoint.is_gone()
+    }
+
+    #[cold]
+    fn watch_sent(&mut self, _now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>> {
+        let Pdu::Octets(octets) = &packet.pdu else { return None };
+        recorder.wants_details().then(|| {
+            let what = if octets.has_data() { "data" } else { "no data" };
+            Box::new(Detail { description: format!("endpoint, {what}"), ..Detail::default() })
+        })
+    }
+
+    #[cold]
+    fn sample(&mut self, now: Time, recorder: &mut Recorder) {
+        if recorder.trace.cwnd
+            && let Some(cwnd_bytes) = self.endpoint.cwnd_bytes()
+        {
+            let subject = Subject::Socket(self.id());
+            recorder.sample_change(now, subject, "cwnd", "B", cwnd_bytes as f64);
+        }
+    }
+}
