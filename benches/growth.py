@@ -73,6 +73,15 @@ def tree(size: int) -> Tree:
     return scenario("1s", node=nodes(names), link=links, flow=flows)
 
 
+def ring(size: int) -> Tree:
+    """Nodes in a ring, and ten flows from nodes apart to the node a quarter of the ring ahead."""
+    names = [f"node-{i}" for i in range(size)]
+    links = [wire(f"link-{i}", name, names[(i + 1) % size]) for i, name in enumerate(names)]
+    ends = [(names[i * size // 10], names[(i * size // 10 + size // 4) % size]) for i in range(10)]
+    flows = [datagrams(f"flow-{i}", pair, "10ms", i) for i, pair in enumerate(ends)]
+    return scenario("1s", node=nodes(names), link=links, flow=flows)
+
+
 def parallel(size: int) -> Tree:
     """Links side by side between two nodes with an address on each."""
     pair = [{"name": name, "multihomed": True} for name in ("a", "b")]
@@ -96,12 +105,33 @@ def tcp(size: int) -> Tree:
     return scenario("1s", node=nodes(["a", "b"]), link=[link], flow=bulk)
 
 
-def quiet(size: int) -> Tree:
-    """One Wi-Fi cell in which all hear each other, and each sends a packet every ten seconds."""
+def quiet(size: int, within_us: int = 10_000_000) -> Tree:
+    """One Wi-Fi cell in which all hear each other, and each sends a packet within ten seconds."""
     names = [f"station-{i}" for i in range(size)]
-    flows = [datagrams(f"flow-{i}", (name, "ap"), "10s", 10_000_000 * i // size) for i, name in enumerate(names)]
+    flows = [datagrams(f"flow-{i}", (name, "ap"), "10s", within_us * i // size) for i, name in enumerate(names)]
     cell = {"name": "air", "access_point": "ap", "stations": names, "standard": "802.11g"}
     return scenario("10s", node=nodes(["ap", *names]), wifi=[cell], flow=flows)
+
+
+def together(size: int) -> Tree:
+    """The same cell, and all begin at once."""
+    return quiet(size, within_us=0)
+
+
+def media(size: int) -> Tree:
+    """Wi-Fi cells of three stations each that hear nobody else."""
+    hosts: List = []
+    cells: List = []
+    flows: List = []
+    for cell in range(size // 4):
+        access_point = f"ap-{cell}"
+        names = [f"station-{cell}-{i}" for i in range(3)]
+        hosts += nodes([access_point, *names])
+        cells.append({"name": f"cell-{cell}", "access_point": access_point, "stations": names, "standard": "802.11g"})
+        for i, name in enumerate(names):
+            start_us = (cell * 7919 + i * 10007) % 100_000
+            flows.append(datagrams(f"flow-{cell}-{i}", (name, access_point), "100ms", start_us))
+    return scenario("1s", node=hosts, wifi=cells, flow=flows)
 
 
 def wifi(size: int, walk_m: float = 0.0) -> Tree:
@@ -182,9 +212,12 @@ class Kind:
 KINDS = {
     "chain": Kind(chain, 1000),
     "tree": Kind(tree, 1000),
+    "ring": Kind(ring, 500),
     "parallel": Kind(parallel, 500),
     "tcp": Kind(tcp, 1000),
     "quiet": Kind(quiet, 500),
+    "together": Kind(together, 500),
+    "media": Kind(media, 1000),
     "wifi": Kind(wifi, 400),
     "walking": Kind(walking, 400),
     "cells": Kind(cells, 100),

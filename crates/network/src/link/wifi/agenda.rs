@@ -6,13 +6,13 @@
 use super::exchange::Step;
 use roamsim_engine::Time;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// What lies ahead, each with its number in the order of being put there.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     /// Of exchanges, the next one last: what is put there is nearly always among the next.
-    steps: Vec<(Time, u64, Step)>,
+    steps: VecDeque<(Time, u64, Step)>,
     /// Of stations: the radio, and the timer's number.
     timers: BinaryHeap<Reverse<(Time, u64, usize, u64)>>,
     put: u64,
@@ -25,8 +25,8 @@ impl Agenda {
         if let Step::Station(radio, timer) = step {
             return self.timers.push(Reverse((at, self.put, radio, timer)));
         }
-        if self.steps.is_empty() {
-            return self.steps.push((at, self.put, step));
+        if self.steps.front().is_none_or(|&(last, ..)| last <= at) {
+            return self.steps.push_front((at, self.put, step));
         }
         let later = self.steps.iter().rposition(|&(other, ..)| other > at);
         self.steps.insert(later.map_or(0, |later| later + 1), (at, self.put, step));
@@ -41,7 +41,7 @@ impl Agenda {
     /// When the next one is due.
     #[inline(always)]
     pub fn next(&self) -> Option<Time> {
-        let step = self.steps.last().map(|&(at, ..)| at);
+        let step = self.steps.back().map(|&(at, ..)| at);
         match self.timers.peek() {
             Some(&Reverse((at, ..))) => Some(step.map_or(at, |step| step.min(at))),
             None => step,
@@ -53,12 +53,12 @@ impl Agenda {
     pub fn take_due(&mut self, now: Time) -> Option<Step> {
         if let Some(&Reverse((at, put, radio, timer))) = self.timers.peek()
             && at <= now
-            && self.steps.last().is_none_or(|&(step_at, step_put, _)| (at, put) < (step_at, step_put))
+            && self.steps.back().is_none_or(|&(step_at, step_put, _)| (at, put) < (step_at, step_put))
         {
             self.timers.pop();
             return Some(Step::Station(radio, timer));
         }
-        self.steps.pop_if(|&mut (at, ..)| at <= now).map(|(.., step)| step)
+        self.steps.pop_back_if(|&mut (at, ..)| at <= now).map(|(.., step)| step)
     }
 }
 
