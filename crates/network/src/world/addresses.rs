@@ -18,7 +18,6 @@ use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::sctp::{Change, Event, Path, State};
-use std::collections::BTreeSet;
 
 impl World {
     /// The number of a node among the stations, if its transports are told of its addresses.
@@ -42,11 +41,9 @@ impl World {
         let peer = self.sctp[socket.peer as usize].node;
         let mut all = self.network.topology.addresses_for(socket.node, peer);
         if let Some(follows) = socket.follows {
-            let place = &self.handovers.stations[follows.station as usize];
-            let in_cells: BTreeSet<Address> =
-                place.cells.iter().map(|membership| membership.interface).collect();
-            all.retain(|&address| !in_cells.contains(&address) && !self.handovers.is_down(address));
-            all.splice(..0, place.usable());
+            let in_cell = |address| self.handovers.number_of(address).is_some();
+            all.retain(|&address| !in_cell(address) && !self.handovers.is_down(address));
+            all.splice(..0, self.handovers.stations[follows.station as usize].usable());
         }
         all
     }
@@ -204,7 +201,7 @@ impl World {
     /// A handover is complete when the peers of all associations that are up send to the preferred address.
     fn complete_handover(&mut self, now: Time, station: u32) {
         let place = &self.handovers.stations[station as usize];
-        let Some(preferred) = place.usable().first().copied() else { return };
+        let Some(preferred) = place.usable().next() else { return };
         let settled = |&number: &u32| {
             let SctpSocket { association, follows, .. } = &self.sctp[number as usize];
             !association.state().is_up() || follows.is_some_and(|follows| follows.primary == Some(preferred))
