@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import polars
+from small_study import FILES
 
 SCENARIO = """
 [scenario]
@@ -63,7 +64,7 @@ stop = "1s"
 #: Seconds after which a command has hung (chosen: the slowest takes two, on an idle machine).
 HUNG_S = 300
 
-CODES = {0, 1, 2, 3, 4, 130}
+CODES = {0, 1, 2, 3, 4, 5, 130}
 
 LOSS = "link.pipe.loss.probability"
 MADE_BY = {
@@ -74,6 +75,12 @@ MADE_BY = {
         "cwnd", "--out", "compare",
     ],
 }  # fmt: skip
+MADE_BY |= {
+    "first": [*MADE_BY["sweep"][:-1], "first", "--shard", "1/2"],
+    "second": [*MADE_BY["sweep"][:-1], "second", "--shard", "2/2"],
+    "merged": ["merge", "first", "second", "--out", "merged"],
+    "own": ["study", "run", "definition", "--quick", "--out", "own"],
+}
 STUDY = {
     "kind": "study", "study": "mih-transport", "own": False, "level": "quick", "seed": 1, "version": "0.1.0",
     "build": "0", "command": "", "made_with": {}, "layout": 2,
@@ -307,16 +314,40 @@ def files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.is_file() and file.name != ".lock")
 
 
+def left_spool(chance: random.Random, folder: Path) -> None:
+    """A run that was killed left its spool, or somebody put there what looks like one."""
+    spool = folder / ".tmp-spool-left"
+    held = spool / ".held"
+    match chance.randrange(4):
+        case 0:
+            spool.symlink_to(folder.parent)
+        case 1:
+            spool.mkdir()
+            held.symlink_to(folder.parent / "s.toml")
+        case 2:
+            held.mkdir(parents=True)
+        case _:
+            spool.mkdir()
+            held.touch()
+            (spool / "samples-0000000-000000.parquet").write_bytes(chance.randbytes(100))
+    if not spool.is_symlink():
+        os.utime(held, (0, 0), follow_symlinks=False)
+
+
 DAMAGE: tuple[Callable[[random.Random, Path], None], ...] = (
-    damaged_tree, damaged_tree, damaged_octets, damaged_place, damaged_table, damaged_table,
+    damaged_tree, damaged_tree, damaged_octets, damaged_place, damaged_table, damaged_table, damaged_table, left_spool,
 )  # fmt: skip
 
 
 def uses(chance: random.Random, name: str) -> list[str]:
     """A command that reads the folder, or goes on in it."""
     kinds = ["report", "report", "query", "plot", "plot", "again"]
+    if name in ("first", "second"):
+        kinds = ["merge", "merge", "again", "report", "query"]
+    if name == "own":
+        kinds = ["query of it", "query", "plot", "compare", "run", "run", "again"]
     if name == "study":
-        kinds = ["query", "query", "plot", "compare", "sweep"]
+        kinds = ["query", "query", "plot", "study", "sweep"]
     match chance.choice(kinds):
         case "report":
             return ["report", name]
@@ -326,6 +357,14 @@ def uses(chance: random.Random, name: str) -> list[str]:
             against = ["--against", chance.choice(METRICS)] if chance.random() < 0.2 else []
             return ["plot", name, "--what", chance.choice(DRAWN), *against]
         case "compare":
+            return ["study", "compare", "definition", "--quick", "--out", name]
+        case "run":
+            return [*MADE_BY["own"][:-1], name, "--json"]
+        case "merge":
+            return ["merge", "first", "second", "--out", chance.choice(("merged", "new"))]
+        case "query of it":
+            return ["query", name, "select * from lossy", "--study", "definition"]
+        case "study":
             return ["study", "compare", name]
         case "sweep":
             return [*MADE_BY["sweep"][:-1], name]
@@ -371,6 +410,9 @@ def prepared(home: Path) -> Path:
     base = home / "base"
     base.mkdir()
     (base / "s.toml").write_text(SCENARIO)
+    (base / "definition").mkdir()
+    for name, text in FILES.items():
+        (base / "definition" / name).write_text(text)
     for arguments in MADE_BY.values():
         if command(arguments, base) != 0:
             raise Wrong(f"{arguments} failed")
@@ -388,7 +430,7 @@ def case(seed: int, number: int, base: Path, home: Path) -> None:
     if chance.random() < 0.3:
         commands = [line(chance)]
     else:
-        name = chance.choice(("run", "sweep", "compare", "study"))
+        name = chance.choice((*MADE_BY, "study"))
         chance.choice(DAMAGE)(chance, at / name)
         commands = [uses(chance, name) for _ in range(2)]
     for arguments in commands:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -13,11 +14,12 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim as package
-from conftest import SCENARIO
-from roamsim import UsageError
+from conftest import SCENARIO, Command, run_command
+from roamsim import UsageError, study
 from roamsim.storing.manifests import Damaged
 from roamsim.storing.merging import merge
 from roamsim.storing.parts import Parts
+from small_study import FILES
 
 Change = Callable[[polars.DataFrame], polars.DataFrame]
 
@@ -84,11 +86,21 @@ HOSTILE: dict[str, tuple[str, Change, str]] = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run and a sweep."""
+    """Folders of each kind: a run, one whose traces went through a spool, a sweep, merged shards, a study."""
     folder = tmp_path_factory.mktemp("made")
-    (folder / "scenario.toml").write_text(SCENARIO)
-    package.run(folder / "scenario.toml", trace=["cwnd", "segments"]).save(folder / "run")
-    package.sweep(folder / "scenario.toml", {"link.path.delay": "10ms,20ms"}, out=folder / "sweep", trace=["cwnd"])
+    scenario = folder / "scenario.toml"
+    scenario.write_text(SCENARIO)
+    vary = {"link.path.delay": "10ms,20ms"}
+    package.run(scenario, trace=["cwnd", "segments"]).save(folder / "run")
+    run_command("run", scenario, "--trace", "cwnd,segments", "--parquet", folder / "spooled", cwd=folder)
+    package.sweep(scenario, vary, out=folder / "sweep", trace=["cwnd"])
+    for number in (1, 2):
+        package.sweep(scenario, vary, out=folder / f"{number}", trace=["cwnd"], shard=f"{number}/2")
+    package.merge([folder / "1", folder / "2"], folder / "merged")
+    (folder / "definition").mkdir()
+    for name, text in FILES.items():
+        (folder / "definition" / name).write_text(text)
+    study.run(folder / "definition", level="quick", out=folder / "study")
     return folder
 
 
@@ -118,14 +130,73 @@ def of_part(folder: Path, table: str, change: Change) -> None:
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_table_that_no_run_leaves_is_refused(made: Path, tmp_path: Path, case: str) -> None:
     table, change, complaint = HOSTILE[case]
-    shutil.copytree(made / "run", tmp_path / "run")
-    of_run(tmp_path / "run", table, change)
+    for kind, damage in {"run": of_run, "spooled": of_run, "sweep": of_part, "merged": of_part}.items():
+        shutil.copytree(made / kind, tmp_path / kind)
+        damage(tmp_path / kind, table, change)
+        with pytest.raises(Damaged, match=complaint):
+            package.open_results(tmp_path / kind)
+
+
+#: What is done to the tables of the study, which has no flows and no samples.
+OF_STUDY = {
+    case: what
+    for case, what in HOSTILE.items()
+    if what[0] in ("links", "signalling") and "missing column" not in case
+} | {
+    "infinite": ("signalling", every("mean_delay_s", float("inf")), r"signalling\.mean_delay_s has a value"),
+    "text for a number": (
+        "signalling",
+        lambda frame: frame.with_columns(polars.col("mean_delay_s").cast(polars.String)),
+        "signalling has no column 'mean_delay_s' of its type",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OF_STUDY)
+def test_a_study_goes_on_with_no_such_table(made: Path, tmp_path: Path, case: str) -> None:
+    table, change, complaint = OF_STUDY[case]
+    shutil.copytree(made / "study", tmp_path / "study")
+    of_part(tmp_path / "study", table, change)
     with pytest.raises(Damaged, match=complaint):
-        package.open_results(tmp_path / "run")
-    shutil.copytree(made / "sweep", tmp_path / "sweep")
-    of_part(tmp_path / "sweep", table, change)
+        study.run(made / "definition", level="quick", out=tmp_path / "study")
     with pytest.raises(Damaged, match=complaint):
-        package.open_results(tmp_path / "sweep")
+        package.query(tmp_path / "study", f"select * from {table}", study=made / "definition")
+    with pytest.raises(Damaged, match=complaint):
+        merge([tmp_path / "study"], tmp_path / "all")
+
+
+def left_alone(folder: Path) -> None:
+    """A spool that is a link to another folder."""
+    (folder / ".tmp-spool-left").symlink_to(folder.parent / "other")
+
+
+def held_elsewhere(folder: Path) -> None:
+    """A spool that is held by a link to a file of another folder."""
+    (folder / ".tmp-spool-left").mkdir()
+    (folder / ".tmp-spool-left" / ".held").symlink_to(folder.parent / "other" / "kept.txt")
+
+
+def held_by_a_folder(folder: Path) -> None:
+    """A spool whose lock is a folder."""
+    held = folder / ".tmp-spool-left" / ".held"
+    held.mkdir(parents=True)
+    os.utime(held, (0, 0))
+
+
+@pytest.mark.parametrize("left", [left_alone, held_elsewhere, held_by_a_folder])
+def test_a_spool_that_no_run_left_leads_nowhere(
+    made: Path, tmp_path: Path, roamsim: Command, left: Callable[[Path], None]
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "kept.txt").write_text("kept")
+    (tmp_path / "other" / ".held").touch()
+    for file in (tmp_path / "other").iterdir():
+        os.utime(file, (0, 0))
+    shutil.copytree(made / "spooled", tmp_path / "run")
+    left(tmp_path / "run")
+    roamsim("run", made / "scenario.toml", "--trace", "cwnd", "--parquet", tmp_path / "run")
+    assert package.open_results(tmp_path / "run").samples.height
+    assert (tmp_path / "other" / "kept.txt").read_text() == "kept"
 
 
 @pytest.mark.parametrize("case", ["infinite", "too large", "text for a number"])
@@ -175,5 +246,5 @@ def test_events_of_unknown_names_are_left_out_of_a_report(made: Path, tmp_path: 
 
 
 def test_what_a_run_leaves_is_taken(made: Path) -> None:
-    for name in ("run", "sweep"):
+    for name in ("run", "spooled", "sweep", "merged"):
         assert package.open_results(made / name).flows.height

@@ -71,6 +71,21 @@ def test_a_lossy_survivor_is_not_best() -> None:
     assert rankings(found)[0].best is None
 
 
+def test_percentiles_of_lossy_survivors_get_no_verdict() -> None:
+    changes = {"scenario.percentiles": [90, 99.9]}
+    delay = "percentiles.call.delay_s"
+    found = package.compare(CALL, {QUEUE: [2, 60]}, set=changes, metric=delay, replications=4)
+    assert found.differences["verdict"].to_list() == ["none", "none"]
+    assert any(note.startswith(ADVICE) for note in found.notes)
+    # An application that says what is too late is judged by that.
+    found = package.compare(PROMPT_CALL, {QUEUE: [2, 60]}, set=changes, metric=delay, replications=4)
+    assert found.differences["metric"].to_list() == [delay, delay, "flows.call.in_time_share"]
+    assert found.differences["verdict"].to_list() == ["none", "none", "worse"]
+    # Without losses percentiles keep their verdict.
+    found = package.compare(CALL, {"link.path.rate": ["4Mb/s", "8Mb/s"], QUEUE: [2000]}, set=changes, metric=delay)
+    assert found.differences["verdict"].to_list() == ["better", "better"]
+
+
 def test_delays_with_equal_losses_keep_their_verdict() -> None:
     found = package.compare(CALL, {"link.path.rate": ["4Mb/s", "8Mb/s"], QUEUE: [2000]}, metric=DELAY, replications=3)
     assert found.differences["verdict"].to_list() == ["better"]

@@ -54,6 +54,13 @@ def memory_bytes() -> tuple[int, int]:
 def trace_kinds() -> list[str]:
     """What a run can record beside its tables."""
 
+def decode_text(octets: bytes) -> str:
+    """The text of a file: UTF-8, or UTF-16 behind a byte order mark, perhaps compressed by gzip. A mark stays.
+
+    Raises:
+        ScenarioError: the octets are no text; the message is the end of a sentence about the file.
+    """
+
 @final
 class Scenario:
     """A scenario that has been read and found valid."""

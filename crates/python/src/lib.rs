@@ -52,6 +52,13 @@ fn trace_kinds() -> Vec<&'static str> {
     roamsim_scenario::run::Trace::NAMES.to_vec()
 }
 
+/// The text of a file's octets, as of files that scenarios name; the error is the end of a sentence about the file.
+#[pyfunction]
+fn decode_text(octets: &[u8]) -> PyResult<String> {
+    roamsim_scenario::decode(octets.to_vec())
+        .map_err(|(what, help)| ScenarioError::new_err(format!("{what}; {help}")))
+}
+
 #[pymodule]
 fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
@@ -66,6 +73,7 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(template, module)?)?;
     module.add_function(wrap_pyfunction!(trace_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(decode_text, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run, module)?)?;
     module.add_function(wrap_pyfunction!(batch::limit_memory, module)?)?;
     module.add_function(wrap_pyfunction!(batch::memory_bytes, module)?)?;

@@ -36,7 +36,7 @@ pub mod units;
 mod validate;
 
 pub use diagnostics::{Diagnostics, Problem};
-pub use files::Folder;
+pub use files::{Folder, decode};
 pub use model::scenario::Scenario;
 pub use parse::Format;
 pub use phase::Meeting;

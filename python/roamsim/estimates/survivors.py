@@ -19,8 +19,13 @@ from roamsim.tables.result import keys_within
 #: Shares that differ by less count as equal (chosen: one message in a thousand).
 LEAST_APART = 0.001
 
-#: Of each table, the column that counts what is lost.
-INSTEAD = {"flows": "in_time_share", "signalling": "success_rate", "video": "decodable_share"}
+#: Of each table, the metrics that count what is lost, by table and column.
+INSTEAD = {
+    "flows": [("flows", "in_time_share")],
+    "signalling": [("signalling", "success_rate")],
+    "percentiles": [("flows", "in_time_share"), ("signalling", "success_rate")],
+    "video": [("video", "decodable_share")],
+}
 
 #: The share of each replication, for each thing that is compared.
 Shares = Sequence[Sequence[float]]
@@ -97,13 +102,15 @@ def of_points(
 
 def instead(tables: Mapping[str, polars.DataFrame], target: Target) -> Target | None:
     """The metric that takes the place of a delay; `None` where the results have no value of it."""
-    column = INSTEAD.get(target.table, "")
-    known = any((metric.table, metric.column) == (target.table, column) for metric in metrics())
-    if not known or column not in lots.schema(tables, target.table):
-        return None
-    other = Target(target.table, target.row, column)
-    rows = other.rows(lots.columns(tables, target.table, [column, *(["name"] if target.row is not None else [])]))
-    return other if rows[column].is_not_null().any() else None
+    there = {(metric.table, metric.column) for metric in metrics()}
+    for table, column in INSTEAD.get(target.table, ()):
+        if (table, column) not in there or table not in tables or column not in lots.schema(tables, table):
+            continue
+        other = Target(table, target.row, column)
+        rows = other.rows(lots.columns(tables, table, [column, *(["name"] if target.row is not None else [])]))
+        if rows[column].is_not_null().any():
+            return other
+    return None
 
 
 def advice(tables: Mapping[str, polars.DataFrame], target: Target) -> str:
@@ -111,9 +118,9 @@ def advice(tables: Mapping[str, polars.DataFrame], target: Target) -> str:
     other = instead(tables, target)
     if other is not None:
         return f"Ask for {other.name}, which counts what is lost."
-    if target.table != "flows":
+    if target.table not in ("flows", "percentiles"):
         return ""
-    name = ".".join(filter(None, ("flows", target.row, INSTEAD["flows"])))
+    name = ".".join(filter(None, ("flows", target.row, "in_time_share")))
     return f'Set deadline = "100ms" in the application and ask for {name}, which counts lost messages as late.'
 
 

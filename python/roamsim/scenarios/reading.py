@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import codecs
 import copyreg
-import gzip
-import io
 import json
 import os
 import sys
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from roamsim._roamsim import RunFailed, Scenario, ScenarioError
+from roamsim._roamsim import RunFailed, Scenario, ScenarioError, decode_text
 from roamsim.errors import OF_PYTHON, UsageError, missing_extra, words_of_python
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
 from roamsim.scenarios.typed import TypedScenario, plain, value_at
@@ -168,29 +164,10 @@ def _read(path: str) -> str:
         raise
     except (OSError, ValueError) as error:
         raise UsageError(f"{path!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if data.startswith(b"\x1f\x8b"):
-        data = _unpacked(path, data)
-    # As files that a scenario names: UTF-8, or UTF-16 behind a byte order mark.
-    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        return data.decode("utf-16" if marked else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        encoding = "UTF-16" if marked else "UTF-8"
-        raise ScenarioError(
-            f"{path}: not a text file: byte {error.object[error.start]:#04x} at offset {error.start} is no {encoding}"
-        ) from None
-
-
-def _unpacked(path: str, data: bytes) -> bytes:
-    """What gzip packed."""
-    try:
-        with gzip.open(io.BytesIO(data)) as file:
-            unpacked = file.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ScenarioError(f"{path}: cannot be unpacked: {error}; pack it again with gzip") from None
-    if len(unpacked) > MOST_BYTES:
-        raise UsageError(f"{path!r} is too large: unpacked it has more than {MOST_BYTES} bytes")
-    return unpacked
+        return decode_text(data).removeprefix("\ufeff")
+    except ScenarioError as error:
+        raise ScenarioError(f"{path} {error}") from None
 
 
 def _standard_input() -> bytes:

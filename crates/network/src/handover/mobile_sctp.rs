@@ -132,7 +132,7 @@ mod tests {
                     self.handovers.react(&mut self.network, Time::ZERO, 0, Cue::Nearest(nearest));
                 }
             }
-            self.handovers.stations[0].usable().iter().map(|address| address.0).collect()
+            self.handovers.stations[0].usable().map(|address| address.0).collect()
         }
     }
 

@@ -187,11 +187,11 @@ impl StationPlace {
 
 impl StationPlace {
     /// The addresses in cells that it hears, the one that it prefers first, then by their order in the scenario.
-    pub fn usable(&self) -> Vec<Address> {
+    pub fn usable(&self) -> impl Iterator<Item = Address> {
         let heard = |&cell: &usize| self.association.hears(cell);
         let preferred = self.current.filter(heard);
-        let others = (0..self.cells.len()).filter(|&cell| Some(cell) != preferred).filter(heard);
-        preferred.into_iter().chain(others).map(|cell| self.cells[cell].interface).collect()
+        let others = (0..self.cells.len()).filter(move |&cell| Some(cell) != preferred).filter(heard);
+        preferred.into_iter().chain(others).map(|cell| self.cells[cell].interface)
     }
 
     /// When it lost the path that it uses, and nothing has followed, though MIH users were to hand it over.

@@ -18,7 +18,6 @@ use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::sctp::{Change, Event, Path, State};
-use std::collections::BTreeSet;
 
 impl World {
     /// The number of a node among the stations, if its transports are told of its addresses.
@@ -47,11 +46,9 @@ impl World {
     fn usable_at(&self, node: NodeId, peer: NodeId, station: Option<u32>) -> Vec<Address> {
         let mut all = self.network.topology.addresses_for(node, peer);
         if let Some(station) = station {
-            let place = &self.handovers.stations[station as usize];
-            let in_cells: BTreeSet<Address> =
-                place.cells.iter().map(|membership| membership.interface).collect();
-            all.retain(|&address| !in_cells.contains(&address) && !self.handovers.is_down(address));
-            all.splice(..0, place.usable());
+            let in_cell = |address| self.handovers.number_of(address).is_some();
+            all.retain(|&address| !in_cell(address) && !self.handovers.is_down(address));
+            all.splice(..0, self.handovers.stations[station as usize].usable());
         }
         all
     }
@@ -227,7 +224,7 @@ impl World {
     /// A handover is complete when the peers of all associations that are up send to the preferred address.
     fn complete_handover(&mut self, now: Time, station: u32) {
         let place = &self.handovers.stations[station as usize];
-        let Some(preferred) = place.usable().first().copied() else { return };
+        let Some(preferred) = place.usable().next() else { return };
         let settled = |&id: &SocketId| {
             // An endpoint of another crate has heard of it, and does what it likes.
             let SocketId::Sctp(number) = id else { return true };

@@ -28,7 +28,8 @@ use roamsim_network::mobility::Trajectory;
 use serde::{Deserialize, Deserializer};
 
 use self::series::Quantity;
-use self::text::{MAX_BYTES, columns, decode, is_heading, lines};
+pub use self::text::decode;
+use self::text::{MAX_BYTES, columns, is_heading, lines};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::repeat;
 use crate::tree::{New, Node, Tree, Value};

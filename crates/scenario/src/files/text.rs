@@ -22,20 +22,32 @@ pub fn decode(octets: Vec<u8>) -> Result<String, (String, &'static str)> {
         true => unpacked(&octets, MAX_BYTES)?,
         false => octets,
     };
-    let utf_16 = |of_unit: fn([u8; 2]) -> u16| {
-        let (pairs, rest) = octets.as_chunks::<2>();
-        let units: Vec<u16> = pairs.iter().map(|&pair| of_unit(pair)).collect();
-        String::from_utf16(&units).ok().filter(|_| rest.is_empty())
-    };
-    let text = match octets.as_slice() {
-        [0xff, 0xfe, ..] => utf_16(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => utf_16(u16::from_be_bytes),
-        _ => {
-            return String::from_utf8(octets)
-                .map_err(|_| ("is no text in UTF-8".to_owned(), "save it as text in UTF-8"));
-        }
-    };
-    text.ok_or(("begins as text in UTF-16 and is none".to_owned(), "save it as text in UTF-8"))
+    match octets.as_slice() {
+        [0xff, 0xfe, ..] => utf_16(&octets, u16::from_le_bytes),
+        [0xfe, 0xff, ..] => utf_16(&octets, u16::from_be_bytes),
+        _ => String::from_utf8(octets).map_err(|error| {
+            let place = error.utf8_error().valid_up_to();
+            no_text("UTF-8", error.as_bytes(), place)
+        }),
+    }
+}
+
+fn utf_16(octets: &[u8], of_unit: fn([u8; 2]) -> u16) -> Result<String, (String, &'static str)> {
+    let (pairs, rest) = octets.as_chunks::<2>();
+    let mut text = String::with_capacity(octets.len());
+    let mut place = 0;
+    for character in char::decode_utf16(pairs.iter().map(|&pair| of_unit(pair))) {
+        let character = character.map_err(|_| no_text("UTF-16", octets, place))?;
+        place += 2 * character.len_utf16();
+        text.push(character);
+    }
+    if rest.is_empty() { Ok(text) } else { Err(no_text("UTF-16", octets, place)) }
+}
+
+fn no_text(encoding: &str, octets: &[u8], place: usize) -> (String, &'static str) {
+    let octet = octets[place];
+    let what = format!("is not a text file: byte {octet:#04x} at offset {place} is no {encoding}");
+    (what, "save it as text in UTF-8")
 }
 
 fn unpacked(octets: &[u8], most_bytes: u64) -> Result<Vec<u8>, (String, &'static str)> {
@@ -122,9 +134,9 @@ mod tests {
     fn what_is_no_text_is_told_apart() {
         let cut = &packed("0,1\n")[..12];
         for (octets, message) in [
-            (&b"\xe4\xf6"[..], "no text in UTF-8"),
-            (b"\xff\xfe0", "UTF-16"),
-            (b"\xff\xfe\x00\xd8", "UTF-16"),
+            (&b"0,\xe4\xf6"[..], "byte 0xe4 at offset 2 is no UTF-8"),
+            (b"\xff\xfe0\x000", "byte 0x30 at offset 4 is no UTF-16"),
+            (b"\xff\xfe0\x00\x00\xd8", "byte 0x00 at offset 4 is no UTF-16"),
             (cut, "cannot be unpacked"),
         ] {
             assert!(decode(octets.to_vec()).expect_err(message).0.contains(message), "{message}");

@@ -37,8 +37,7 @@ fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> R
     let stopped = entry.config.stop <= world.measured_from();
     let at_stop = if stopped { before } else { entry.traffic_at_stop.unwrap_or(now) };
     let since = |later: [Traffic; 2]| [later[0].since(before[0]), later[1].since(before[1])];
-    let measured = entry.transactions.iter().filter(|t| t.generated >= world.measured_from());
-    let completed = measured.clone().filter(|t| t.outcome() == Outcome::Success);
+    let [successes, messages, _] = counts(world, number, entry);
     let [origin, responder] = world.measured_session_stats(number);
     Row {
         entry,
@@ -54,10 +53,18 @@ fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> R
             .min(end)
             .since(entry.config.start.max(world.measured_from()))
             .as_secs_f64(),
-        messages: measured.count() as u64,
-        successes: completed.count() as u64,
+        messages,
+        successes,
         delays_ns: delays_ns(world, entry),
     }
+}
+
+/// Its transactions: those that had success, all, and those that its origin gave up.
+pub(crate) fn counts(world: &World, number: u32, entry: &Signalling) -> [u64; 3] {
+    let measured = entry.transactions.iter().filter(|t| t.generated >= world.measured_from());
+    let successes = measured.clone().filter(|t| t.outcome() == Outcome::Success).count();
+    let [origin, _] = world.measured_session_stats(number);
+    [successes as u64, measured.count() as u64, origin.given_up]
 }
 
 /// The delays of its transactions that had success.

@@ -1,20 +1,23 @@
-//! What is to happen in a medium, in order of time; at one instant in the order in which it was put there.
+//! The steps that lie ahead in a medium, ordered by time, then by insertion.
 //!
-//! Steps of frame exchanges are few and near. Timers of stations are many and far, and a station that sets another one leaves its old
-//! one where it is: they are kept apart.
+//! Frame exchanges have few steps, soon due: a sorted list. Stations have many timers, and replaced timers stay: a heap. A collision
+//! of many stations fills the list; further steps go to the heap.
 
 use super::exchange::Step;
 use roamsim_engine::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What lies ahead, each with its number in the order of being put there.
+/// Steps in the sorted list at most. Our choice: an insertion moves at most this many.
+const LISTED: usize = 32;
+
+/// Steps, each with its number by insertion.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    /// Of exchanges, the next one last: what is put there is nearly always among the next.
+    /// Steps of exchanges, the next one last: a new step is nearly always among the next.
     steps: Vec<(Time, u64, Step)>,
-    /// Of stations: the radio, and the timer's number.
-    timers: BinaryHeap<Reverse<(Time, u64, usize, u64)>>,
+    /// Timers of stations, and steps of exchanges that found the list full.
+    heap: BinaryHeap<Reverse<(Time, u64, Step)>>,
     put: u64,
 }
 
@@ -22,11 +25,11 @@ impl Agenda {
     /// Puts a step there, behind all of its instant.
     pub fn put(&mut self, at: Time, step: Step) {
         self.put += 1;
-        if let Step::Station(radio, timer) = step {
-            return self.timers.push(Reverse((at, self.put, radio, timer)));
-        }
-        if self.steps.is_empty() {
+        if self.steps.is_empty() && !matches!(step, Step::Station(..)) {
             return self.steps.push((at, self.put, step));
+        }
+        if self.steps.len() >= LISTED || matches!(step, Step::Station(..)) {
+            return self.heap.push(Reverse((at, self.put, step)));
         }
         let later = self.steps.iter().rposition(|&(other, ..)| other > at);
         self.steps.insert(later.map_or(0, |later| later + 1), (at, self.put, step));
@@ -35,14 +38,14 @@ impl Agenda {
     /// Whether nothing lies ahead.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.timers.is_empty()
+        self.steps.is_empty() && self.heap.is_empty()
     }
 
     /// When the next one is due.
     #[inline(always)]
     pub fn next(&self) -> Option<Time> {
         let step = self.steps.last().map(|&(at, ..)| at);
-        match self.timers.peek() {
+        match self.heap.peek() {
             Some(&Reverse((at, ..))) => Some(step.map_or(at, |step| step.min(at))),
             None => step,
         }
@@ -51,12 +54,12 @@ impl Agenda {
     /// Takes the next one that is due by now.
     #[inline(always)]
     pub fn take_due(&mut self, now: Time) -> Option<Step> {
-        if let Some(&Reverse((at, put, radio, timer))) = self.timers.peek()
+        if let Some(&Reverse((at, put, step))) = self.heap.peek()
             && at <= now
             && self.steps.last().is_none_or(|&(step_at, step_put, _)| (at, put) < (step_at, step_put))
         {
-            self.timers.pop();
-            return Some(Step::Station(radio, timer));
+            self.heap.pop();
+            return Some(step);
         }
         self.steps.pop_if(|&mut (at, ..)| at <= now).map(|(.., step)| step)
     }
@@ -81,5 +84,17 @@ mod tests {
         assert_eq!(due, [6, 1, 4, 7, 0, 2, 5, 8].map(step));
         assert_eq!((agenda.next(), agenda.take_due(at(8))), (Some(at(9)), None));
         assert_eq!((agenda.take_due(at(9)), agenda.next()), (Some(step(3)), None));
+    }
+
+    #[test]
+    fn more_steps_than_the_list_holds_come_in_the_same_order() {
+        let mut agenda = Agenda::default();
+        let at = |number: u64| Time::from_ns(number * 5 % 7);
+        (0..200).for_each(|number| agenda.put(at(number), Step::End(number)));
+        let mut in_order: Vec<u64> = (0..200).collect();
+        in_order.sort_by_key(|&number| at(number));
+        let due = std::iter::from_fn(|| agenda.take_due(Time::MAX));
+        assert!(due.eq(in_order.into_iter().map(Step::End)));
+        assert!(agenda.is_empty());
     }
 }

@@ -104,6 +104,28 @@ impl Cell {
         });
     }
 
+    /// Looks who gets the medium next, when one radio that had nothing to send has something: nobody else's time changes.
+    pub(super) fn plan_with(&mut self, number: usize) {
+        if self.countdowns.is_none() {
+            return self.plan();
+        }
+        let idle_since = Some(&self.ears[0]).filter(|ear| ear.heard == 0).map(|ear| ear.idle_since);
+        let access = idle_since.and_then(|idle_since| {
+            let next = self.agenda.next();
+            let waits = next.is_some_and(|next| next < idle_since + self.least_ifs);
+            if waits { None } else { self.access_time(number) }
+        });
+        self.next_access = match (access, self.next_access) {
+            (Some(access), Some(others)) => Some(access.min(others)),
+            (access, others) => access.or(others),
+        };
+        if cfg!(debug_assertions) {
+            let next_access = self.next_access;
+            self.plan();
+            assert_eq!(next_access, self.next_access);
+        }
+    }
+
     /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot know.
     pub(super) fn choose_winners(&mut self, now: Time, winners: &mut Vec<usize>) {
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);

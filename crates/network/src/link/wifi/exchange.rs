@@ -14,7 +14,7 @@ use crate::queue::Waiting;
 use roamsim_engine::{Span, Time};
 
 /// What happens next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
     /// A frame ends.
     End(u64),

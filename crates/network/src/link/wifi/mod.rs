@@ -398,7 +398,7 @@ impl Cell {
         }
         if idle {
             self.resume_own(now, number);
-            self.plan();
+            self.plan_with(number);
         }
         self.take_drops(now, number);
         Ok(())

@@ -133,24 +133,28 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
         let Some(node) = context.names.node(station).map(|node| &context.scenario.nodes[node]) else {
             continue;
         };
-        let cells = with_beacons(station);
         if context.attached.is(station, Role::Fixed) && !node.multihomed {
             let message = format!("\"{station}\" is a station, and has another link as well");
-            report.add(&steps, message, several_accesses_help(context, station, cells));
-        } else if node.multihomed && cells > 1 {
+            report.add(&steps, message, several_accesses_help(context, station, with_beacons(station)));
+        } else if node.multihomed && with_beacons(station) > 1 {
             let message = format!(
                 "\"{station}\" keeps an address in each cell (`multihomed = true`), but has one radio, which is with one access \
                  point at a time"
             );
-            report.add(&steps, message, one_radio_help(context, station, cells));
+            report.add(&steps, message, one_radio_help(context, station, with_beacons(station)));
         }
     }
 }
 
 /// Checks that cells of one medium, or with a station in common, agree.
 fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Report<'_>) {
+    // Pairs of cells without either are nothing to look at, and may be many.
+    let has_shared = cell.stations.iter().any(|station| context.attached.of(station).len() > 1);
+    if cell.radio.is_none() && !has_shared {
+        return;
+    }
     let mut before = context.scenario.wifi.iter().take_while(|other| other.name != cell.name);
-    for other in before.clone() {
+    for other in before.clone().filter(|_| has_shared) {
         let Some(station) = cell.shared_station(other) else { continue };
         let node = context.names.node(station).map(|node| &context.scenario.nodes[node]);
         let both = cell.beacons.is_some() && other.beacons.is_some();

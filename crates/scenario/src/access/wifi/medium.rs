@@ -6,6 +6,7 @@ use roamsim_network::link::AnyLink;
 use roamsim_network::link::wifi::{BeaconConfig, Bss, Cell, Ess};
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::cell_config;
 use super::loss;
@@ -21,23 +22,38 @@ pub(super) struct Medium<'a> {
 
 impl<'a> Medium<'a> {
     /// The medium of a cell.
-    pub fn of(scenario: &'a Scenario, cell: &Wifi) -> Medium<'a> {
-        let all = &scenario.wifi;
-        let Some(own) = all.iter().position(|other| other.name == cell.name) else {
-            return Medium { cells: Vec::new() };
+    pub fn of(scenario: &'a Scenario, cell: &'a Wifi) -> Medium<'a> {
+        if cell.radio.is_none() {
+            return Medium { cells: vec![cell] };
+        }
+        let with_radio = || scenario.wifi.iter().filter(|cell| cell.radio.is_some());
+        let (mut channels, mut stations) = (BTreeSet::from([cell.channel]), BTreeSet::new());
+        let is_in = |cell: &Wifi, channels: &BTreeSet<u8>, stations: &BTreeSet<&str>| {
+            channels.contains(&cell.channel)
+                || cell.stations.iter().any(|station| stations.contains(station.as_str()))
         };
-        let mut is_in = vec![false; all.len()];
-        is_in[own] = true;
-        let mut found = vec![own];
-        while let Some(at) = found.pop() {
-            for (number, other) in all.iter().enumerate() {
-                if !is_in[number] && all[at].shares(other) {
-                    is_in[number] = true;
-                    found.push(number);
+        let mut reached = 0;
+        while reached < channels.len() + stations.len() {
+            reached = channels.len() + stations.len();
+            for cell in with_radio() {
+                if is_in(cell, &channels, &stations) {
+                    channels.insert(cell.channel);
+                    stations.extend(cell.stations.iter().map(String::as_str));
                 }
             }
         }
-        Medium { cells: all.iter().zip(is_in).filter_map(|(cell, is_in)| is_in.then_some(cell)).collect() }
+        Medium { cells: with_radio().filter(|cell| is_in(cell, &channels, &stations)).collect() }
+    }
+
+    /// The medium that a cell is the first of; `None` where it is another cell.
+    pub fn of_first(scenario: &'a Scenario, cell: &'a Wifi) -> Option<Medium<'a>> {
+        let of_channel = |other: &&Wifi| other.radio.is_some() && other.channel == cell.channel;
+        let precedes = |other: &Wifi| other.name != cell.name;
+        if cell.radio.is_some() && scenario.wifi.iter().find(of_channel).is_some_and(precedes) {
+            return None;
+        }
+        let medium = Medium::of(scenario, cell);
+        medium.cells.first().is_some_and(|first| first.name == cell.name).then_some(medium)
     }
 
     /// Whether it is one cell to which its stations belong for ever.
@@ -47,13 +63,9 @@ impl<'a> Medium<'a> {
 
     /// Its stations by name, in the order in which cells name them.
     pub fn stations(&self) -> Vec<&'a str> {
-        let mut stations: Vec<&str> = Vec::new();
-        for station in self.cells.iter().flat_map(|cell| &cell.stations) {
-            if !stations.contains(&station.as_str()) {
-                stations.push(station);
-            }
-        }
-        stations
+        let mut known = BTreeSet::new();
+        let all = self.cells.iter().flat_map(|cell| &cell.stations).map(String::as_str);
+        all.filter(|&station| known.insert(station)).collect()
     }
 
     /// Gives all of its cells their interfaces.
@@ -81,6 +93,7 @@ impl<'a> Medium<'a> {
         let &first = self.cells.first()?;
         let radio = first.radio.as_ref()?.config(first);
         let stations = self.stations();
+        let place: BTreeMap<&str, usize> = stations.iter().copied().zip(0..).collect();
         let mut config = cell_config(first);
         config.rates_bps = self
             .cells
@@ -94,11 +107,7 @@ impl<'a> Medium<'a> {
         }
         let bss = |cell: &&Wifi| Bss {
             channel: cell.channel,
-            stations: cell
-                .stations
-                .iter()
-                .filter_map(|name| stations.iter().position(|station| station == name))
-                .collect(),
+            stations: cell.stations.iter().filter_map(|name| place.get(name.as_str()).copied()).collect(),
             beacons: cell.beacons.map(|beacons| {
                 let Beacons { period, start } = beacons;
                 let drawn = || {
@@ -108,18 +117,19 @@ impl<'a> Medium<'a> {
                 BeaconConfig { period, first: start.unwrap_or_else(drawn) }
             }),
         };
-        let station = |name: &&str| {
-            let own: Vec<&Wifi> = self
-                .cells
-                .iter()
-                .copied()
-                .filter(|cell| cell.stations.iter().any(|own| own == name))
-                .collect();
-            let node = builder.scenario.nodes.iter().find(|node| node.name == **name);
-            let settings = node.and_then(|node| node.wifi.as_deref().cloned()).unwrap_or_default();
+        let mut cells_of: BTreeMap<&str, Vec<&Wifi>> = BTreeMap::new();
+        for &cell in &self.cells {
+            for name in &cell.stations {
+                cells_of.entry(name).or_default().push(cell);
+            }
+        }
+        let station = |&name: &&str| {
+            let own = &cells_of[name];
+            let node = &builder.scenario.nodes[builder.node(name).0 as usize];
+            let settings = node.wifi.as_deref().cloned().unwrap_or_default();
             own.iter()
                 .any(|cell| cell.beacons.is_some())
-                .then(|| settings.config(&own, radio.least_threshold_dbm()))
+                .then(|| settings.config(own, radio.least_threshold_dbm()))
         };
         let access_points = self.cells.iter().map(|cell| cell.access_point.as_str());
         let ess = Ess {

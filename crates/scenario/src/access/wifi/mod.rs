@@ -87,11 +87,8 @@ impl Access for Wifi {
 
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
         // The first cell of a medium stands for all of them.
-        let medium = Medium::of(builder.scenario, self);
-        match medium.cells.first() {
-            Some(cell) if cell.name == self.name => vec![medium.join(builder, topology, first)],
-            _ => Vec::new(),
-        }
+        let medium = Medium::of_first(builder.scenario, self);
+        medium.iter().map(|medium| medium.join(builder, topology, first)).collect()
     }
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
