@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -244,3 +245,28 @@ def test_labels_that_the_other_experiment_does_not_have_are_refused(small: Path)
     )
     message = "statement 1: experiment one has no dimension 'kind'"
     refused(small, "statements.toml", 'function = "all_arrive"\n', f"{part}\n", message)
+
+
+def test_which_delay_is_larger_has_no_verdict_where_the_shares_of_missing_messages_differ(
+    small: Path, tmp_path: Path
+) -> None:
+    with (small / "statements.toml").open("a") as statements:
+        for number, loss in (("3", 0.0), ("4", 0.5)):
+            statements.write(
+                f"""
+[[statement]]
+id = "{number}"
+published = "Requests take longer than indications."
+rule = "The delay of requests less that of indications is above zero."
+positive = true
+measured = {{ experiment = "lossy", column = "mean_delay_s", where = {{ kind = "request", loss = {loss} }}, less = {{ kind = "indication" }}, label = "delay (s)" }}
+"""
+            )
+    found = {s["id"]: s for s in study.run(small, level="quick", out=tmp_path / "out").statements}
+    assert found["3"]["verdict"] == "agrees"
+    # Half of the indications are lost, and three quarters of the requests or of their responses.
+    lossy = found["4"]
+    assert (lossy["verdict"], lossy["replications_needed"]) == ("not decidable", None)
+    assert re.search(
+        r"no verdict: it is of the messages that arrived, and [45]\d % to 7\d % did not", lossy["measured"]
+    )

@@ -371,6 +371,9 @@ class Node(Table):
         change_primary_at: When a `multihomed` station prefers the address of another cell, for its SCTP
             associations with `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one
             address change their cell, and schemes are then compared at the same moment. Without it: "nearer".
+        external: Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and
+            out there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
+            Without it: false.
         count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
             number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
             once.
@@ -385,6 +388,7 @@ class Node(Table):
     handover: Handover | None = None
     wifi: WifiStation | None = None
     change_primary_at: PrimaryChange | None = None
+    external: bool | None = None
     count: int | None = None
 
 
@@ -2666,8 +2670,8 @@ class TcpTransport(Table):
     Attributes:
         profile: A named set of settings: it takes the place of the defaults below, and what is set beside it goes
             first. Left out: the defaults below.
-        variant: Loss detection, recovery and window law together. Default: NewReno, the standard for a TCP without
-            SACK (RFC 6582). Without it: "newreno".
+        variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
+            without SACK (RFC 6582). Without it: "newreno".
         mss: Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
             leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
         initial_window: The window that a connection starts with, in segments. Left out: min(10 MSS, max(2 MSS,
@@ -2733,6 +2737,21 @@ class TcpTransport(Table):
         fast_convergence: Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises to do without where a flow is alone). The other variants have
             none. Without it: true.
+        rack: RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
+            plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
+            SACK. Default chosen: off, as the variants are those of the publications. Without it: false.
+        tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
+            lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
+        prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
+            (RFC 9937). It needs a variant that learns from SACK. Default: off. Without it: false.
+        frto: F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
+            Default: off. Without it: false.
+        undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
+            or a timestamp of the original (RFC 3522). Default: off. Without it: false.
+        hystart: HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC
+            9406). Not with `vegas`, which has a rule of its own. Default: off. Without it: false.
+        pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
+            Linux does. Bursts have two segments or a millisecond of data. Default: off. Without it: false.
         ecn: Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets
             instead of dropping them. Default chosen: off, as queues mark only where a scenario says so. RFC 3168.
             Without it: false.
@@ -2776,6 +2795,13 @@ class TcpTransport(Table):
     byte_counting_limit: int | None = None
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
+    rack: bool | None = None
+    tail_loss_probe: bool | None = None
+    prr: bool | None = None
+    frto: bool | None = None
+    undo: bool | None = None
+    hystart: bool | None = None
+    pacing: bool | None = None
     ecn: bool | None = None
     abe: bool | None = None
     msl: Duration | None = None
@@ -3839,9 +3865,15 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: (RFC 5681 section 3.2); `clock_granularity = "1ms"` (Linux's timestamp clock); `min_rto = "200ms"` (Linux's
 #: TCP_RTO_MIN); `max_rto = "120s"` (Linux's TCP_RTO_MAX); `initial_rto = "1s"` (RFC 6298 section 2.1; Linux's
 #: TCP_TIMEOUT_INIT).
-TcpProfile = Literal["classic", "modern"]
+#: "rfc": TCP as the standards track has it by now, with every part that is modelled: `variant = "cubic"` (RFC 9438);
+#: `window_scaling = true` (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `rack = true` (RFC 8985
+#: section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto = true` (RFC 5682); `undo
+#: = true` (RFC 9438 section 4.9); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `limited_transmit = true` (RFC
+#: 3042); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `min_rto = "1s"`
+#: (RFC 6298 section 2.4); `initial_rto = "1s"` (RFC 6298 section 2.1).
+TcpProfile = Literal["classic", "modern", "rfc"]
 
-#: A named triple of loss detection, recovery and window law.
+#: A named triple of loss detection, recovery and congestion control.
 #: "tahoe": Fast retransmit, then slow start from one segment (Jacobson 1988).
 #: "reno": Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).
 #: "newreno": Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).

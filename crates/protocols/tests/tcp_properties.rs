@@ -24,6 +24,7 @@ prop_compose! {
         mss_bytes in prop_oneof![Just(1000u32), 20u32..2000],
         window in prop_oneof![Just(0u32), 100u32..3000, 3000u32..1_000_000],
         switches in any::<[bool; 8]>(),
+        parts in prop_oneof![Just([false; 7]), any::<[bool; 7]>()],
         delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
         delayed_ack_count in 1u32..6,
         dup_ack_threshold in 1u32..5,
@@ -52,6 +53,13 @@ prop_compose! {
             initial_ssthresh_bytes: ssthresh.then_some(4000),
             restart_after_idle,
             successive_fast_retransmits: !guard,
+            rack: parts[0],
+            tail_loss_probe: parts[1],
+            prr: parts[2],
+            frto: parts[3],
+            undo: parts[4],
+            hystart: parts[5],
+            pacing: parts[6],
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),
             ..Config::default()

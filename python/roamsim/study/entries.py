@@ -20,7 +20,7 @@ LEVELS: tuple[Level, ...] = ("quick", "full")
 RULES = ("within", "positive", "rises", "follows")
 
 Comparison = Literal["less", "over", "gain_over"]
-"""What a value is beside another: their difference, their ratio, or the ratio less 1."""
+"""How a value is compared with another: their difference, their ratio, or the ratio less 1."""
 
 COMPARISONS: tuple[Comparison, ...] = ("less", "over", "gain_over")
 

@@ -25,7 +25,7 @@ from roamsim.tables.significant import grouped, significant
 Verdict = Literal["agrees", "differs", "not decidable"]
 
 Source = Literal["runs", "exact law", "runs and exact law"]
-"""What a verdict comes from."""
+"""The source of a verdict."""
 
 #: How far from the middle of its interval, in half-widths, a mean stands before its ends are written out (chosen: it
 #: does not show in two digits).

@@ -5,55 +5,82 @@ use std::str::FromStr;
 
 use roamsim_engine::Span;
 
+use super::{congestion, detection, recovery};
+
 /// The MSS of a peer over IPv4 that announces none: 576 octets less 40 of headers (RFC 9293 3.7.1, MUST-15).
 pub const DEFAULT_MSS_IPV4_BYTES: u32 = 536;
 
 /// The MSS of a peer over IPv6 that announces none: 1280 octets less 60 of headers (RFC 9293 3.7.1, MUST-15).
 pub const DEFAULT_MSS_IPV6_BYTES: u32 = 1220;
 
-/// A named triple of loss detection, recovery and window law.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Variant {
-    /// Duplicate ACKs, going back and slow start, restart at one segment: Jacobson 1988.
-    Tahoe,
-    /// Duplicate ACKs, fast recovery that ends at the first new ACK, halving: RFC 5681.
-    Reno,
-    /// Duplicate ACKs, fast recovery that goes on through partial ACKs, halving: RFC 6582.
-    NewReno,
-    /// Duplicate ACKs and the scoreboard, conservative recovery by selective acknowledgements, halving: RFC 6675.
-    /// NewReno towards a peer that does not take SACK.
-    Sack,
-    /// Fine-grained timers beside duplicate ACKs, fast recovery that ends at the first new ACK, a window that follows
-    /// the round-trip time: Brakmo and Peterson 1995.
-    Vegas,
-    /// Duplicate ACKs and the scoreboard, the recovery of `Sack`, a cubic window: RFC 9438.
-    /// NewReno's recovery towards a peer that does not take SACK.
-    Cubic,
-}
-
-impl Variant {
-    /// Every variant, those that halve the window first.
-    pub const ALL: [Variant; 6] =
-        [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Vegas, Variant::Cubic];
-
-    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Variant::Tahoe => "tahoe",
-            Variant::Reno => "reno",
-            Variant::NewReno => "newreno",
-            Variant::Sack => "sack",
-            Variant::Vegas => "vegas",
-            Variant::Cubic => "cubic",
+/// The table of variants: from each row the name, its documentation, and the parts.
+macro_rules! variants {
+    ($($name:ident = $text:literal: $detection:ident, $recovery:ident, $congestion:ident, sack $sack:literal, $doc:literal;)*) => {
+        /// A named triple of loss detection, recovery and congestion control.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Variant {
+            $(#[doc = $doc] $name,)*
         }
-    }
+
+        impl Variant {
+            /// How many there are.
+            pub const COUNT: usize = [$(Variant::$name,)*].len();
+
+            /// Every variant, those that halve the window first.
+            pub const ALL: [Variant; Variant::COUNT] = [$(Variant::$name,)*];
+
+            /// Their names, in that order.
+            pub const NAMES: [&str; Variant::COUNT] = [$($text,)*];
+
+            /// The name as it stands in a scenario.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Variant::$name => $text,)*
+                }
+            }
+
+            /// What it is, for users.
+            pub const fn describe(self) -> &'static str {
+                match self {
+                    $(Variant::$name => $doc,)*
+                }
+            }
+
+            /// Its parts.
+            const fn parts(self) -> (detection::Kind, recovery::Kind, congestion::Kind) {
+                match self {
+                    $(Variant::$name => (
+                        detection::Kind::$detection,
+                        recovery::Kind::$recovery,
+                        congestion::Kind::$congestion,
+                    ),)*
+                }
+            }
+
+            /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
+            pub const fn permits_sack(self) -> bool {
+                match self {
+                    $(Variant::$name => $sack,)*
+                }
+            }
+        }
+    };
 }
 
-impl Variant {
-    /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
-    pub const fn permits_sack(self) -> bool {
-        matches!(self, Variant::Sack | Variant::Cubic)
-    }
+variants! {
+    Tahoe = "tahoe": DuplicateAcks, Tahoe, Reno, sack false,
+        "Fast retransmit, then slow start from one segment (Jacobson 1988).";
+    Reno = "reno": DuplicateAcks, Reno, Reno, sack false,
+        "Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).";
+    NewReno = "newreno": DuplicateAcks, NewReno, Reno, sack false,
+        "Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).";
+    Sack = "sack": DuplicateAcks, Sack, Reno, sack true,
+        "Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.";
+    Vegas = "vegas": Vegas, Vegas, Vegas, sack false,
+        "A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate \
+         acknowledgement (Brakmo and Peterson 1995).";
+    Cubic = "cubic": DuplicateAcks, Sack, Cubic, sack true,
+        "The recovery of SACK with a window that grows as a cubic of time (RFC 9438).";
 }
 
 impl fmt::Display for Variant {
@@ -129,7 +156,7 @@ impl InitialWindow {
 /// The settings of one end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Detection, recovery and window law. Default NewReno (chosen: the newest of those without SACK).
+    /// Detection, recovery and congestion control. Default NewReno (chosen: the newest of those without SACK).
     pub variant: Variant,
     /// The MSS this end announces and keeps to, in bytes, options not subtracted (RFC 9293 3.7.1). Default 1440:
     /// Ethernet's 1500 less 40 of IPv6 and 20 of TCP.
@@ -195,6 +222,22 @@ pub struct Config {
     /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
     /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
     pub fast_convergence: bool,
+    /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK. Default off
+    /// (chosen: the variants are those of the publications).
+    pub rack: bool,
+    /// Loss probes (RFC 8985 section 7). Needs `rack`. Default off.
+    pub tail_loss_probe: bool,
+    /// Proportional rate reduction (RFC 9937) in recoveries that learn from SACK blocks. Default off.
+    pub prr: bool,
+    /// F-RTO (RFC 5682): needless timeouts are found and taken back. Needs `rack`. Default off.
+    pub frto: bool,
+    /// Reductions that D-SACK (RFC 3708) or timestamps (RFC 3522) prove to be needless are taken back. Needs `rack`.
+    /// Default off.
+    pub undo: bool,
+    /// HyStart++ (RFC 9406) in the first slow start. Default off.
+    pub hystart: bool,
+    /// Data is spread over the round trip, at the congestion control's rate or by Linux's ratios. Default off.
+    pub pacing: bool,
     /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a scenario says so).
     pub ecn: bool,
     /// A mark of ECN reduces the window by less than a loss: to 0.8 of the flight, with CUBIC 0.85 (Alternative Backoff with ECN, RFC
@@ -243,6 +286,13 @@ impl Default for Config {
             restart_after_idle: true,
             vegas: VegasThresholds::default(),
             fast_convergence: true,
+            rack: false,
+            tail_loss_probe: false,
+            prr: false,
+            frto: false,
+            undo: false,
+            hystart: false,
+            pacing: false,
             ecn: false,
             abe: false,
             successive_fast_retransmits: true,
@@ -257,6 +307,31 @@ impl Config {
     /// Whether selective acknowledgements are offered.
     pub fn permits_sack(&self) -> bool {
         self.sack.unwrap_or(self.variant.permits_sack())
+    }
+
+    /// The congestion control.
+    pub(super) fn congestion_control(&self) -> congestion::Kind {
+        self.variant.parts().2
+    }
+
+    /// The recovery towards a peer that takes SACK if need be.
+    pub(super) fn recovery(&self) -> recovery::Kind {
+        match self.variant.parts().1 {
+            recovery::Kind::Sack if self.rack => recovery::Kind::Rack,
+            kind => kind,
+        }
+    }
+
+    /// Whether transmissions count beyond detection.
+    pub(super) fn tracks_transmissions(&self) -> bool {
+        let recovery = self.recovery();
+        let reduces = self.prr && recovery == recovery::Kind::Sack;
+        recovery == recovery::Kind::Rack || reduces || self.hystart || self.pacing
+    }
+
+    /// The loss detection.
+    pub(super) fn detection(&self) -> detection::Kind {
+        self.variant.parts().0
     }
 
     /// Whether every acknowledgement goes in a segment of its own, ahead of data.

@@ -1,7 +1,7 @@
 //! TCP (RFC 9293) as a machine without I/O, byte-based, with its wire format.
 //!
 //! A [`Connection`] owns sequence space, reassembly and timers. Three parts of it can be exchanged: loss
-//! [`detection`], [`recovery`] (the send rule while repairing) and the [`window`] law. A [`Variant`] is a named
+//! [`detection`], [`recovery`] (the send rule while repairing) and [`congestion`] control. A [`Variant`] is a named
 //! triple of them.
 //!
 //! Modelled: handshake and close in every order (RFC 9293), window scaling, timestamps and PAWS (RFC 7323),
@@ -17,15 +17,17 @@
 
 mod block_report;
 pub mod config;
+pub mod congestion;
 mod connection;
 pub mod detection;
+mod pacing;
 pub mod recovery;
 pub(crate) mod rtt;
 mod scoreboard;
 pub mod segment;
+mod sent;
 pub(crate) mod sequence;
 pub mod stats;
-pub mod window;
 pub mod wire;
 
 pub use config::{
@@ -33,4 +35,5 @@ pub use config::{
 };
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+pub use sent::RateSample;
 pub use stats::Stats;

@@ -122,6 +122,11 @@ impl Scoreboard {
         None
     }
 
+    /// One above the highest octet that counts as lost, 0 when none does.
+    pub(super) fn lost_up_to(&self, threshold: u32, smss_bytes: u64) -> u64 {
+        self.lost_below(threshold, smss_bytes).map_or(0, |(boundary, _)| boundary)
+    }
+
     /// Whether the octet at `snd_una` counts as lost.
     pub(super) fn first_is_lost(&self, threshold: u32, smss_bytes: u64) -> bool {
         self.lost_below(threshold, smss_bytes).is_some()

@@ -32,6 +32,10 @@ pub struct Stats {
     pub timeouts: u64,
     /// Entries into fast retransmit.
     pub fast_retransmits: u64,
+    /// Loss probes (RFC 8985 section 7).
+    pub tail_loss_probes: u64,
+    /// Reductions of the window that were taken back as needless.
+    pub undone_reductions: u64,
     /// Packets that arrived marked by a queue (RFC 3168).
     pub ecn_marks_received: u64,
     /// Reductions of the window because the peer told of marks.
@@ -116,6 +120,8 @@ impl Counters {
             bytes_retransmitted,
             timeouts,
             fast_retransmits,
+            tail_loss_probes: 0,
+            undone_reductions: 0,
             ecn_marks_received,
             ecn_reductions,
             window_probes_sent,

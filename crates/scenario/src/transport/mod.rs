@@ -52,7 +52,7 @@ impl Transport {
     pub(crate) fn rules_name(&self) -> String {
         match self {
             Transport::Udp(_) => String::new(),
-            Transport::Tcp(settings) => tcp::build::variant(settings).to_string(),
+            Transport::Tcp(settings) => settings.variant.to_string(),
             Transport::Sctp(settings) => sctp::build::rules_name(settings).to_owned(),
         }
     }

@@ -169,7 +169,8 @@ impl Connection {
 
     /// RFC 7323 5.3, R3, and 4.3: takes the timestamp to be echoed from an acceptable segment that starts at or before
     /// what was last acknowledged, so that a delayed acknowledgement echoes the earlier one.
-    fn record_timestamp(&mut self, now: Time, segment: &Segment, seq: u64) {
+    #[inline]
+    pub(super) fn record_timestamp(&mut self, now: Time, segment: &Segment, seq: u64) {
         let receiver = &mut self.receiver;
         if let Some(timestamps) = segment.options.timestamps
             && seq <= receiver.last_ack_sent

@@ -9,9 +9,9 @@
 //! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate feedback (RFC 9768).
 
 use super::Connection;
+use crate::tcp::congestion::Cause;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::from_wire;
-use crate::tcp::window::Cause;
 
 /// The state of both directions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,7 +127,7 @@ impl Connection {
             return;
         }
         let flight_bytes = sender.counted_flight(&sender.outstanding());
-        sender.window.on_congestion(Cause::EcnEcho { flight_bytes });
+        sender.congestion.on_congestion(Cause::EcnEcho { flight_bytes });
         self.ecn.on_reduction(sender.snd_max);
         self.ecn.reduced_by_echo = true;
         self.stats.ecn_reductions += 1;

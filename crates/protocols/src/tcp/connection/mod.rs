@@ -1,12 +1,14 @@
 //! A connection: the public face of the machine, and what its parts share.
 //!
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
-//! segment that arrives, [`ecn`] marks of congestion, [`sender`] acknowledgements received and data sent, [`receiver`] data received and
-//! acknowledgements sent, [`timers`] what happens when time has passed; [`steady`] the short way of the segments that are as expected.
+//! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`] acknowledgements received and data sent, [`receiver`] data received and
+//! acknowledgements sent, [`rack`] losses by time, [`timers`] what happens when time has passed; [`steady`] the short way of the segments that are as expected.
 
 mod arrival;
 mod ecn;
+mod extras;
 mod open_close;
+mod rack;
 mod receiver;
 mod sender;
 mod steady;
@@ -19,7 +21,9 @@ use std::sync::Arc;
 use roamsim_engine::{Span, Time};
 
 use super::config::Config;
+use super::recovery::Recovery;
 use super::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use super::sent::RateSample;
 use super::sequence::to_wire;
 use super::stats::{Counters, Stats};
 use crate::machine::{Context, Machine};
@@ -240,7 +244,7 @@ impl Connection {
         let Data { start, length, flags } = match due {
             Due::Data => self.full_sized_data(now),
             Due::Acknowledgement => {
-                let segment = self.plain_ack();
+                let segment = if self.timestamps { self.pure_ack(now) } else { self.plain_ack() };
                 return Some(write(segment, self));
             }
             Due::Nothing => return None,
@@ -252,7 +256,9 @@ impl Connection {
                 return Some(write(segment, self));
             }
         };
-        let segment = self.segment(start, flags, length, Options::default());
+        // The short ways have no other option.
+        let options = Options { timestamps: self.agreed_timestamps(now), ..Options::default() };
+        let segment = self.segment(start, flags, length, options);
         Some(write(segment, self))
     }
 
@@ -342,7 +348,15 @@ impl Connection {
 
     /// The counters.
     pub fn stats(&self) -> Stats {
-        self.stats.told(self.sender.acknowledged(), self.receiver.stream_offset())
+        let told = self.stats.told(self.sender.acknowledged(), self.receiver.stream_offset());
+        match &self.sender.extras {
+            None => told,
+            Some(extras) => Stats {
+                tail_loss_probes: extras.tail_loss_probes,
+                undone_reductions: extras.undone_reductions,
+                ..told
+            },
+        }
     }
 
     /// The congestion window in bytes as the sender applies it: inflated by duplicate ACKs during recovery.
@@ -353,7 +367,7 @@ impl Connection {
 
     /// The slow-start threshold in bytes, `u64::MAX` while it is arbitrarily high.
     pub fn ssthresh_bytes(&self) -> u64 {
-        self.sender.window.ssthresh_bytes()
+        self.sender.congestion.ssthresh_bytes()
     }
 
     /// Octets sent and neither acknowledged nor, after a timeout, taken as lost.
@@ -380,7 +394,7 @@ impl Connection {
         let full_sized = self.sender.agreed_mss.min(self.sender.path_mss).max(1);
         self.receiver.set_full_sized(full_sized, &self.config);
         self.sender.smss = full_sized.saturating_sub(options).max(1);
-        self.sender.window.set_smss(self.sender.smss);
+        self.sender.congestion.set_smss(self.sender.smss);
     }
 
     /// The peer's last offered window in bytes.
@@ -408,6 +422,14 @@ impl Connection {
     #[inline]
     pub fn rto(&self) -> Span {
         self.sender.rtt.rto()
+    }
+
+    /// The last sample of the rate of delivery, where transmissions are kept.
+    pub fn delivery_rate(&self) -> Option<RateSample> {
+        match &self.sender.recovery {
+            Recovery::Rack(rack) => Some(rack.rate),
+            _ => None,
+        }
     }
 
     /// Octets the application has written.
@@ -543,7 +565,7 @@ impl Connection {
 impl Machine for Connection {
     #[inline]
     fn poll_timeout(&self) -> Option<Time> {
-        let at = self.timers.earliest();
+        let at = self.earliest_deadline();
         (at != Time::MAX).then_some(at)
     }
 
@@ -558,6 +580,6 @@ mod tests {
 
     #[test]
     fn a_connection_is_small() {
-        assert!(size_of::<Connection>() <= 720, "{} bytes", size_of::<Connection>());
+        assert!(size_of::<Connection>() <= 728, "{} bytes", size_of::<Connection>());
     }
 }

@@ -112,6 +112,9 @@ impl Connection {
         self.state = State::Closed;
         self.syn_due = false;
         self.timers = Default::default();
+        if let Some(extras) = &mut self.sender.extras {
+            extras.stop();
+        }
         self.receiver.acknowledgement = Acknowledgement::None;
         self.receiver.reassembly.clear();
         self.pending.set(event);
@@ -275,7 +278,7 @@ impl Connection {
         if self.config.permits_sack() && options.sack_permitted {
             self.receiver.report = Some(Box::default());
         } else {
-            self.sender.do_without_sack();
+            self.sender.do_without_sack(&self.config);
         }
         let peer_mss = options.mss.map_or(self.config.default_mss_bytes, u32::from).max(1);
         let mss = u64::from(peer_mss.min(self.config.mss_bytes).max(1));
@@ -299,6 +302,9 @@ impl Connection {
         self.sender.established(now, &self.config, u64::from(segment.window) << shift);
         if let Some(elapsed) = self.timed_round_trip(now, segment, 1) {
             self.take_round_trip(elapsed, 1);
+            if let Some(rack) = self.rack() {
+                rack.detection.min_rtt.take(now, elapsed);
+            }
         }
         self.pending.set(Pending::ESTABLISHED);
         if self.sender.fin_queued {

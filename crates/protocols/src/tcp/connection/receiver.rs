@@ -146,6 +146,12 @@ impl Receiver {
         self.reassembly.is_empty() && !self.has_blocks_to_tell() && self.takes_more()
     }
 
+    /// Whether a segment has a timestamp that is not older than the last one (RFC 7323 5.3).
+    #[inline]
+    pub(super) fn expects_timestamp(&self, segment: &Segment) -> bool {
+        segment.options.timestamps.is_some_and(|stamps| stamps.value.wrapping_sub(self.ts_recent) as i32 >= 0)
+    }
+
     /// Whether neither the peer's FIN is known nor the application has closed.
     #[inline]
     pub(super) fn takes_more(&self) -> bool {

@@ -5,16 +5,18 @@
 
 use roamsim_engine::Time;
 
+use super::extras::Extras;
 use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Pending};
-use crate::tcp::config::{Config, Variant};
-use crate::tcp::detection::{self, Detection, DuplicateAcks};
+use crate::tcp::config::Config;
+use crate::tcp::congestion::{Ack, Cause, Controller};
+use crate::tcp::detection::Detection;
 use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
 use crate::tcp::rtt::{Bounds, RttEstimator};
 use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::sent::Sent;
 use crate::tcp::sequence::from_wire;
-use crate::tcp::window::{self, Acked, Cause, WindowLaw};
 use roamsim_engine::Span;
 
 /// The sending direction. Offsets count from the SYN: octet n of the stream is n + 1, the FIN written + 1.
@@ -27,7 +29,7 @@ pub(super) struct Sender {
     pub(super) probe_due: bool,
     /// Slow start after a loss: it counts one segment an ACK, as one ACK may tell of many that had arrived before
     /// (RFC 3465 2.3).
-    slow_start_after_loss: bool,
+    pub(super) slow_start_after_loss: bool,
     pub(super) snd_una: u64,
     /// Next offset to send; goes back after a timeout.
     pub(super) snd_nxt: u64,
@@ -40,7 +42,7 @@ pub(super) struct Sender {
     snd_wl2: u64,
     max_snd_wnd: u64,
     pub(super) smss: u64,
-    pub(super) window: WindowLaw,
+    pub(super) congestion: Controller,
     /// The segment that is timed ends here; 0 when none is.
     timed_end: u64,
     timed_at: Time,
@@ -65,34 +67,11 @@ pub(super) struct Sender {
     pub(super) agreed_mss: u64,
     /// What the path carries, options included; `u64::MAX` as long as that is not known.
     pub(super) path_mss: u64,
+    pub(super) extras: Option<Box<Extras>>,
 }
 
 impl Sender {
     pub(super) fn new(config: &Config, iss: u32) -> Sender {
-        let recovery = match config.variant {
-            Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
-            Variant::Reno => Recovery::Reno(recovery::Reno::new(config.successive_fast_retransmits)),
-            Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
-            Variant::Sack | Variant::Cubic => {
-                Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold)))
-            }
-            Variant::Vegas => Recovery::Vegas(recovery::Vegas::default()),
-        };
-        let detection = match config.variant {
-            Variant::Vegas => Detection::Vegas(Box::new(detection::Vegas::new(config))),
-            _ => Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
-        };
-        let window = match config.variant {
-            Variant::Vegas => {
-                WindowLaw::Vegas(window::Vegas::new(config.vegas, config.initial_ssthresh_bytes))
-            }
-            Variant::Cubic => WindowLaw::Cubic(window::Cubic::new(
-                config.initial_ssthresh_bytes,
-                config.fast_convergence,
-                config.abe,
-            )),
-            _ => WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes, config.abe)),
-        };
         Sender {
             iss,
             snd_una: 0,
@@ -121,9 +100,10 @@ impl Sender {
             retries: 0,
             probes: 0,
             rtt: RttEstimator::new(&Bounds::of(config)),
-            detection,
-            recovery,
-            window,
+            detection: Detection::new(config.detection(), config),
+            recovery: Recovery::new(config.recovery(), config),
+            extras: Extras::new(config),
+            congestion: Controller::new(config.congestion_control(), config),
         }
     }
 
@@ -136,7 +116,7 @@ impl Sender {
         self.last_sent_at = now;
         // RFC 6928 section 2: the window is one segment after more than one retransmission of the SYN.
         let initial = if self.retries > 1 { self.smss } else { config.initial_window.bytes(self.smss) };
-        self.window.start(self.smss, initial);
+        self.congestion.start(self.smss, initial);
         if self.retries > 0 {
             self.rtt.restart_after_lost_syn(&Bounds::of(config));
         }
@@ -144,9 +124,12 @@ impl Sender {
     }
 
     /// The peer does not take SACK: RFC 6582 is for that.
-    pub(super) fn do_without_sack(&mut self) {
-        if matches!(self.recovery, Recovery::Sack(_)) {
-            self.recovery = Recovery::NewReno(recovery::NewReno::default());
+    pub(super) fn do_without_sack(&mut self, config: &Config) {
+        if self.recovery.takes_blocks() {
+            self.recovery = Recovery::new(recovery::Kind::NewReno, config);
+            if let Some(first) = self.extras.as_mut().and_then(|extras| extras.hystart.as_mut()) {
+                first.sent = Some(Sent::default());
+            }
         }
     }
 
@@ -203,10 +186,10 @@ impl Sender {
         self.snd_nxt - self.snd_una
     }
 
-    /// Octets that may be in flight by recovery and window law.
+    /// Octets that may be in flight by recovery and congestion control.
     #[inline]
     pub(super) fn send_window(&self) -> u64 {
-        self.recovery.send_window(self.window.cwnd_bytes(), self.smss)
+        self.recovery.send_window(self.congestion.cwnd_bytes(), self.smss)
     }
 
     pub(super) fn outstanding(&self) -> Outstanding {
@@ -221,7 +204,7 @@ impl Sender {
     /// Whether everything written has been sent, without a FIN behind it, and nothing is repaired or sent anew.
     #[inline]
     pub(super) fn has_sent_all(&self) -> bool {
-        self.snd_nxt == 1 + self.written && !self.fin_queued && !self.recovery.is_recovering()
+        self.snd_nxt == 1 + self.written && !self.fin_queued && !self.recovery.is_busy()
     }
 
     /// Whether nothing is sent anew or probed.
@@ -287,15 +270,39 @@ impl Sender {
         Some(now.since(self.timed_at))
     }
 
-    /// The window law takes an ACK for so many new octets.
+    /// The congestion control takes an ACK for so many new octets.
     #[inline(always)]
-    pub(super) fn grow_window(&mut self, now: Time, acked: u64, most_segments: u64, rtt: Option<Span>) {
-        let Sender { window, rtt: estimator, snd_una, snd_nxt, .. } = self;
+    pub(super) fn grow_window(
+        &mut self,
+        now: Time,
+        acked: u64,
+        most_segments: u64,
+        rtt: Option<Span>,
+        may_grow: bool,
+    ) {
+        if self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some()) {
+            self.grow_first_window(now, acked, most_segments, rtt, may_grow);
+        } else {
+            self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn grow_any_window(
+        &mut self,
+        now: Time,
+        acked: u64,
+        most_segments: u64,
+        rtt: Option<Span>,
+        may_grow: bool,
+    ) {
+        let Sender { congestion, rtt: estimator, snd_una, snd_nxt, .. } = self;
         let in_use_bytes = self.flight_peak.max(self.flight_peak_before);
-        window.on_ack(
+        congestion.on_ack(
             #[inline(always)]
-            || Acked {
+            || Ack {
                 bytes: acked,
+                may_grow,
                 most_segments,
                 in_use_bytes,
                 now,
@@ -305,6 +312,23 @@ impl Sender {
                 snd_nxt: *snd_nxt,
             },
         );
+    }
+
+    /// The same where a loss may have preceded it.
+    pub(super) fn grow_behind_ack(
+        &mut self,
+        now: Time,
+        acked: u64,
+        config: &Config,
+        rtt: Option<Span>,
+        may_grow: bool,
+    ) {
+        self.slow_start_after_loss &= self.congestion.cwnd_bytes() < self.congestion.ssthresh_bytes();
+        let most_segments = match self.slow_start_after_loss {
+            true => 1,
+            false => u64::from(config.byte_counting_limit),
+        };
+        self.grow_window(now, acked, most_segments, rtt, may_grow);
     }
 
     /// An ACK up to here may end the round trip under way.
@@ -338,25 +362,34 @@ impl Sender {
     pub(super) fn counted_flight(&self, at: &Outstanding) -> u64 {
         let flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
         let beside_the_window = self.recovery.takes_blocks() && !self.recovery.is_recovering();
-        if beside_the_window { flight_bytes.min(self.window.cwnd_bytes()) } else { flight_bytes }
+        if beside_the_window { flight_bytes.min(self.congestion.cwnd_bytes()) } else { flight_bytes }
     }
 
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
     pub(super) fn go_back(&mut self, now: Time) {
         let at = self.outstanding();
-        self.window.on_congestion(Cause::Timeout {
+        self.congestion.on_congestion(Cause::Timeout {
             flight_bytes: self.counted_flight(&at),
             repeated: self.retries > 1,
             repairing: self.recovery.is_recovering(),
         });
         self.recovery.on_timeout(&at);
         self.detection.on_timeout(now);
-        self.send_anew();
+        if matches!(self.recovery, Recovery::Rack(_)) {
+            self.begin_anew();
+        } else {
+            self.send_anew();
+        }
     }
 
     /// Everything in flight is taken as lost: sending starts anew at SND.UNA.
     fn send_anew(&mut self) {
         self.snd_nxt = self.snd_una;
+        self.begin_anew();
+    }
+
+    /// Slow start behind a loss begins.
+    fn begin_anew(&mut self) {
         self.slow_start_after_loss = true;
         self.limited_transmit_bytes = 0;
         self.stop_timing();
@@ -367,6 +400,16 @@ impl Connection {
     /// The acknowledgement field and window of a segment. False when the segment goes no further.
     #[inline]
     pub(super) fn acknowledge(&mut self, now: Time, segment: &Segment, seq: u64, ack: Option<u64>) -> bool {
+        let believed = self.take_acknowledgement(now, segment, seq, ack);
+        if believed && self.sender.is_tracked() {
+            let echoes = self.echoes_marks(segment, self.sender.snd_una);
+            self.finish_ack(now, segment, echoes);
+        }
+        believed
+    }
+
+    #[inline]
+    fn take_acknowledgement(&mut self, now: Time, segment: &Segment, seq: u64, ack: Option<u64>) -> bool {
         let sender = &mut self.sender;
         let ack = match ack {
             // RFC 5961 5.2: what is older than any window, or was never sent, is not believed.
@@ -378,7 +421,11 @@ impl Connection {
         };
         let tells_of_more = sender.recovery.takes_blocks()
             && !segment.options.sack.is_empty()
-            && sender.take_blocks(segment, ack);
+            && match sender.recovery {
+                Recovery::Rack(_) => self.take_blocks_by_time(now, segment, ack),
+                _ => sender.take_blocks(segment, ack),
+            };
+        let sender = &mut self.sender;
         if ack < sender.snd_una {
             if tells_of_more {
                 self.duplicate_ack(now);
@@ -418,12 +465,7 @@ impl Connection {
 
     #[inline]
     pub(super) fn new_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
-        let flight_before = self.sender.flight();
-        if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
-            // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
-            let samples = if self.timestamps { flight_before.div_ceil(2 * self.sender.smss) } else { 1 };
-            self.take_round_trip(elapsed, samples);
-        }
+        self.take_echo(now, segment, ack);
         let sender = &mut self.sender;
         let acked = ack - sender.snd_una;
         sender.snd_una = ack;
@@ -435,28 +477,27 @@ impl Connection {
         self.pending.set(Pending::ACKNOWLEDGED);
         let heard = sender.detection.on_new_ack(ack, now);
         let at = sender.outstanding();
-        // RFC 3168 6.1.2: an acknowledgement that tells of congestion does not have the window grow. Behind a timeout, which has
-        // answered it, nothing new goes that could say CWR until all is repeated.
-        let is_answered = sender.slow_start_after_loss && self.ecn.is_of_before_reduction(ack);
-        let echoes = self.ecn.agreed && segment.flags.contains(Flags::ECE) && !is_answered;
-        let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
+        let echoes = self.ecn.agreed && self.echoes_marks(segment, ack);
+        let sender = &mut self.sender;
+        let progress = sender.recovery.on_ack(&at, acked, sender.congestion.ssthresh_bytes());
+        // The window grows by what was in use until now, so a deferred acknowledgement counts the round behind that.
+        let is_deferred = matches!(progress, Progress::Deferred);
+        let restart_timer = match progress {
             Progress::Normal if echoes => true,
             Progress::Normal => {
-                sender.slow_start_after_loss &= sender.window.cwnd_bytes() < sender.window.ssthresh_bytes();
-                let most_segments = match sender.slow_start_after_loss {
-                    true => 1,
-                    false => u64::from(self.config.byte_counting_limit),
-                };
-                sender.grow_window(now, acked, most_segments, heard.rtt);
+                sender.grow_behind_ack(now, acked, &self.config, heard.rtt, true);
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,
+            Progress::Deferred => true,
             Progress::Recovered { cwnd_bytes } => {
-                sender.window.on_recovered(cwnd_bytes);
+                sender.congestion.on_recovered(cwnd_bytes);
                 true
             }
         };
-        sender.count_round(ack);
+        if !is_deferred {
+            sender.count_round(ack);
+        }
         if sender.snd_una == sender.snd_max || restart_timer && !self.timers.runs(Purpose::Persist) {
             self.restart_timer(now);
         }
@@ -469,6 +510,13 @@ impl Connection {
         }
     }
 
+    /// RFC 3168 6.1.2: an acknowledgement that tells of congestion does not have the window grow. Behind a timeout, which
+    /// has answered it, nothing new goes that could say CWR until all is repeated.
+    fn echoes_marks(&self, segment: &Segment, ack: u64) -> bool {
+        let is_answered = self.sender.slow_start_after_loss && self.ecn.is_of_before_reduction(ack);
+        self.ecn.agreed && segment.flags.contains(Flags::ECE) && !is_answered
+    }
+
     /// The timer runs anew for what is in flight, or stops where nothing is (RFC 6298 5.2 and 5.3).
     #[inline]
     pub(super) fn restart_timer(&mut self, now: Time) {
@@ -477,6 +525,17 @@ impl Connection {
             self.timers.stop();
         } else {
             self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        }
+    }
+
+    /// An ACK up to `ack` may measure the round trip.
+    #[inline]
+    pub(super) fn take_echo(&mut self, now: Time, segment: &Segment, ack: u64) {
+        if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
+            // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
+            let flight = self.sender.flight();
+            let samples = if self.timestamps { flight.div_ceil(2 * self.sender.smss) } else { 1 };
+            self.take_round_trip(elapsed, samples);
         }
     }
 
@@ -491,7 +550,9 @@ impl Connection {
         self.stats.duplicate_acks_received += 1;
         let sender = &mut self.sender;
         let at = sender.outstanding();
-        if sender.recovery.is_recovering() {
+        if matches!(sender.recovery, Recovery::Rack(_)) {
+            // What it tells of is told by marks.
+        } else if sender.recovery.is_recovering() {
             sender.recovery.on_duplicate(&at);
             if sender.detection.is_lost_again(now) {
                 self.answer_loss(now);
@@ -511,12 +572,12 @@ impl Connection {
             Response::None => return,
             Response::Repair => {
                 if sender.detection.on_repair(now) && !self.ecn.has_answered(at.snd_una) {
-                    sender.window.on_congestion(Cause::FastRetransmit { flight_bytes });
+                    sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes });
                     self.ecn.on_reduction(at.snd_max);
                 }
             }
             Response::GoBack => {
-                sender.window.on_congestion(Cause::GoBack { flight_bytes });
+                sender.congestion.on_congestion(Cause::GoBack { flight_bytes });
                 self.ecn.on_reduction(at.snd_max);
                 sender.send_anew();
             }
@@ -530,6 +591,16 @@ impl Connection {
     /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
     #[inline]
     pub(super) fn transmit_data(&mut self, now: Time) -> Option<Segment> {
+        if self.sender.is_tracked() {
+            if let Recovery::Rack(rack) = &self.sender.recovery
+                && rack.probe_due
+            {
+                return self.transmit_probe(now);
+            }
+            if self.sender.is_held() {
+                return None;
+            }
+        }
         if self.sender.recovery.is_recovering() {
             self.transmit_in_recovery(now)
         } else {
@@ -540,7 +611,7 @@ impl Connection {
     /// The next segment while losses are repaired.
     #[cold]
     pub(super) fn transmit_in_recovery(&mut self, now: Time) -> Option<Segment> {
-        let (at, cwnd) = (self.sender.outstanding(), self.sender.window.cwnd_bytes());
+        let (at, cwnd) = (self.sender.outstanding(), self.sender.congestion.cwnd_bytes());
         if let Some(hole) = self.sender.recovery.next_retransmission(&at, cwnd) {
             return Some(self.transmit_repair(now, hole));
         }
@@ -613,10 +684,10 @@ impl Connection {
     #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
-        sender.window.on_idle_end(now);
+        sender.congestion.on_idle_end(now);
         if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
-            sender.window.on_congestion(Cause::Idle { restart_window_bytes });
+            sender.congestion.on_congestion(Cause::Idle { restart_window_bytes });
         }
     }
 
@@ -681,6 +752,9 @@ impl Connection {
             let sender = &mut self.sender;
             sender.probe_end = sender.probe_end.max(sender.snd_max);
             (sender.snd_nxt, sender.snd_max) = (start, snd_max);
+            if let Recovery::Rack(rack) = &mut sender.recovery {
+                rack.sent.truncate(snd_max);
+            }
             self.timers.start(Purpose::Persist, now + self.persist_interval());
         }
         Some(segment)
@@ -734,6 +808,9 @@ impl Connection {
         // RFC 6298 5.1.
         if !self.timers.runs(Purpose::Retransmission) {
             self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        }
+        if sender.is_tracked() {
+            self.note_transmission(now, start, end, repeated > 0);
         }
         debug_assert!(self.receiver.acknowledgement != Acknowledgement::Alone);
         if self.ecn.agreed {

@@ -53,7 +53,6 @@ impl Connection {
         self.state == State::Established
             && self.receiver.is_in_order()
             && self.sender.is_undisturbed()
-            && !self.timestamps
             && !self.ecn.marked
             && self.reset.is_none()
             && !self.syn_due
@@ -82,13 +81,17 @@ impl Connection {
             && seq + payload <= receiver.rcv_adv
             && acked <= sender.flight()
             // Neither a duplicate ACK nor a window that is out of date.
-            && (acked > 0 || payload > 0 && sender.is_window_news(seq));
+            && (acked > 0 || payload > 0 && sender.is_window_news(seq))
+            && (!self.timestamps || receiver.expects_timestamp(segment));
         if !expected {
             return false;
         }
         sender.take_window(segment, seq, sender.snd_una + acked);
         if acked > 0 {
-            self.take_ack(now, acked);
+            self.take_ack(now, segment, acked);
+        }
+        if self.timestamps {
+            self.record_timestamp(now, segment, seq);
         }
         if payload > 0 {
             self.stats.data_segments_received += 1;
@@ -100,20 +103,29 @@ impl Connection {
 
     /// So many octets of those in flight are acknowledged.
     #[inline(always)]
-    fn take_ack(&mut self, now: Time, acked: u64) {
+    fn take_ack(&mut self, now: Time, segment: &Segment, acked: u64) {
         let sender = &mut self.sender;
         let ack = sender.snd_una + acked;
-        if let Some(elapsed) = sender.end_timing(now, ack) {
+        if self.timestamps {
+            self.take_echo(now, segment, ack);
+        } else if let Some(elapsed) = sender.end_timing(now, ack) {
             self.take_round_trip(elapsed, 1);
         }
         let sender = &mut self.sender;
         sender.snd_una = ack;
         self.pending.set(Pending::ACKNOWLEDGED);
-        let heard = sender.detection.on_new_ack(ack, now);
+        let mut heard = sender.detection.on_new_ack(ack, now);
         sender.recovery.on_undisturbed_ack(ack);
-        sender.grow_window(now, acked, u64::from(self.config.byte_counting_limit), heard.rtt);
+        if sender.is_tracked() {
+            self.finish_steady_ack(now, &mut heard);
+        }
+        let sender = &mut self.sender;
+        sender.grow_window(now, acked, u64::from(self.config.byte_counting_limit), heard.rtt, true);
         sender.count_round(ack);
         self.restart_timer(now);
+        if self.sender.is_tracked() {
+            self.schedule_probe(now);
+        }
         if heard.overdue {
             self.answer_loss(now);
             self.settle();
@@ -143,7 +155,7 @@ impl Connection {
             if queued < sender.smss || flight == 0 || flight + sender.smss > sender.snd_wnd {
                 return Due::Other;
             }
-            if flight + sender.smss <= sender.window.cwnd_bytes() {
+            if flight + sender.smss <= sender.congestion.cwnd_bytes() && !sender.is_held() {
                 return Due::Data;
             }
         }
@@ -166,6 +178,7 @@ impl Connection {
             && segment.options.sack.is_empty()
             && seq + payload <= receiver.rcv_adv
             && acked <= sender.snd_max - sender.snd_una
+            && !sender.is_tracked()
             && !self.timestamps
             && !self.ecn.marked
             && !self.timers.runs(Purpose::Persist)
@@ -215,7 +228,7 @@ impl Connection {
     #[inline(never)]
     fn due_amid_losses(&self) -> Due {
         let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
-        if self.reset.is_some() || self.syn_due || self.config.one_way_connections {
+        if self.reset.is_some() || self.syn_due || self.config.one_way_connections || sender.is_held() {
             return Due::Other;
         }
         if acknowledgement != Acknowledgement::None {
@@ -316,6 +329,10 @@ impl Connection {
         sender.snd_nxt = end;
         sender.snd_max = end;
         sender.note_sent(now);
+        if sender.is_tracked() {
+            self.note_transmission(now, start, end, false);
+        }
+        let sender = &self.sender;
         self.stats.data_segments_sent += 1;
         self.stats.bytes_sent += length;
         let mut flags = if end == 1 + sender.written { Flags::PSH } else { Flags::NONE };

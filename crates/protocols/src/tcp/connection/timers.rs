@@ -49,6 +49,11 @@ impl Timers {
     }
 
     #[inline]
+    pub(super) fn main_at(&self) -> Time {
+        self.main_at
+    }
+
+    #[inline]
     pub(super) fn stop(&mut self) {
         self.purpose = Purpose::Idle;
         self.main_at = Time::MAX;
@@ -60,6 +65,9 @@ impl Connection {
         if self.timers.delayed_ack_at <= now {
             self.timers.delayed_ack_at = Time::MAX;
             self.receiver.acknowledgement = self.receiver.acknowledgement.max(Acknowledgement::Now);
+        }
+        if self.sender.is_tracked() {
+            self.expire_extras(now);
         }
         if self.timers.main_at > now {
             return;
@@ -84,6 +92,9 @@ impl Connection {
             self.syn_due = true;
         } else {
             self.ecn.on_reduction(self.sender.snd_max);
+            if self.sender.is_tracked() {
+                self.time_out_by_time(now);
+            }
             self.sender.go_back(now);
             // A window that is closed meanwhile is probed right now: the timeout has passed (RFC 9293 3.8.6.1).
             self.sender.probe_due = true;

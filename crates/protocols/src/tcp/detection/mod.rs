@@ -3,12 +3,25 @@
 //! To add one: a file here with its state and hooks, a variant of [`Detection`], an arm in each hook.
 
 mod duplicate_acks;
+mod rack;
 mod vegas;
 
 pub use duplicate_acks::DuplicateAcks;
+pub(super) use rack::{Conditions, Rack as RackDetection};
 pub use vegas::Vegas;
 
 use roamsim_engine::{Span, Time};
+
+use super::config::Config;
+
+/// The detections by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A settable number of duplicate ACKs.
+    DuplicateAcks,
+    /// Duplicate ACKs, and fine-grained timers that ACKs are compared with.
+    Vegas,
+}
 
 /// The detection of a connection.
 #[derive(Clone, Debug)]
@@ -29,6 +42,13 @@ pub(super) struct Heard {
 }
 
 impl Detection {
+    pub(super) fn new(kind: Kind, config: &Config) -> Detection {
+        match kind {
+            Kind::DuplicateAcks => Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
+            Kind::Vegas => Detection::Vegas(Box::new(Vegas::new(config))),
+        }
+    }
+
     /// The octets from `start` to `end` go out now; `repeated` if any of them had been sent before.
     #[inline]
     pub(super) fn on_sent(&mut self, start: u64, end: u64, now: Time, repeated: bool) {

@@ -8,7 +8,8 @@
 //! (`recover`, the careful variant); the heuristics of section 4 that would tell a lost segment from an
 //! unnecessary retransmission are not used.
 
-use super::{Outstanding, Progress, Response};
+use super::{Hole, LossRecovery, Outstanding, Progress, Response};
+use crate::tcp::config::Config;
 
 /// The state of NewReno's recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,13 +24,17 @@ pub struct NewReno {
     inflation_bytes: i64,
 }
 
-impl NewReno {
+impl LossRecovery for NewReno {
+    fn new(_config: &Config) -> NewReno {
+        NewReno::default()
+    }
+
     #[inline]
-    pub(super) fn is_recovering(&self) -> bool {
+    fn is_recovering(&self) -> bool {
         self.recovering
     }
 
-    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
+    fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
         if self.recovering || at.snd_una <= self.recover {
             return Response::None;
         }
@@ -44,14 +49,14 @@ impl NewReno {
     }
 
     #[inline]
-    pub(super) fn on_duplicate(&mut self, at: &Outstanding) {
+    fn on_duplicate(&mut self, at: &Outstanding) {
         if self.recovering {
             self.inflation_bytes += signed(at.smss_bytes);
         }
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self, at: &Outstanding, acked_bytes: u64, ssthresh_bytes: u64) -> Progress {
+    fn on_ack(&mut self, at: &Outstanding, acked_bytes: u64, ssthresh_bytes: u64) -> Progress {
         if !self.recovering {
             return Progress::Normal;
         }
@@ -72,21 +77,26 @@ impl NewReno {
         Progress::Partial { restart_timer }
     }
 
-    pub(super) fn on_timeout(&mut self, at: &Outstanding) {
+    fn on_timeout(&mut self, at: &Outstanding) {
         *self = NewReno { recover: at.snd_max, ..NewReno::default() };
     }
 
     #[inline]
-    pub(super) fn next_retransmission(&self) -> Option<u64> {
-        self.retransmit
+    fn next_retransmission(&self, _at: &Outstanding, _cwnd_bytes: u64) -> Option<Hole> {
+        self.retransmit.map(Hole::from)
     }
 
-    pub(super) fn on_retransmitted(&mut self) {
+    #[inline]
+    fn retransmits(&self) -> bool {
+        self.retransmit.is_some()
+    }
+
+    fn on_retransmitted(&mut self, _start: u64, _end: u64) {
         self.retransmit = None;
     }
 
     #[inline]
-    pub(super) fn send_window(&self, cwnd_bytes: u64, smss_bytes: u64) -> u64 {
+    fn send_window(&self, cwnd_bytes: u64, smss_bytes: u64) -> u64 {
         if self.inflation_bytes == 0 {
             return cwnd_bytes;
         }
@@ -112,17 +122,17 @@ mod tests {
     fn a_partial_ack_deflates_and_retransmits_the_next_hole() {
         let mut part = NewReno::default();
         assert_eq!(part.on_loss(&at(1, 10_001), 3), Response::Repair);
-        part.on_retransmitted();
+        part.on_retransmitted(1, 1001);
         for _ in 0..4 {
             part.on_duplicate(&at(1, 10_001));
         }
         // 5000 + (3 + 4) x 1000.
         assert_eq!(part.send_window(5000, 1000), 12_000);
         assert_eq!(part.on_ack(&at(3001, 12_001), 3000, 5000), Progress::Partial { restart_timer: true });
-        assert_eq!(part.next_retransmission(), Some(3001));
+        assert_eq!(part.next_retransmission(&at(1, 10_001), 5000), Some(Hole::from(3001)));
         // 12000 - 3000 + 1000.
         assert_eq!(part.send_window(5000, 1000), 10_000);
-        part.on_retransmitted();
+        part.on_retransmitted(1, 1001);
         assert_eq!(part.on_ack(&at(3501, 12_001), 500, 5000), Progress::Partial { restart_timer: false });
         // 10000 - 500; less than a segment adds nothing back.
         assert_eq!(part.send_window(5000, 1000), 9500);

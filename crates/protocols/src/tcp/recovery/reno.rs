@@ -8,7 +8,8 @@
 //! Successive Fast Retransmits" (1994), which RFC 6582 has for NewReno (`recover`, the careful variant): after a repair
 //! or a timeout, duplicate ACKs begin none until an ACK covers more than was sent before.
 
-use super::{Outstanding, Progress, Response};
+use super::{Hole, LossRecovery, Outstanding, Progress, Response};
+use crate::tcp::config::Config;
 
 /// The state of Reno's recovery.
 #[derive(Clone, Copy, Debug)]
@@ -23,18 +24,17 @@ pub struct Reno {
     inflation_bytes: u64,
 }
 
-impl Reno {
-    /// A recovery that repairs a window more than once if `successive`.
-    pub fn new(successive: bool) -> Reno {
-        Reno { successive, recover: 0, recovering: false, retransmit: None, inflation_bytes: 0 }
+impl LossRecovery for Reno {
+    fn new(config: &Config) -> Reno {
+        Reno::with(config.successive_fast_retransmits)
     }
 
     #[inline]
-    pub(super) fn is_recovering(&self) -> bool {
+    fn is_recovering(&self) -> bool {
         self.recovering
     }
 
-    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
+    fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
         if self.recovering || (!self.successive && at.snd_una <= self.recover) {
             return Response::None;
         }
@@ -46,37 +46,49 @@ impl Reno {
     }
 
     #[inline]
-    pub(super) fn on_duplicate(&mut self, at: &Outstanding) {
+    fn on_duplicate(&mut self, at: &Outstanding) {
         if self.recovering {
             self.inflation_bytes += at.smss_bytes;
         }
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self, ssthresh_bytes: u64) -> Progress {
+    fn on_ack(&mut self, _at: &Outstanding, _acked_bytes: u64, ssthresh_bytes: u64) -> Progress {
         if !self.recovering {
             return Progress::Normal;
         }
-        *self = Reno { recover: self.recover, ..Reno::new(self.successive) };
+        *self = Reno { recover: self.recover, ..Reno::with(self.successive) };
         Progress::Recovered { cwnd_bytes: ssthresh_bytes }
     }
 
-    pub(super) fn on_timeout(&mut self, at: &Outstanding) {
-        *self = Reno { recover: at.snd_max, ..Reno::new(self.successive) };
+    fn on_timeout(&mut self, at: &Outstanding) {
+        *self = Reno { recover: at.snd_max, ..Reno::with(self.successive) };
     }
 
     #[inline]
-    pub(super) fn next_retransmission(&self) -> Option<u64> {
-        self.retransmit
+    fn next_retransmission(&self, _at: &Outstanding, _cwnd_bytes: u64) -> Option<Hole> {
+        self.retransmit.map(Hole::from)
     }
 
-    pub(super) fn on_retransmitted(&mut self) {
+    #[inline]
+    fn retransmits(&self) -> bool {
+        self.retransmit.is_some()
+    }
+
+    fn on_retransmitted(&mut self, _start: u64, _end: u64) {
         self.retransmit = None;
     }
 
     #[inline]
-    pub(super) fn send_window(&self, cwnd_bytes: u64) -> u64 {
+    fn send_window(&self, cwnd_bytes: u64, _smss_bytes: u64) -> u64 {
         cwnd_bytes + self.inflation_bytes
+    }
+}
+
+impl Reno {
+    /// A recovery that repairs a window more than once if `successive`.
+    pub fn with(successive: bool) -> Reno {
+        Reno { successive, recover: 0, recovering: false, retransmit: None, inflation_bytes: 0 }
     }
 }
 
@@ -87,20 +99,20 @@ mod tests {
     #[test]
     fn inflates_and_ends_at_the_first_new_ack() {
         let at = Outstanding { snd_una: 1, snd_nxt: 8001, snd_max: 8001, smss_bytes: 1000 };
-        let mut part = Reno::new(true);
-        assert_eq!(part.send_window(8000), 8000);
+        let mut part = Reno::with(true);
+        assert_eq!(part.send_window(8000, 1000), 8000);
         assert_eq!(part.on_loss(&at, 3), Response::Repair);
-        assert_eq!(part.next_retransmission(), Some(1));
-        part.on_retransmitted();
-        assert_eq!(part.next_retransmission(), None);
+        assert_eq!(part.next_retransmission(&at, 5000), Some(Hole::from(1)));
+        part.on_retransmitted(1, 1001);
+        assert_eq!(part.next_retransmission(&at, 5000), None);
         // 4000 + 3 x 1000, and 1000 more a duplicate.
-        assert_eq!(part.send_window(4000), 7000);
+        assert_eq!(part.send_window(4000, 1000), 7000);
         part.on_duplicate(&at);
-        assert_eq!(part.send_window(4000), 8000);
+        assert_eq!(part.send_window(4000, 1000), 8000);
         assert_eq!(part.on_loss(&at, 3), Response::None);
-        assert_eq!(part.on_ack(4000), Progress::Recovered { cwnd_bytes: 4000 });
-        assert_eq!(part.on_ack(4000), Progress::Normal);
-        assert_eq!(part.send_window(4000), 4000);
+        assert_eq!(part.on_ack(&at, 1000, 4000), Progress::Recovered { cwnd_bytes: 4000 });
+        assert_eq!(part.on_ack(&at, 1000, 4000), Progress::Normal);
+        assert_eq!(part.send_window(4000, 1000), 4000);
     }
 
     #[test]
@@ -108,9 +120,9 @@ mod tests {
         let at = |snd_una, snd_max| Outstanding { snd_una, snd_nxt: snd_max, snd_max, smss_bytes: 1000 };
         for successive in [true, false] {
             let again = if successive { Response::Repair } else { Response::None };
-            let mut part = Reno::new(successive);
+            let mut part = Reno::with(successive);
             assert_eq!(part.on_loss(&at(1, 10_001), 3), Response::Repair);
-            part.on_ack(5000);
+            part.on_ack(&at(1001, 10_001), 1000, 5000);
             assert_eq!(part.on_loss(&at(2001, 13_001), 3), again);
             // The timer has everything sent anew, up to what was sent by then.
             part.on_timeout(&at(2001, 13_001));

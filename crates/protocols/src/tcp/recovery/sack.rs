@@ -10,8 +10,9 @@
 //! afterwards is passed over while everything is sent anew, and counts as out of the network. No repair begins until
 //! everything sent before the timeout is acknowledged (RFC 6675 5.1; here after every timeout).
 
-use super::{Hole, Outstanding, Progress, Response};
+use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response};
 use crate::ranges::Range;
+use crate::tcp::config::Config;
 use crate::tcp::scoreboard::Scoreboard;
 
 /// The state of recovery with SACK.
@@ -27,56 +28,77 @@ pub struct Sack {
     recover: u64,
     /// RescueRxt, one above.
     rescue_rxt: u64,
+    /// The window follows what arrives during a repair.
+    reduction: Option<Box<Reduction>>,
 }
 
-impl Sack {
-    /// Taking a hole as lost by `threshold` ranges above it; 3 in RFC 6675.
-    pub(in crate::tcp) fn new(threshold: u32) -> Sack {
+/// Proportional rate reduction, and what the acknowledgement before had told of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reduction {
+    prr: Prr,
+    /// A repair has begun with the acknowledgement under way.
+    begins: bool,
+    /// Octets delivered, up to where in the stream all was, and below where octets were lost.
+    delivered: u64,
+    snd_una: u64,
+    lost_below: u64,
+}
+
+impl LossRecovery for Sack {
+    const TAKES_BLOCKS: bool = true;
+
+    fn new(config: &Config) -> Sack {
         Sack {
-            board: Scoreboard::default(),
-            threshold: threshold.max(1),
-            recovering: false,
-            first_due: false,
-            recover: 0,
-            rescue_rxt: 0,
+            // The SYN is acknowledged.
+            reduction: config
+                .prr
+                .then(|| Box::new(Reduction { delivered: 1, snd_una: 1, ..Reduction::default() })),
+            ..Sack::with(config.dup_ack_threshold)
         }
     }
 
     #[inline]
-    pub(super) fn is_recovering(&self) -> bool {
+    fn is_recovering(&self) -> bool {
         self.recovering
     }
 
     #[inline]
-    pub(super) fn is_undisturbed(&self) -> bool {
+    fn is_undisturbed(&self) -> bool {
         !self.recovering && self.board.is_empty()
     }
 
     #[inline]
-    pub(super) fn on_undisturbed_ack(&mut self, snd_una: u64) {
+    fn on_undisturbed_ack(&mut self, snd_una: u64) {
         self.board.retransmitted(snd_una);
     }
 
-    pub(super) fn on_block(&mut self, start: u64, end: u64) -> bool {
+    fn limited_transmit_bytes(&self, _duplicates: u64, _smss_bytes: u64) -> u64 {
+        self.board.sacked_bytes()
+    }
+
+    fn on_block(&mut self, start: u64, end: u64) -> bool {
         self.board.insert(start, end)
     }
 
-    pub(super) fn tells_of_loss(&self, at: &Outstanding) -> bool {
+    fn tells_of_loss(&self, at: &Outstanding) -> bool {
         self.board.first_is_lost(self.threshold, at.smss_bytes)
     }
 
-    pub(super) fn on_loss(&mut self, at: &Outstanding) -> Response {
+    fn on_loss(&mut self, at: &Outstanding, _duplicates: u32) -> Response {
         if self.recovering || at.snd_una < self.recover || at.snd_nxt < at.snd_max {
             return Response::None;
         }
         self.recovering = true;
         self.first_due = true;
         self.recover = at.snd_max;
+        if let Some(reduction) = &mut self.reduction {
+            reduction.begins = true;
+        }
         Response::Repair
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self, at: &Outstanding, ssthresh_bytes: u64) -> Progress {
+    fn on_ack(&mut self, at: &Outstanding, _acked_bytes: u64, ssthresh_bytes: u64) -> Progress {
         self.board.advance(at.snd_una);
         if !self.recovering {
             return Progress::Normal;
@@ -89,16 +111,15 @@ impl Sack {
         Progress::Partial { restart_timer: true }
     }
 
-    pub(super) fn on_timeout(&mut self, at: &Outstanding) {
+    fn on_timeout(&mut self, at: &Outstanding) {
         self.board.clear(at.snd_una);
         self.recovering = false;
         self.first_due = false;
         self.recover = at.snd_max;
     }
 
-    /// NextSeg's rule 1.
     #[inline]
-    pub(super) fn next_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
+    fn next_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
         if !self.recovering {
             return None;
         }
@@ -109,8 +130,7 @@ impl Sack {
         self.has_room(at, cwnd_bytes).then(|| hole(lost, at))
     }
 
-    /// NextSeg's rules 3 and 4.
-    pub(super) fn last_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
+    fn last_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
         if !self.recovering || !self.has_room(at, cwnd_bytes) {
             return None;
         }
@@ -122,8 +142,7 @@ impl Sack {
             .filter(|hole| hole.start < hole.end)
     }
 
-    /// What one of the two asked for has been sent: the octets from `start` to `end`.
-    pub(super) fn on_retransmitted(&mut self, start: u64, end: u64) {
+    fn on_retransmitted(&mut self, start: u64, end: u64) {
         if self.first_due {
             self.first_due = false;
             self.board.retransmitted(end);
@@ -135,21 +154,22 @@ impl Sack {
         }
     }
 
-    /// Where to go on sending anew after a timeout: what the peer has told of since is passed over.
-    pub(super) fn next_to_send_anew(&mut self, at: &Outstanding) -> Hole {
-        let Range { start, end } = self.board.hole_from(at.snd_nxt);
-        self.board.retransmitted(start);
-        Hole { start, end }
+    fn on_sent(&mut self, bytes: u64) {
+        if let Some(reduction) = self.reduction.as_mut().filter(|_| self.recovering) {
+            reduction.prr.on_sent(bytes);
+        }
     }
 
-    /// Octets up to `end` have been sent anew.
-    pub(super) fn on_sent_anew(&mut self, end: u64) {
-        self.board.retransmitted(end);
-    }
-
-    /// Octets that count against the window.
     #[inline]
-    pub(super) fn pipe_bytes(&self, at: &Outstanding) -> u64 {
+    fn send_window(&self, cwnd_bytes: u64, _smss_bytes: u64) -> u64 {
+        match &self.reduction {
+            Some(reduction) if self.recovering => reduction.prr.cwnd_bytes(),
+            _ => cwnd_bytes,
+        }
+    }
+
+    #[inline]
+    fn pipe_bytes(&self, at: &Outstanding) -> u64 {
         if self.recovering {
             return self.board.pipe(at.snd_una, at.snd_max, self.threshold, at.smss_bytes);
         }
@@ -161,14 +181,62 @@ impl Sack {
         at.flight_bytes().saturating_sub(gone)
     }
 
-    /// Octets that limited transmit may send beyond the window: as many as have arrived beyond a gap (section 5, step
-    /// 3.3).
-    pub(super) fn limited_transmit_bytes(&self) -> u64 {
-        self.board.sacked_bytes()
+    fn next_to_send_anew(&mut self, at: &Outstanding) -> Hole {
+        let Range { start, end } = self.board.hole_from(at.snd_nxt);
+        self.board.retransmitted(start);
+        Hole { start, end }
+    }
+
+    fn on_sent_anew(&mut self, end: u64) {
+        self.board.retransmitted(end);
+    }
+}
+
+impl Sack {
+    /// Taking a hole as lost by `threshold` ranges above it; 3 in RFC 6675.
+    pub(in crate::tcp) fn with(threshold: u32) -> Sack {
+        Sack {
+            board: Scoreboard::default(),
+            threshold: threshold.max(1),
+            recovering: false,
+            first_due: false,
+            recover: 0,
+            rescue_rxt: 0,
+            reduction: None,
+        }
+    }
+
+    /// An acknowledgement has been taken, with all that it tells of.
+    pub(in crate::tcp) fn follow(&mut self, at: &Outstanding, ssthresh_bytes: u64) {
+        let Some(mut reduction) = self.reduction.take() else { return };
+        let sacked_bytes = self.board.sacked_bytes();
+        let delivered = at.snd_una + sacked_bytes;
+        let lost_below = self.board.lost_up_to(self.threshold, at.smss_bytes);
+        let newly = delivered.saturating_sub(reduction.delivered);
+        let safe = at.snd_una > reduction.snd_una && lost_below <= reduction.lost_below;
+        if std::mem::take(&mut reduction.begins) {
+            let outstanding = at.snd_max - at.snd_una - sacked_bytes;
+            reduction.prr = Prr::begin(outstanding + newly, self.pipe_bytes(at) + at.smss_bytes);
+        }
+        if self.recovering {
+            reduction.prr.on_ack(newly, self.pipe_bytes(at), ssthresh_bytes, at.smss_bytes, safe);
+        }
+        reduction.delivered = delivered;
+        reduction.snd_una = at.snd_una;
+        reduction.lost_below = lost_below.max(reduction.lost_below);
+        self.reduction = Some(reduction);
+    }
+
+    /// The same where nothing has been told of above SND.UNA.
+    #[inline]
+    pub(in crate::tcp) fn follow_undisturbed(&mut self, snd_una: u64) {
+        if let Some(reduction) = &mut self.reduction {
+            (reduction.delivered, reduction.snd_una) = (snd_una, snd_una);
+        }
     }
 
     fn has_room(&self, at: &Outstanding, cwnd_bytes: u64) -> bool {
-        self.pipe_bytes(at) + at.smss_bytes <= cwnd_bytes
+        self.pipe_bytes(at) + at.smss_bytes <= self.send_window(cwnd_bytes, at.smss_bytes)
     }
 }
 

@@ -10,7 +10,8 @@
 //! "TCP and Successive Fast Retransmits" (1994), chosen as the comparisons of 1996 are about one loss event at a
 //! time, and without it a window that has lost several segments may be sent several times.
 
-use super::{Outstanding, Response};
+use super::{LossRecovery, Outstanding, Response};
+use crate::tcp::config::Config;
 
 /// The state of Tahoe's recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,8 +20,17 @@ pub struct Tahoe {
     recover: u64,
 }
 
-impl Tahoe {
-    pub(super) fn on_loss(&mut self, at: &Outstanding) -> Response {
+impl LossRecovery for Tahoe {
+    fn new(_config: &Config) -> Tahoe {
+        Tahoe::default()
+    }
+
+    #[inline]
+    fn limited_transmit_bytes(&self, _duplicates: u64, _smss_bytes: u64) -> u64 {
+        0
+    }
+
+    fn on_loss(&mut self, at: &Outstanding, _duplicates: u32) -> Response {
         if at.snd_una <= self.recover {
             return Response::None;
         }
@@ -28,7 +38,7 @@ impl Tahoe {
         Response::GoBack
     }
 
-    pub(super) fn on_timeout(&mut self, at: &Outstanding) {
+    fn on_timeout(&mut self, at: &Outstanding) {
         self.recover = at.snd_max;
     }
 }
@@ -44,16 +54,16 @@ mod tests {
     #[test]
     fn goes_back_once_a_window() {
         let mut part = Tahoe::default();
-        assert_eq!(part.on_loss(&at(1, 10_001, 10_001)), Response::GoBack);
-        assert_eq!(part.on_loss(&at(5001, 7001, 10_001)), Response::None);
-        assert_eq!(part.on_loss(&at(10_001, 12_001, 12_001)), Response::None);
-        assert_eq!(part.on_loss(&at(11_001, 14_001, 14_001)), Response::GoBack);
+        assert_eq!(part.on_loss(&at(1, 10_001, 10_001), 3), Response::GoBack);
+        assert_eq!(part.on_loss(&at(5001, 7001, 10_001), 3), Response::None);
+        assert_eq!(part.on_loss(&at(10_001, 12_001, 12_001), 3), Response::None);
+        assert_eq!(part.on_loss(&at(11_001, 14_001, 14_001), 3), Response::GoBack);
     }
 
     #[test]
     fn a_timeout_guards_as_well() {
         let mut part = Tahoe::default();
         part.on_timeout(&at(1, 10_001, 10_001));
-        assert_eq!(part.on_loss(&at(5001, 7001, 10_001)), Response::None);
+        assert_eq!(part.on_loss(&at(5001, 7001, 10_001), 3), Response::None);
     }
 }

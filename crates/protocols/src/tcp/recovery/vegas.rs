@@ -2,14 +2,15 @@
 //! and Peterson (1995) section III.A.
 //!
 //! The segment at `snd_una` is retransmitted and the window exceeds cwnd by SMSS for every duplicate ACK so far and
-//! further. The first ACK for new data ends that, and the window law takes it as any other: whether the segment that is
+//! further. The first ACK for new data ends that, and the congestion control takes it as any other: whether the segment that is
 //! then first is lost as well is for [`detection`](super::super::detection) to say, which begins a new repair. So is
 //! a retransmission that is lost itself.
 //!
 //! After a timeout, duplicate ACKs of what is sent anew and had arrived tell of no loss: no repair begins until an ACK
 //! covers more than was sent before (Floyd, "TCP and Successive Fast Retransmits", 1994; ns-2's Vegas does the same).
 
-use super::{Outstanding, Progress, Response};
+use super::{Hole, LossRecovery, Outstanding, Progress, Response};
+use crate::tcp::config::Config;
 
 /// The state of Vegas' recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,13 +23,17 @@ pub struct Vegas {
     inflation_bytes: u64,
 }
 
-impl Vegas {
+impl LossRecovery for Vegas {
+    fn new(_config: &Config) -> Vegas {
+        Vegas::default()
+    }
+
     #[inline]
-    pub(super) fn is_recovering(&self) -> bool {
+    fn is_recovering(&self) -> bool {
         self.recovering
     }
 
-    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
+    fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
         if at.snd_una <= self.recover {
             return Response::None;
         }
@@ -41,33 +46,38 @@ impl Vegas {
     }
 
     #[inline]
-    pub(super) fn on_duplicate(&mut self, at: &Outstanding) {
+    fn on_duplicate(&mut self, at: &Outstanding) {
         self.inflation_bytes += at.smss_bytes;
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self) -> Progress {
+    fn on_ack(&mut self, _at: &Outstanding, _acked_bytes: u64, _ssthresh_bytes: u64) -> Progress {
         if self.recovering {
             *self = Vegas { recover: self.recover, ..Vegas::default() };
         }
         Progress::Normal
     }
 
-    pub(super) fn on_timeout(&mut self, at: &Outstanding) {
+    fn on_timeout(&mut self, at: &Outstanding) {
         *self = Vegas { recover: at.snd_max, ..Vegas::default() };
     }
 
     #[inline]
-    pub(super) fn next_retransmission(&self) -> Option<u64> {
-        self.retransmit
+    fn next_retransmission(&self, _at: &Outstanding, _cwnd_bytes: u64) -> Option<Hole> {
+        self.retransmit.map(Hole::from)
     }
 
-    pub(super) fn on_retransmitted(&mut self) {
+    #[inline]
+    fn retransmits(&self) -> bool {
+        self.retransmit.is_some()
+    }
+
+    fn on_retransmitted(&mut self, _start: u64, _end: u64) {
         self.retransmit = None;
     }
 
     #[inline]
-    pub(super) fn send_window(&self, cwnd_bytes: u64) -> u64 {
+    fn send_window(&self, cwnd_bytes: u64, _smss_bytes: u64) -> u64 {
         cwnd_bytes + self.inflation_bytes
     }
 }
@@ -84,14 +94,20 @@ mod tests {
     fn inflates_by_the_duplicates_that_came_and_repeats_what_is_lost_again() {
         let mut part = Vegas::default();
         assert_eq!(part.on_loss(&at(1, 8001), 1), Response::Repair);
-        assert_eq!(part.next_retransmission(), Some(1));
-        part.on_retransmitted();
-        assert_eq!(part.send_window(6000), 7000);
+        assert_eq!(part.next_retransmission(&at(1, 8001), 5000), Some(Hole::from(1)));
+        part.on_retransmitted(1, 1001);
+        assert_eq!(part.send_window(6000, 1000), 7000);
         part.on_duplicate(&at(1, 8001));
         assert_eq!(part.on_loss(&at(1, 8001), 1), Response::Repair);
-        assert_eq!((part.next_retransmission(), part.send_window(6000)), (Some(1), 8000));
-        assert_eq!(part.on_ack(), Progress::Normal);
-        assert_eq!((part.next_retransmission(), part.send_window(6000)), (None, 6000));
+        assert_eq!(
+            (part.next_retransmission(&at(1, 8001), 6000), part.send_window(6000, 1000)),
+            (Some(Hole::from(1)), 8000)
+        );
+        assert_eq!(part.on_ack(&at(1001, 8001), 1000, 4000), Progress::Normal);
+        assert_eq!(
+            (part.next_retransmission(&at(1, 8001), 6000), part.send_window(6000, 1000)),
+            (None, 6000)
+        );
         assert!(!part.is_recovering());
     }
 
@@ -100,7 +116,7 @@ mod tests {
         let mut part = Vegas::default();
         part.on_timeout(&at(1, 10_001));
         assert_eq!(part.on_loss(&at(10_001, 12_001), 3), Response::None);
-        part.on_ack();
+        part.on_ack(&at(1001, 8001), 1000, 4000);
         assert_eq!(part.on_loss(&at(10_001, 12_001), 3), Response::None);
         assert_eq!(part.on_loss(&at(11_001, 12_001), 0), Response::Repair);
     }

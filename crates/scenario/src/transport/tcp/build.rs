@@ -1,19 +1,8 @@
 //! The configuration of TCP connections.
 
-use super::model::{Tcp, TcpVariant, Vegas};
+use super::model::{Tcp, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
-
-pub(crate) fn variant(settings: &Tcp) -> tcp::Variant {
-    match settings.variant {
-        TcpVariant::Tahoe => tcp::Variant::Tahoe,
-        TcpVariant::Reno => tcp::Variant::Reno,
-        TcpVariant::NewReno => tcp::Variant::NewReno,
-        TcpVariant::Sack => tcp::Variant::Sack,
-        TcpVariant::Vegas => tcp::Variant::Vegas,
-        TcpVariant::Cubic => tcp::Variant::Cubic,
-    }
-}
 
 /// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS. Every key is taken apart and
 /// every field is written: one that is forgotten does not compile.
@@ -21,7 +10,7 @@ pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp:
     let &Tcp {
         // A profile has filled in the others.
         profile: _,
-        variant: _,
+        variant,
         mss_bytes,
         initial_window_segments,
         receive_window_bytes: _,
@@ -48,6 +37,13 @@ pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp:
         byte_counting_limit,
         vegas,
         fast_convergence,
+        rack,
+        tail_loss_probe,
+        prr,
+        frto,
+        undo,
+        hystart,
+        pacing,
         ecn,
         abe,
         msl,
@@ -57,7 +53,7 @@ pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp:
     let Vegas { alpha_segments: alpha, beta_segments: beta, gamma_segments: gamma } =
         vegas.unwrap_or_default();
     tcp::Config {
-        variant: variant(settings),
+        variant,
         default_mss_bytes: match ip {
             IpVersion::V4 => tcp::DEFAULT_MSS_IPV4_BYTES,
             IpVersion::V6 => tcp::DEFAULT_MSS_IPV6_BYTES,
@@ -89,6 +85,13 @@ pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp:
         initial_ssthresh_bytes,
         vegas: tcp::VegasThresholds { alpha, beta, gamma },
         fast_convergence,
+        rack,
+        tail_loss_probe,
+        prr,
+        frto,
+        undo,
+        hystart,
+        pacing,
         ecn,
         abe,
         restart_after_idle,

@@ -2,7 +2,6 @@
 
 use roamsim_engine::Span;
 
-use super::build::variant;
 use super::model::{Tcp, TcpVariant};
 use crate::Scenario;
 use crate::units::time_text;
@@ -28,6 +27,7 @@ pub(crate) fn check(
     check_acknowledgements(at, tcp, report);
     check_windows(at, tcp, report);
     check_vegas(at, tcp, report);
+    check_parts(at, tcp, report);
     let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
     let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
     let too_small = |bytes| ends.and_then(|ends| topology.too_small_mtu(ends, bytes));
@@ -191,7 +191,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         report.add(&join(at, ["max_sack_blocks"]), "without SACK there are no SACK blocks", help);
     } else if tcp.sack.is_none()
         && tcp.max_sack_blocks.is_some_and(|blocks| (1..=3).contains(&blocks))
-        && !variant(tcp).permits_sack()
+        && !tcp.variant.permits_sack()
     {
         let message =
             format!("there are no SACK blocks: {} offers SACK only when told to", variant_text(tcp));
@@ -236,9 +236,35 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     }
 }
 
+/// Parts that need another.
+fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let learns = tcp.variant.permits_sack() && tcp.sack != Some(false);
+    for (key, set) in [("rack", tcp.rack), ("prr", tcp.prr)] {
+        if set && !learns {
+            let message = match tcp.sack {
+                Some(false) => format!("`{key}` needs SACK, which `sack = false` turns off"),
+                _ => {
+                    format!("`{key}` needs a recovery that learns from SACK: {} has none", variant_text(tcp))
+                }
+            };
+            report.add(&join(at, [key]), message, "write variant = \"cubic\" or \"sack\", or leave it out");
+        }
+    }
+    for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {
+        if set && !tcp.rack {
+            let message = format!("`{key}` needs the record of transmissions that `rack` keeps");
+            report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
+        }
+    }
+    if tcp.hystart && tcp.variant == TcpVariant::Vegas {
+        let help = "leave it out, or choose another variant";
+        report.add(&join(at, ["hystart"]), "`vegas` leaves slow start by a rule of its own", help);
+    }
+}
+
 /// The setting of the variant, for messages.
 fn variant_text(tcp: &Tcp) -> String {
-    format!("variant = \"{}\"", variant(tcp))
+    format!("variant = \"{}\"", tcp.variant)
 }
 
 fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {

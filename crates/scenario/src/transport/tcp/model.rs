@@ -1,9 +1,13 @@
 //! The settings of TCP.
 
+use std::borrow::Cow;
+
 use roamsim_engine::Span;
 use roamsim_protocols::tcp;
-use schemars::JsonSchema;
+pub use roamsim_protocols::tcp::Variant as TcpVariant;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::units;
 
@@ -14,8 +18,10 @@ pub struct Tcp {
     /// A named set of settings: it takes the place of the defaults below, and what is set beside it goes first.
     /// Left out: the defaults below.
     pub profile: Option<TcpProfile>,
-    /// Loss detection, recovery and window law together. Default: NewReno, the standard for a TCP without SACK
+    /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP without SACK
     /// (RFC 6582).
+    #[serde(with = "variant_name")]
+    #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
     /// Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
     /// leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
@@ -115,6 +121,28 @@ pub struct Tcp {
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
     /// 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
+    /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed, plus a
+    /// reordering window. The rule finds lost retransmissions too. It needs a variant that learns from SACK. Default
+    /// chosen: off, as the variants are those of the publications.
+    pub rack: bool,
+    /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail then needs
+    /// no timeout (TLP, RFC 8985 section 7). Default: off.
+    pub tail_loss_probe: bool,
+    /// Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
+    /// (RFC 9937). It needs a variant that learns from SACK. Default: off.
+    pub prr: bool,
+    /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682). Default:
+    /// off.
+    pub frto: bool,
+    /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or a
+    /// timestamp of the original (RFC 3522). Default: off.
+    pub undo: bool,
+    /// HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC 9406). Not with
+    /// `vegas`, which has a rule of its own. Default: off.
+    pub hystart: bool,
+    /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as Linux does.
+    /// Bursts have two segments or a millisecond of data. Default: off.
+    pub pacing: bool,
     /// Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets instead of dropping them. Default
     /// chosen: off, as queues mark only where a scenario says so. RFC 3168.
     pub ecn: bool,
@@ -194,6 +222,13 @@ impl Default for Tcp {
             byte_counting_limit: machine.byte_counting_limit,
             vegas: None,
             fast_convergence: machine.fast_convergence,
+            rack: machine.rack,
+            tail_loss_probe: machine.tail_loss_probe,
+            prr: machine.prr,
+            frto: machine.frto,
+            undo: machine.undo,
+            hystart: machine.hystart,
+            pacing: machine.pacing,
             ecn: machine.ecn,
             abe: machine.abe,
             msl: machine.msl,
@@ -223,23 +258,62 @@ pub enum TcpProfile {
     Classic,
     /// TCP as current general-purpose systems have it, Linux above all:
     Modern,
+    /// TCP as the standards track has it by now, with every part that is modelled:
+    Rfc,
 }
 
-/// A named triple of loss detection, recovery and window law.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TcpVariant {
-    /// Fast retransmit, then slow start from one segment (Jacobson 1988).
-    Tahoe,
-    /// Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).
-    Reno,
-    /// Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).
-    NewReno,
-    /// Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.
-    Sack,
-    /// A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate
-    /// acknowledgement (Brakmo and Peterson 1995).
-    Vegas,
-    /// The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
-    Cubic,
+/// The schema of a variant: what the machine's table says.
+struct VariantNames;
+
+impl JsonSchema for VariantNames {
+    fn schema_name() -> Cow<'static, str> {
+        "TcpVariant".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one_of: Vec<_> = TcpVariant::ALL
+            .iter()
+            .map(|variant| {
+                json!({ "type": "string", "const": variant.name(), "description": variant.describe() })
+            })
+            .collect();
+        json_schema!({
+            "oneOf": one_of,
+            "description": "A named triple of loss detection, recovery and congestion control.",
+        })
+    }
+}
+
+/// A variant by its name.
+mod variant_name {
+    use std::fmt;
+
+    use serde::de::{EnumAccess, Error, VariantAccess, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    use super::TcpVariant;
+
+    pub(super) fn serialize<S: Serializer>(variant: &TcpVariant, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(variant.name())
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<TcpVariant, D::Error> {
+        from.deserialize_enum("TcpVariant", &TcpVariant::NAMES, Named)
+    }
+
+    struct Named;
+
+    impl<'a> Visitor<'a> for Named {
+        type Value = TcpVariant;
+
+        fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str("the name of a variant")
+        }
+
+        fn visit_enum<A: EnumAccess<'a>>(self, data: A) -> Result<TcpVariant, A::Error> {
+            let (name, rest) = data.variant::<String>()?;
+            rest.unit_variant()?;
+            name.parse().map_err(|_| A::Error::unknown_variant(&name, &TcpVariant::NAMES))
+        }
+    }
 }

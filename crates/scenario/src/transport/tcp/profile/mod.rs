@@ -12,8 +12,11 @@ use crate::diagnostics::Problems;
 use crate::tree::{New, Node, Tree};
 
 /// The profiles by name, as TOML with a source beside each setting.
-const PROFILES: [(&str, &str); 2] =
-    [("classic", include_str!("classic.toml")), ("modern", include_str!("modern.toml"))];
+const PROFILES: [(&str, &str); 3] = [
+    ("classic", include_str!("classic.toml")),
+    ("modern", include_str!("modern.toml")),
+    ("rfc", include_str!("rfc.toml")),
+];
 
 /// Fills in the settings of the profiles that transports name. A name that is no profile's is for decoding to refuse.
 pub(crate) fn apply(tree: &mut Tree) {

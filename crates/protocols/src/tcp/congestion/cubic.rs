@@ -27,7 +27,8 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{Acked, Cause};
+use super::{Ack, Cause, CongestionControl};
+use crate::tcp::config::Config;
 
 /// The state of the law.
 #[derive(Clone, Debug)]
@@ -76,87 +77,60 @@ struct Curve {
     smss_bytes: u64,
 }
 
-impl Cubic {
-    /// A law that waits for [`Cubic::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
-    pub fn new(ssthresh_bytes: Option<u64>, fast_convergence: bool, abe: bool) -> Cubic {
-        Cubic {
-            fast_convergence,
-            abe,
-            cwnd_bytes: 1,
-            ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
-            smss_bytes: 1,
-            course: Box::new(Course { w_max_bytes: None, cwnd_prior_bytes: 0, stage: None }),
-        }
+impl CongestionControl for Cubic {
+    fn new(config: &Config) -> Cubic {
+        Cubic::with(config.initial_ssthresh_bytes, config.fast_convergence, config.abe)
     }
 
-    #[inline]
-    pub(super) fn cwnd_bytes(&self) -> u64 {
-        self.cwnd_bytes
-    }
-
-    #[inline]
-    pub(super) fn ssthresh_bytes(&self) -> u64 {
-        self.ssthresh_bytes
-    }
-
-    pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
+    fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
         self.smss_bytes = smss_bytes;
         self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
     }
 
     /// The curve of a stage is in segments: with another size a stage begins anew, towards the same W_max.
-    pub(super) fn set_smss(&mut self, bytes: u64) {
+    fn set_smss(&mut self, bytes: u64) {
         if bytes != self.smss_bytes {
             self.course.stage = None;
         }
         self.smss_bytes = bytes;
     }
 
+    #[inline]
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    #[inline]
+    fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
+
     #[inline(never)]
-    pub(super) fn on_ack(&mut self, acked: &Acked) {
-        let in_use = acked.in_use_bytes.saturating_mul(2) >= self.cwnd_bytes;
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow {
+            return;
+        }
+        let in_use = ack.in_use_bytes.saturating_mul(2) >= self.cwnd_bytes;
         if self.cwnd_bytes < self.ssthresh_bytes {
             if in_use {
                 let room = self.ssthresh_bytes - self.cwnd_bytes;
-                self.cwnd_bytes += acked.bytes.min(acked.most_segments * self.smss_bytes).min(room);
+                self.cwnd_bytes += ack.bytes.min(ack.most_segments * self.smss_bytes).min(room);
             }
             return;
         }
         if self.course.stage.is_none() {
-            self.begin_stage(acked.now);
+            self.begin_stage(ack.now);
         }
         let Course { cwnd_prior_bytes, stage: Some(stage), .. } = &mut *self.course else { return };
-        let since = acked.now.since(stage.counted_to);
-        stage.counted_to = acked.now;
+        let since = ack.now.since(stage.counted_to);
+        stage.counted_to = ack.now;
         if in_use {
             stage.elapsed += since;
-            self.cwnd_bytes = stage.grow(acked, self.cwnd_bytes, *cwnd_prior_bytes);
+            self.cwnd_bytes = stage.grow(ack, self.cwnd_bytes, *cwnd_prior_bytes);
         }
     }
 
-    #[cold]
-    fn begin_stage(&mut self, now: Time) {
-        let cwnd_epoch = self.cwnd_bytes;
-        let w_max_bytes = self.course.w_max_bytes.map_or(cwnd_epoch, |w_max| w_max.max(cwnd_epoch));
-        self.course.w_max_bytes = Some(w_max_bytes);
-        self.course.stage = Some(Stage {
-            elapsed: Span::ZERO,
-            counted_to: now,
-            cubic: Curve::new(w_max_bytes, cwnd_epoch, self.smss_bytes),
-            w_est_bytes: cwnd_epoch,
-            cwnd_remainder: 0,
-            w_est_remainder: 0,
-        });
-    }
-
-    /// Sending goes on after a time with nothing in flight.
-    pub(super) fn on_idle_end(&mut self, now: Time) {
-        if let Some(stage) = &mut self.course.stage {
-            stage.counted_to = stage.counted_to.max(now);
-        }
-    }
-
-    pub(super) fn on_congestion(&mut self, cause: Cause) {
+    fn on_congestion(&mut self, cause: Cause) {
         match cause {
             Cause::FastRetransmit { flight_bytes } => {
                 self.end_stage();
@@ -192,8 +166,48 @@ impl Cubic {
         }
     }
 
-    pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
+    fn leave_slow_start(&mut self) {
+        self.ssthresh_bytes = self.cwnd_bytes;
+    }
+
+    fn on_recovered(&mut self, cwnd_bytes: u64) {
         self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
+    }
+
+    /// Sending goes on after a time with nothing in flight.
+    fn on_idle_end(&mut self, now: Time) {
+        if let Some(stage) = &mut self.course.stage {
+            stage.counted_to = stage.counted_to.max(now);
+        }
+    }
+}
+
+impl Cubic {
+    /// A law that waits for [`CongestionControl::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
+    fn with(ssthresh_bytes: Option<u64>, fast_convergence: bool, abe: bool) -> Cubic {
+        Cubic {
+            fast_convergence,
+            abe,
+            cwnd_bytes: 1,
+            ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
+            smss_bytes: 1,
+            course: Box::new(Course { w_max_bytes: None, cwnd_prior_bytes: 0, stage: None }),
+        }
+    }
+
+    #[cold]
+    fn begin_stage(&mut self, now: Time) {
+        let cwnd_epoch = self.cwnd_bytes;
+        let w_max_bytes = self.course.w_max_bytes.map_or(cwnd_epoch, |w_max| w_max.max(cwnd_epoch));
+        self.course.w_max_bytes = Some(w_max_bytes);
+        self.course.stage = Some(Stage {
+            elapsed: Span::ZERO,
+            counted_to: now,
+            cubic: Curve::new(w_max_bytes, cwnd_epoch, self.smss_bytes),
+            w_est_bytes: cwnd_epoch,
+            cwnd_remainder: 0,
+            w_est_remainder: 0,
+        });
     }
 
     /// A reduction ends the stage: W_max.
@@ -224,19 +238,19 @@ impl Cubic {
 impl Stage {
     /// The window after an ACK, of which `elapsed` tells the time.
     #[inline]
-    fn grow(&mut self, acked: &Acked, cwnd: u64, cwnd_prior: u64) -> u64 {
+    fn grow(&mut self, ack: &Ack, cwnd: u64, cwnd_prior: u64) -> u64 {
         let smss = self.cubic.smss_bytes;
         let usable = cwnd - cwnd % smss;
         // In seventeenths: alpha is 9/17, or 1.
         let alpha = if self.w_est_bytes < cwnd_prior { 9 } else { 17 };
-        let grown = quotient(alpha * smss, acked.bytes, &mut self.w_est_remainder, 17 * usable);
+        let grown = quotient(alpha * smss, ack.bytes, &mut self.w_est_remainder, 17 * usable);
         self.w_est_bytes = self.w_est_bytes.saturating_add(grown);
         if cwnd < self.w_est_bytes && self.cubic.at(self.elapsed) < self.w_est_bytes {
             return self.w_est_bytes;
         }
-        let next_round = self.elapsed + acked.srtt.unwrap_or(Span::ZERO);
+        let next_round = self.elapsed + ack.srtt.unwrap_or(Span::ZERO);
         let target = self.cubic.at(next_round).min(cwnd + cwnd / 2);
-        cwnd + quotient(target.saturating_sub(cwnd), acked.bytes, &mut self.cwnd_remainder, usable)
+        cwnd + quotient(target.saturating_sub(cwnd), ack.bytes, &mut self.cwnd_remainder, usable)
     }
 }
 
@@ -308,7 +322,7 @@ mod tests {
 
     /// A law with segments of 1000 bytes, reduced from a full window of `w_max` and recovered.
     fn reduced(w_max: u64, fast_convergence: bool) -> Cubic {
-        let mut law = Cubic::new(None, fast_convergence, false);
+        let mut law = Cubic::with(None, fast_convergence, false);
         law.start(1000, w_max);
         lose(&mut law);
         law
@@ -323,12 +337,12 @@ mod tests {
     fn ack_window(law: &mut Cubic, ms: u64, rtt_ms: u64) -> u64 {
         let in_use_bytes = law.cwnd_bytes();
         let bytes = in_use_bytes - in_use_bytes % 1000;
-        law.on_ack(&Acked {
+        law.on_ack(&Ack {
             bytes,
             in_use_bytes,
             now: at_ms(ms),
             srtt: Some(Span::from_ms(rtt_ms)),
-            ..Acked::default()
+            ..Ack::default()
         });
         law.cwnd_bytes()
     }
@@ -336,7 +350,7 @@ mod tests {
     #[test]
     fn a_mark_reduces_as_a_loss_does_or_by_less() {
         for (abe, left) in [(false, 7000), (true, 8500)] {
-            let mut law = Cubic::new(None, true, abe);
+            let mut law = Cubic::with(None, true, abe);
             law.start(1000, 10_000);
             law.on_congestion(Cause::EcnEcho { flight_bytes: 10_000 });
             assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, left));
@@ -407,12 +421,12 @@ mod tests {
                 for _ in 0..70_000 / bytes_an_ack {
                     let in_use_bytes = law.cwnd_bytes();
                     let srtt = Some(Span::from_ms(100));
-                    law.on_ack(&Acked {
+                    law.on_ack(&Ack {
                         bytes: bytes_an_ack,
                         in_use_bytes,
                         now: at_ms(ms * 100),
                         srtt,
-                        ..Acked::default()
+                        ..Ack::default()
                     });
                 }
             }
@@ -467,7 +481,7 @@ mod tests {
 
     #[test]
     fn a_timeout_while_repairing_does_not_raise_the_threshold() {
-        let mut law = Cubic::new(None, true, false);
+        let mut law = Cubic::with(None, true, false);
         law.start(1000, 20_000);
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 20_000 });
         law.on_congestion(Cause::Timeout { flight_bytes: 28_000, repeated: false, repairing: true });
@@ -478,7 +492,7 @@ mod tests {
 
     #[test]
     fn without_a_reduction_the_first_stage_is_convex() {
-        let mut law = Cubic::new(Some(10_000), true, false);
+        let mut law = Cubic::with(Some(10_000), true, false);
         law.start(1000, 10_000);
         // Nothing has been reduced, so W_est grows by a segment at once.
         assert_eq!(ack_window(&mut law, 0, 500), 11_000);
@@ -494,12 +508,12 @@ mod tests {
         // An hour with less than half of it in use.
         for second in 2..3600 {
             let srtt = Some(Span::from_ms(500));
-            law.on_ack(&Acked {
+            law.on_ack(&Ack {
                 bytes: 1000,
                 in_use_bytes: 17_000,
                 now: at_ms(second * 1000),
                 srtt,
-                ..Acked::default()
+                ..Ack::default()
             });
         }
         assert_eq!(law.cwnd_bytes(), 34_650);
@@ -532,7 +546,7 @@ mod tests {
             initial in any::<u32>(),
             events in prop::collection::vec((0u8..7, any::<u64>(), any::<u64>()), 0..60),
         ) {
-            let mut law = Cubic::new(None, true, false);
+            let mut law = Cubic::with(None, true, false);
             law.start(smss, u64::from(initial) * smss);
             let mut now = 0u64;
             for (what, a, b) in events {
@@ -547,7 +561,7 @@ mod tests {
                         now = now.saturating_add(b >> (b % 64));
                         let before = law.cwnd_bytes();
                         let srtt = Some(Span::from_ns(a >> (a % 64)));
-                        law.on_ack(&Acked { bytes: flight_bytes, in_use_bytes: a, now: Time::from_ns(now), srtt, ..Acked::default() });
+                        law.on_ack(&Ack { bytes: flight_bytes, in_use_bytes: a, now: Time::from_ns(now), srtt, ..Ack::default() });
                         prop_assert!(law.cwnd_bytes() >= before);
                     }
                 }

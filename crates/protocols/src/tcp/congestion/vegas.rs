@@ -25,7 +25,8 @@
 
 use roamsim_engine::Span;
 
-use super::{Acked, Cause};
+use super::{Ack, Cause, CongestionControl};
+use crate::tcp::config::Config;
 use crate::tcp::config::VegasThresholds;
 
 /// The state of the law.
@@ -44,9 +45,90 @@ pub struct Vegas {
     grows: bool,
 }
 
+impl CongestionControl for Vegas {
+    fn new(config: &Config) -> Vegas {
+        Vegas::with(config.vegas, config.initial_ssthresh_bytes)
+    }
+
+    fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
+        self.smss_bytes = smss_bytes;
+        self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
+    }
+
+    fn set_smss(&mut self, bytes: u64) {
+        self.smss_bytes = bytes;
+    }
+
+    #[inline]
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    #[inline]
+    fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
+
+    #[inline(never)]
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow {
+            return;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.base_rtt = self.base_rtt.min(rtt);
+        }
+        let in_use = ack.in_use_bytes + 2 * self.smss_bytes >= self.cwnd_bytes;
+        match self.round_start {
+            Some(start) if ack.snd_una <= start => {}
+            Some(start) => {
+                self.end_round(self.diff_bytes(ack.snd_nxt - start, ack.rtt), in_use);
+                self.round_start = Some(ack.snd_nxt);
+            }
+            None => {
+                self.grows = true;
+                self.round_start = Some(ack.snd_nxt);
+            }
+        }
+        if self.grows && in_use && self.cwnd_bytes < self.ssthresh_bytes {
+            let room = self.ssthresh_bytes - self.cwnd_bytes;
+            self.cwnd_bytes += ack.bytes.min(ack.most_segments * self.smss_bytes).min(room);
+        }
+    }
+
+    fn on_congestion(&mut self, cause: Cause) {
+        match cause {
+            Cause::FastRetransmit { .. } => self.shrink(self.cwnd_bytes / 4),
+            Cause::EcnEcho { .. } => {
+                self.shrink(self.cwnd_bytes / 4);
+                // Acknowledgements with ECE are not seen here: the round ends, another begins behind them.
+                self.round_start = None;
+            }
+            Cause::GoBack { flight_bytes } => {
+                self.ssthresh_bytes = self.half_of(flight_bytes);
+                self.restart();
+            }
+            Cause::Timeout { flight_bytes, repeated, repairing } => {
+                let most_bytes = if repairing { self.ssthresh_bytes } else { u64::MAX };
+                if !repeated {
+                    self.ssthresh_bytes = self.half_of(flight_bytes).min(most_bytes);
+                }
+                self.restart();
+            }
+            Cause::Idle { restart_window_bytes } => {
+                self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.smss_bytes);
+                self.round_start = None;
+            }
+        }
+    }
+
+    fn on_recovered(&mut self, cwnd_bytes: u64) {
+        self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
+    }
+}
+
 impl Vegas {
-    /// A law that waits for [`Vegas::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
-    pub fn new(thresholds: VegasThresholds, ssthresh_bytes: Option<u64>) -> Vegas {
+    /// A law that waits for [`CongestionControl::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
+    fn with(thresholds: VegasThresholds, ssthresh_bytes: Option<u64>) -> Vegas {
         Vegas {
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
@@ -55,48 +137,6 @@ impl Vegas {
             base_rtt: Span::MAX,
             round_start: None,
             grows: true,
-        }
-    }
-
-    #[inline]
-    pub(super) fn cwnd_bytes(&self) -> u64 {
-        self.cwnd_bytes
-    }
-
-    #[inline]
-    pub(super) fn ssthresh_bytes(&self) -> u64 {
-        self.ssthresh_bytes
-    }
-
-    pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
-        self.smss_bytes = smss_bytes;
-        self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
-    }
-
-    pub(super) fn set_smss(&mut self, bytes: u64) {
-        self.smss_bytes = bytes;
-    }
-
-    #[inline(never)]
-    pub(super) fn on_ack(&mut self, acked: &Acked) {
-        if let Some(rtt) = acked.rtt {
-            self.base_rtt = self.base_rtt.min(rtt);
-        }
-        let in_use = acked.in_use_bytes + 2 * self.smss_bytes >= self.cwnd_bytes;
-        match self.round_start {
-            Some(start) if acked.snd_una <= start => {}
-            Some(start) => {
-                self.end_round(self.diff_bytes(acked.snd_nxt - start, acked.rtt), in_use);
-                self.round_start = Some(acked.snd_nxt);
-            }
-            None => {
-                self.grows = true;
-                self.round_start = Some(acked.snd_nxt);
-            }
-        }
-        if self.grows && in_use && self.cwnd_bytes < self.ssthresh_bytes {
-            let room = self.ssthresh_bytes - self.cwnd_bytes;
-            self.cwnd_bytes += acked.bytes.min(acked.most_segments * self.smss_bytes).min(room);
         }
     }
 
@@ -130,32 +170,6 @@ impl Vegas {
         self.ssthresh_bytes = self.ssthresh_bytes.min(self.cwnd_bytes);
     }
 
-    pub(super) fn on_congestion(&mut self, cause: Cause) {
-        match cause {
-            Cause::FastRetransmit { .. } => self.shrink(self.cwnd_bytes / 4),
-            Cause::EcnEcho { .. } => {
-                self.shrink(self.cwnd_bytes / 4);
-                // Acknowledgements with ECE are not seen here: the round ends, another begins behind them.
-                self.round_start = None;
-            }
-            Cause::GoBack { flight_bytes } => {
-                self.ssthresh_bytes = self.half_of(flight_bytes);
-                self.restart();
-            }
-            Cause::Timeout { flight_bytes, repeated, repairing } => {
-                let most_bytes = if repairing { self.ssthresh_bytes } else { u64::MAX };
-                if !repeated {
-                    self.ssthresh_bytes = self.half_of(flight_bytes).min(most_bytes);
-                }
-                self.restart();
-            }
-            Cause::Idle { restart_window_bytes } => {
-                self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.smss_bytes);
-                self.round_start = None;
-            }
-        }
-    }
-
     fn half_of(&self, flight_bytes: u64) -> u64 {
         (flight_bytes / 2).max(2 * self.smss_bytes)
     }
@@ -164,10 +178,6 @@ impl Vegas {
     fn restart(&mut self) {
         self.cwnd_bytes = 2 * self.smss_bytes;
         self.round_start = None;
-    }
-
-    pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
-        self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
     }
 }
 
@@ -184,7 +194,7 @@ mod tests {
 
     impl Rounds {
         fn new(cwnd: u64, ssthresh: Option<u64>) -> Rounds {
-            let mut law = Vegas::new(VegasThresholds::default(), ssthresh);
+            let mut law = Vegas::with(VegasThresholds::default(), ssthresh);
             law.start(1000, cwnd);
             let mut rounds = Rounds { law, snd_una: 1, snd_nxt: 1 + cwnd };
             rounds.ack(Some(100));
@@ -193,13 +203,13 @@ mod tests {
 
         fn ack(&mut self, rtt_ms: Option<u64>) {
             self.snd_una += 1000;
-            self.law.on_ack(&Acked {
+            self.law.on_ack(&Ack {
                 bytes: 1000,
                 in_use_bytes: self.law.cwnd_bytes,
                 rtt: rtt_ms.map(Span::from_ms),
                 snd_una: self.snd_una,
                 snd_nxt: self.snd_nxt,
-                ..Acked::default()
+                ..Ack::default()
             });
             self.snd_nxt = self.snd_una + self.law.cwnd_bytes;
         }
@@ -269,13 +279,12 @@ mod tests {
 
     #[test]
     fn a_window_not_in_use_does_not_grow() {
-        let mut law = Vegas::new(VegasThresholds::default(), None);
+        let mut law = Vegas::with(VegasThresholds::default(), None);
         law.start(1000, 10_000);
-        let acked =
-            Acked { bytes: 1000, in_use_bytes: 7999, snd_una: 1001, snd_nxt: 8001, ..Acked::default() };
+        let acked = Ack { bytes: 1000, in_use_bytes: 7999, snd_una: 1001, snd_nxt: 8001, ..Ack::default() };
         law.on_ack(&acked);
         assert_eq!(law.cwnd_bytes(), 10_000);
-        law.on_ack(&Acked { in_use_bytes: 8000, ..acked });
+        law.on_ack(&Ack { in_use_bytes: 8000, ..acked });
         assert_eq!(law.cwnd_bytes(), 11_000);
     }
 }

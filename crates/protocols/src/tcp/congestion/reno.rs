@@ -13,7 +13,8 @@
 //!   this and the last round trip for pipeACK. A window that application or receiver do not fill says nothing of
 //!   the path.
 
-use super::{Acked, Cause};
+use super::{Ack, Cause, CongestionControl};
+use crate::tcp::config::Config;
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
@@ -28,48 +29,44 @@ pub struct Reno {
     abe: bool,
 }
 
-impl Reno {
-    /// A law that waits for [`Reno::start`]; `ssthresh_bytes` of `None` is arbitrarily high, `abe` has marks reduce it by less.
-    pub fn new(ssthresh_bytes: Option<u64>, abe: bool) -> Reno {
-        Reno {
-            cwnd_bytes: 1,
-            ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
-            smss_bytes: 1,
-            acked_bytes: 0,
-            abe,
-        }
+impl CongestionControl for Reno {
+    fn new(config: &Config) -> Reno {
+        Reno::with(config.initial_ssthresh_bytes, config.abe)
     }
 
-    #[inline]
-    pub(super) fn cwnd_bytes(&self) -> u64 {
-        self.cwnd_bytes
-    }
-
-    #[inline]
-    pub(super) fn ssthresh_bytes(&self) -> u64 {
-        self.ssthresh_bytes
-    }
-
-    pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
+    fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
         self.smss_bytes = smss_bytes;
         self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
     }
 
-    pub(super) fn set_smss(&mut self, bytes: u64) {
+    fn set_smss(&mut self, bytes: u64) {
         self.smss_bytes = bytes;
     }
 
+    #[inline]
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    #[inline]
+    fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
+
     #[inline(always)]
-    pub(super) fn on_ack(&mut self, acked: &Acked) {
-        if acked.in_use_bytes < self.cwnd_bytes.div_ceil(2) {
+    fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow {
+            return;
+        }
+        if ack.in_use_bytes < self.cwnd_bytes.div_ceil(2) {
             return;
         }
         if self.cwnd_bytes < self.ssthresh_bytes {
             let room = self.ssthresh_bytes - self.cwnd_bytes;
-            self.cwnd_bytes += acked.bytes.min(acked.most_segments * self.smss_bytes).min(room);
+            self.cwnd_bytes += ack.bytes.min(ack.most_segments * self.smss_bytes).min(room);
             return;
         }
-        self.acked_bytes += acked.bytes;
+        self.acked_bytes += ack.bytes;
         // Only whole segments of the window can be sent, and acknowledged, in a round trip: half a segment more would
         // cost a whole round trip after each halving of an odd window. That are more than the window less one segment, so
         // that the quotient is taken once a round trip.
@@ -83,7 +80,7 @@ impl Reno {
         }
     }
 
-    pub(super) fn on_congestion(&mut self, cause: Cause) {
+    fn on_congestion(&mut self, cause: Cause) {
         self.acked_bytes = 0;
         match cause {
             Cause::FastRetransmit { flight_bytes } => {
@@ -115,8 +112,25 @@ impl Reno {
         }
     }
 
-    pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
+    fn leave_slow_start(&mut self) {
+        self.ssthresh_bytes = self.cwnd_bytes;
+    }
+
+    fn on_recovered(&mut self, cwnd_bytes: u64) {
         self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
+    }
+}
+
+impl Reno {
+    /// A law that waits for [`CongestionControl::start`]; `ssthresh_bytes` of `None` is arbitrarily high, `abe` has marks reduce it by less.
+    fn with(ssthresh_bytes: Option<u64>, abe: bool) -> Reno {
+        Reno {
+            cwnd_bytes: 1,
+            ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
+            smss_bytes: 1,
+            acked_bytes: 0,
+            abe,
+        }
     }
 
     fn half_of(&self, flight_bytes: u64) -> u64 {
@@ -129,13 +143,13 @@ mod tests {
     use super::*;
 
     fn law(cwnd: u64, ssthresh: Option<u64>) -> Reno {
-        let mut law = Reno::new(ssthresh, false);
+        let mut law = Reno::with(ssthresh, false);
         law.start(1000, cwnd);
         law
     }
 
-    fn acked(bytes: u64, in_use_bytes: u64) -> Acked {
-        Acked { bytes, in_use_bytes, ..Acked::default() }
+    fn acked(bytes: u64, in_use_bytes: u64) -> Ack {
+        Ack { bytes, in_use_bytes, ..Ack::default() }
     }
 
     fn ack(law: &mut Reno, bytes: u64) {
@@ -145,14 +159,14 @@ mod tests {
     #[test]
     fn a_mark_reduces_as_a_loss_does_or_by_less() {
         for (abe, left) in [(false, 5000), (true, 8000)] {
-            let mut law = Reno::new(None, abe);
+            let mut law = Reno::with(None, abe);
             law.start(1000, 10_000);
             law.on_congestion(Cause::EcnEcho { flight_bytes: 10_000 });
             assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, left));
             law.on_congestion(Cause::EcnEcho { flight_bytes: 1000 });
             assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 2000));
         }
-        let mut law = Reno::new(None, false);
+        let mut law = Reno::with(None, false);
         law.start(1000, 1000);
         law.on_congestion(Cause::EcnEcho { flight_bytes: 1000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 2000));
@@ -231,7 +245,7 @@ mod tests {
     fn byte_counting_counts_two_segments_an_ack_and_no_more() {
         let mut law = law(10_000, Some(14_500));
         let ack = |law: &mut Reno, bytes| {
-            law.on_ack(&Acked { most_segments: 2, ..acked(bytes, law.cwnd_bytes()) });
+            law.on_ack(&Ack { most_segments: 2, ..acked(bytes, law.cwnd_bytes()) });
             law.cwnd_bytes()
         };
         assert_eq!(ack(&mut law, 1500), 11_500);

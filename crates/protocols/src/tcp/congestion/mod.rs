@@ -1,0 +1,269 @@
+//! Congestion control: how the window grows with acknowledgements, what a loss makes of it, and how fast it is sent.
+//!
+//! A congestion control is a file here that implements [`CongestionControl`], and a row of the table below, from which
+//! its name, its documentation and its dispatch follow. Inflation of the window by duplicate ACKs belongs to
+//! [`super::recovery`].
+
+mod cubic;
+mod hystart;
+mod reno;
+mod vegas;
+
+pub use cubic::Cubic;
+pub(super) use hystart::HyStart;
+pub use reno::Reno;
+pub use vegas::Vegas;
+
+use roamsim_engine::{Span, Time};
+
+use super::config::Config;
+
+/// What made the sender slow down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A loss that arriving ACKs told of: the window is halved, or what the law does instead.
+    FastRetransmit {
+        /// Octets in flight, those sent by limited transmit not counted.
+        flight_bytes: u64,
+    },
+    /// A queue has marked packets (RFC 3168 section 6.1.2): as by a loss that arriving ACKs told of, or by less (RFC 8511); nothing is
+    /// repaired.
+    EcnEcho {
+        /// Octets in flight.
+        flight_bytes: u64,
+    },
+    /// A loss that arriving ACKs told of, after which everything is sent anew: the window restarts at one segment.
+    GoBack {
+        /// Octets that were in flight.
+        flight_bytes: u64,
+    },
+    /// The retransmission timer expired: the window restarts at one segment.
+    Timeout {
+        /// Octets in flight when it expired.
+        flight_bytes: u64,
+        /// The same octets had been repeated by the timer already.
+        repeated: bool,
+        /// A loss was being repaired. What was sent for duplicate ACKs took the place of octets that had left the network, and is
+        /// in `flight_bytes`: ssthresh is not raised by it.
+        repairing: bool,
+    },
+    /// Nothing was sent for longer than the RTO: the window restarts at the initial window at most.
+    Idle {
+        /// The restart window RW of RFC 5681 4.1.
+        restart_window_bytes: u64,
+    },
+}
+
+/// An acknowledgement of new data, as a congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Octets it acknowledges for the first time.
+    pub bytes: u64,
+    /// Whether the window may grow by it: no loss is being repaired, and the peer does not tell of marks.
+    pub may_grow: bool,
+    /// How many segments' worth of them slow start counts at most: L of RFC 3465; one by RFC 5681 3.1, equation 2.
+    pub most_segments: u64,
+    /// The largest flight in this and the last round trip: how much of the window is in use.
+    pub in_use_bytes: u64,
+    /// When it arrived.
+    pub now: Time,
+    /// The smoothed round-trip time, this ACK's measurement included; `None` before the first.
+    pub srtt: Option<Span>,
+    /// The round-trip time it measures to the nanosecond, where send times are kept.
+    pub rtt: Option<Span>,
+    /// Oldest octet not acknowledged, after it.
+    pub snd_una: u64,
+    /// Next octet to send.
+    pub snd_nxt: u64,
+}
+
+impl Default for Ack {
+    fn default() -> Ack {
+        Ack {
+            bytes: 0,
+            may_grow: true,
+            most_segments: 1,
+            in_use_bytes: 0,
+            now: Time::ZERO,
+            srtt: None,
+            rtt: None,
+            snd_una: 0,
+            snd_nxt: 0,
+        }
+    }
+}
+
+/// A congestion control. It owns `cwnd` and `ssthresh`, and hears of everything that may move them, in recovery too.
+pub trait CongestionControl {
+    /// One that waits for [`CongestionControl::start`].
+    fn new(config: &Config) -> Self;
+
+    /// Segment size and initial window are known: the handshake is complete.
+    fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64);
+
+    /// Segments are of this size from now on; the window stays as it is.
+    fn set_smss(&mut self, bytes: u64);
+
+    /// The congestion window in bytes, without inflation.
+    fn cwnd_bytes(&self) -> u64;
+
+    /// The slow-start threshold in bytes, `u64::MAX` while it is arbitrarily high.
+    fn ssthresh_bytes(&self) -> u64;
+
+    /// New data was acknowledged.
+    fn on_ack(&mut self, ack: &Ack);
+
+    /// The sender must slow down.
+    fn on_congestion(&mut self, cause: Cause);
+
+    /// Recovery has ended and leaves a window of `cwnd_bytes`.
+    fn on_recovered(&mut self, cwnd_bytes: u64);
+
+    /// What has happened since was needless: the state is as it was `before` (RFC 9438 4.9).
+    fn undo(&mut self, before: Self)
+    where
+        Self: Sized,
+    {
+        *self = before;
+    }
+
+    /// The round trip has grown in slow start: ssthresh is the window (RFC 9406).
+    fn leave_slow_start(&mut self) {}
+
+    /// Octets a second at which data goes, where the control has a rate of its own.
+    #[inline]
+    fn pacing_rate_bytes_per_s(&self) -> Option<u64> {
+        None
+    }
+
+    /// Sending goes on after a time with nothing in flight.
+    fn on_idle_end(&mut self, _now: Time) {}
+}
+
+/// The table: from each row a name, its documentation, and the arms of every hook.
+macro_rules! congestion_controls {
+    ($($type:ident = $name:literal, $doc:literal;)*) => {
+        /// The congestion controls by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kind {
+            $(#[doc = $doc] $type,)*
+        }
+
+        impl Kind {
+            /// Each of them, in the order of the table.
+            pub const ALL: &[Kind] = &[$(Kind::$type,)*];
+
+            /// The name as it stands in a scenario.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$type => $name,)*
+                }
+            }
+
+            /// What it is, in a sentence.
+            pub const fn describe(self) -> &'static str {
+                match self {
+                    $(Kind::$type => $doc,)*
+                }
+            }
+        }
+
+        /// The congestion control of a connection.
+        #[derive(Clone, Debug)]
+        pub enum Controller {
+            $(#[doc = $doc] $type($type),)*
+        }
+
+        impl Controller {
+            pub(super) fn new(kind: Kind, config: &Config) -> Controller {
+                match kind {
+                    $(Kind::$type => Controller::$type($type::new(config)),)*
+                }
+            }
+
+            /// The congestion window in bytes, without inflation.
+            #[inline]
+            pub fn cwnd_bytes(&self) -> u64 {
+                match self {
+                    $(Controller::$type(control) => control.cwnd_bytes(),)*
+                }
+            }
+
+            /// The slow-start threshold in bytes, `u64::MAX` while it is arbitrarily high.
+            #[inline]
+            pub fn ssthresh_bytes(&self) -> u64 {
+                match self {
+                    $(Controller::$type(control) => control.ssthresh_bytes(),)*
+                }
+            }
+
+            pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
+                match self {
+                    $(Controller::$type(control) => control.start(smss_bytes, initial_window_bytes),)*
+                }
+            }
+
+            pub(super) fn set_smss(&mut self, bytes: u64) {
+                match self {
+                    $(Controller::$type(control) => control.set_smss(bytes),)*
+                }
+            }
+
+            /// The ACK is made in each arm: what a control does not ask for is not made for it.
+            #[inline(always)]
+            pub(super) fn on_ack(&mut self, ack: impl FnOnce() -> Ack) {
+                match self {
+                    $(Controller::$type(control) => control.on_ack(&ack()),)*
+                }
+            }
+
+            pub(super) fn on_congestion(&mut self, cause: Cause) {
+                match self {
+                    $(Controller::$type(control) => control.on_congestion(cause),)*
+                }
+            }
+
+            pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
+                match self {
+                    $(Controller::$type(control) => control.on_recovered(cwnd_bytes),)*
+                }
+            }
+
+            /// A reduction since `before` was needless; a window that has grown beyond that one stays.
+            pub(super) fn undo(&mut self, before: Controller, smss_bytes: u64) {
+                if before.cwnd_bytes() < self.cwnd_bytes() {
+                    return;
+                }
+                match (&mut *self, before) {
+                    $((Controller::$type(control), Controller::$type(before)) => control.undo(before),)*
+                    _ => {}
+                }
+                self.set_smss(smss_bytes);
+            }
+
+            pub(super) fn leave_slow_start(&mut self) {
+                match self {
+                    $(Controller::$type(control) => control.leave_slow_start(),)*
+                }
+            }
+
+            pub(super) fn pacing_rate_bytes_per_s(&self) -> Option<u64> {
+                match self {
+                    $(Controller::$type(control) => control.pacing_rate_bytes_per_s(),)*
+                }
+            }
+
+            pub(super) fn on_idle_end(&mut self, now: Time) {
+                match self {
+                    $(Controller::$type(control) => control.on_idle_end(now),)*
+                }
+            }
+        }
+    };
+}
+
+congestion_controls! {
+    Reno = "reno", "Additive increase, halving (RFC 5681).";
+    Vegas = "vegas", "A window that follows the round-trip time (Brakmo and Peterson 1995).";
+    Cubic = "cubic", "A cubic of the time since the last reduction (RFC 9438).";
+}

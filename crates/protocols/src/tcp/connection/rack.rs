@@ -1,0 +1,356 @@
+//! RACK-TLP (RFC 8985) on a connection: what an acknowledgement means once all that it tells of is known, loss probes,
+//! and reductions that prove needless.
+//!
+//! - A loss probe goes two round trips behind the last new data or acknowledgement (section 7): new data if there is any,
+//!   otherwise the last segment again. With one segment in flight the peer's delay of acknowledgements is added. Chosen:
+//!   200 ms for it, as Linux has.
+//! - F-RTO (RFC 5682 section 3.1): behind the first retransmission of a timeout new data goes, and a segment sent once
+//!   that arrives then tells that the timeout was needless.
+//! - A repair is needless also when each of its retransmissions is reported as a duplicate (D-SACK, RFC 3708), or when
+//!   an acknowledgement echoes a timestamp from before the first of them (Eifel, RFC 3522). The congestion control is
+//!   then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), and what was marked is in flight.
+
+use roamsim_engine::{Span, Time};
+
+use super::Connection;
+use super::extras::Deadline;
+use super::timers::Purpose;
+use crate::ranges::Range;
+use crate::tcp::congestion::Cause;
+use crate::tcp::detection::Heard;
+use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
+use crate::tcp::segment::Segment;
+use crate::tcp::sequence::from_wire;
+
+/// What a peer may delay an acknowledgement by: TLP.max_ack_delay.
+const MAX_ACK_DELAY: Span = Span::from_ms(200);
+
+/// The probe's timeout before the first measurement (RFC 8985 7.2).
+const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
+
+impl Connection {
+    #[inline]
+    pub(super) fn rack(&mut self) -> Option<&mut Rack> {
+        match &mut self.sender.recovery {
+            Recovery::Rack(rack) => Some(rack),
+            _ => None,
+        }
+    }
+
+    /// Octets are sent, again if `repeated`.
+    #[inline(never)]
+    pub(super) fn note_transmission(&mut self, now: Time, start: u64, end: u64, repeated: bool) {
+        let timestamp = self.timestamps.then(|| self.timestamp_clock(now));
+        let sender = &mut self.sender;
+        let cwnd_bytes = sender.congestion.cwnd_bytes();
+        sender.recovery.on_sent(end - start);
+        if let Recovery::Rack(rack) = &mut sender.recovery {
+            rack.note_sent(Range { start, end }, now, repeated, timestamp);
+            // Nothing more is there to send, and there would be room for it.
+            if sender.snd_nxt > sender.written && rack.sent.in_flight_bytes() < cwnd_bytes {
+                rack.sent.on_app_limited();
+            }
+        }
+        let sender = &mut self.sender;
+        let own = sender.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
+        if let Some(sent) = own.and_then(|first| first.sent.as_mut()) {
+            sent.on_sent(start, end, now, repeated);
+        }
+        sender.pace(now, end - start);
+        self.schedule_probe(now);
+    }
+
+    /// The blocks of a segment that acknowledges up to `ack`; true when they tell of anything new. The first may report
+    /// octets that arrived twice: below the acknowledgement, or within the second (RFC 2883 section 4).
+    pub(super) fn take_blocks_by_time(&mut self, now: Time, segment: &Segment, ack: u64) -> bool {
+        let (iss, snd_una, snd_max) = (self.sender.iss, self.sender.snd_una, self.sender.snd_max);
+        let floor = ack.max(snd_una);
+        let edges = |&(left, right): &(u32, u32)| {
+            let (start, end) = (from_wire(iss, left, floor)?, from_wire(iss, right, floor)?);
+            (start < end && end <= snd_max).then_some(Range { start, end })
+        };
+        let blocks = segment.options.sack.as_slice();
+        let first = blocks.first().and_then(edges);
+        let second = blocks.get(1).and_then(edges);
+        let Some(rack) = self.rack() else { return false };
+        rack.duplicate =
+            first.filter(|first| first.end <= ack || second.is_some_and(|second| second.holds(*first)));
+        let mut any = false;
+        for range in blocks.iter().filter_map(edges).filter(|range| floor < range.start) {
+            any |= rack.sent.on_block(range.start, range.end, now);
+        }
+        any
+    }
+
+    /// Everything that the segment acknowledges is taken.
+    #[inline(never)]
+    pub(super) fn finish_ack(&mut self, now: Time, segment: &Segment, echoes: bool) {
+        let tick = self.timestamp_tick();
+        let echo = segment.options.timestamps.filter(|_| self.timestamps).map(|stamps| stamps.echo_reply);
+        let sender = &mut self.sender;
+        let at = sender.outstanding();
+        if let Recovery::Sack(sack) = &mut sender.recovery {
+            sack.follow(&at, sender.congestion.ssthresh_bytes());
+        }
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        rack.sent.on_ack(at.snd_una, now);
+        let acked = at.snd_una - std::mem::replace(&mut rack.una_before, at.snd_una).min(at.snd_una);
+        let duplicate = rack.duplicate.take();
+        rack.detection.on_delivered(&rack.sent.heard, now, |record| Rack::predates(record, echo, tick));
+        if duplicate.is_some() {
+            rack.detection.on_duplicate_report(at.snd_una, at.snd_nxt);
+        }
+        let mut was_fast = false;
+        if rack.is_recovering() && at.snd_una >= rack.recover {
+            was_fast = rack.end();
+            if let Some(undo) = &mut rack.undo {
+                undo.until = at.snd_max;
+            }
+            if was_fast {
+                let cwnd_bytes = sender.congestion.ssthresh_bytes();
+                sender.congestion.on_recovered(cwnd_bytes);
+            }
+        }
+        self.undo_if_needless(duplicate, acked, echo);
+        self.judge_timeout(acked);
+        self.judge_probe(duplicate, acked, segment);
+        self.mark_losses(now);
+        let sender = &mut self.sender;
+        let at = sender.outstanding();
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        rack.follow(&at, sender.congestion.ssthresh_bytes(), acked > 0);
+        let rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
+        let may_grow = rack.repair != Repair::Fast && !was_fast && !echoes;
+        rack.measure_rate();
+        rack.sent.heard = Default::default();
+        let probes_tail = rack.probes_tail();
+        if acked > 0 {
+            sender.grow_behind_ack(now, acked, &self.config, rtt, may_grow);
+            sender.count_round(at.snd_una);
+        }
+        if acked > 0 || !probes_tail {
+            self.schedule_probe(now);
+        }
+    }
+
+    /// The same of an acknowledgement on a steady connection, of which nothing is left to find out.
+    #[inline(never)]
+    pub(super) fn finish_steady_ack(&mut self, now: Time, heard: &mut Heard) {
+        let sender = &mut self.sender;
+        let snd_una = sender.snd_una;
+        if let Recovery::Sack(sack) = &mut sender.recovery {
+            sack.follow_undisturbed(snd_una);
+        }
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        rack.una_before = snd_una;
+        rack.sent.on_ack(snd_una, now);
+        rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
+        rack.measure_rate();
+        heard.rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
+        rack.sent.heard = Default::default();
+    }
+
+    /// Marks what is lost by now; a repair begins, and a timer runs for what may be.
+    pub(super) fn mark_losses(&mut self, now: Time) {
+        let sender = &mut self.sender;
+        let (at, srtt) = (sender.outstanding(), sender.rtt.srtt());
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        let conditions = rack.conditions(srtt, at.smss_bytes);
+        let wait_to = rack.detection.mark_lost(&mut rack.sent, now, &conditions);
+        let begins = rack.sent.has_lost() && rack.repair == Repair::None;
+        sender.set_deadline(Deadline::Reordering, wait_to.unwrap_or(Time::MAX));
+        if begins {
+            self.begin_repair(now);
+        }
+    }
+
+    /// A loss that acknowledgements have told of is repaired.
+    fn begin_repair(&mut self, now: Time) {
+        let sender = &mut self.sender;
+        let at = sender.outstanding();
+        let flight_bytes = sender.counted_flight(&at);
+        let saved = self.config.undo.then(|| sender.congestion.clone());
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        rack.begin(&at);
+        (rack.probe, rack.probe_due) = (None, false);
+        rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
+        if !self.ecn.has_answered(at.snd_una) {
+            sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes });
+            self.ecn.on_reduction(at.snd_max);
+        }
+        self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        self.sender.set_deadline(Deadline::Probe, Time::MAX);
+        self.stats.fast_retransmits += 1;
+    }
+
+    /// The retransmission timer expired, and the congestion control is about to be told.
+    pub(super) fn time_out_by_time(&mut self, now: Time) {
+        let keeps = self.config.undo || self.config.frto;
+        let frto = self.config.frto;
+        let sender = &mut self.sender;
+        let (at, srtt) = (sender.outstanding(), sender.rtt.srtt());
+        let repeated = sender.retries > 1;
+        let saved = keeps.then(|| sender.congestion.clone());
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        let conditions = rack.conditions(srtt, at.smss_bytes);
+        rack.detection.mark_lost_at_timeout(&mut rack.sent, now, &conditions);
+        rack.sent.heard = Default::default();
+        // RFC 5682 3.1, step 1: not where a repair is under way already.
+        let was_repairing = rack.is_recovering();
+        rack.frto = if frto && !was_repairing { Frto::First } else { Frto::Off };
+        if !repeated && !was_repairing {
+            rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
+        }
+        self.sender.set_deadline(Deadline::Reordering, Time::MAX);
+        self.sender.set_deadline(Deadline::Probe, Time::MAX);
+    }
+
+    /// RFC 5682 3.1, steps 2 and 3.
+    fn judge_timeout(&mut self, acked: u64) {
+        let sender = &mut self.sender;
+        let has_new_data =
+            sender.snd_nxt < 1 + sender.written && sender.snd_nxt < sender.snd_una + sender.snd_wnd;
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        if rack.repair != Repair::Timeout || rack.frto == Frto::Off {
+            return;
+        }
+        if rack.tells_of_original() {
+            return self.undo();
+        }
+        rack.frto = match rack.frto {
+            Frto::First if acked > 0 && has_new_data => Frto::NewData,
+            Frto::First if acked == 0 => Frto::First,
+            _ => Frto::Off,
+        };
+    }
+
+    /// Takes a reduction back that an acknowledgement proves to be needless.
+    fn undo_if_needless(&mut self, duplicate: Option<Range>, acked: u64, echo: Option<u32>) {
+        let undoes = self.config.undo;
+        let snd_una = self.sender.snd_una;
+        let Some(rack) = self.rack() else { return };
+        let recovering = rack.is_recovering();
+        let Some(undo) = &mut rack.undo else { return };
+        if !recovering && snd_una > undo.until {
+            rack.undo = None;
+            return;
+        }
+        if !undoes {
+            return;
+        }
+        let had_retransmitted = undo.unconfirmed_bytes > 0;
+        if let Some(duplicate) = duplicate.filter(|duplicate| duplicate.start >= undo.from) {
+            undo.unconfirmed_bytes = undo.unconfirmed_bytes.saturating_sub(duplicate.bytes());
+        }
+        let all_needless = had_retransmitted && undo.unconfirmed_bytes == 0;
+        let echoes_before = acked > 0
+            && matches!((undo.first_timestamp, echo), (Some(first), Some(echo)) if (echo.wrapping_sub(first) as i32) < 0);
+        if all_needless || echoes_before {
+            self.undo();
+        }
+    }
+
+    /// The reduction was needless.
+    fn undo(&mut self) {
+        let sender = &mut self.sender;
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        let Some(undo) = rack.undo.take() else { return };
+        if rack.is_recovering() {
+            rack.sent.unmark_lost();
+            rack.end();
+        }
+        let Undo { congestion: before, .. } = *undo;
+        sender.congestion.undo(before, sender.smss);
+        sender.slow_start_after_loss = false;
+        if let Some(extras) = &mut sender.extras {
+            extras.undone_reductions += 1;
+        }
+    }
+
+    /// A loss probe is due two round trips from now, unless something else is known to happen before (RFC 8985 7.2).
+    #[inline]
+    pub(super) fn schedule_probe(&mut self, now: Time) {
+        if !self.config.tail_loss_probe {
+            return;
+        }
+        let sender = &self.sender;
+        let Recovery::Rack(rack) = &sender.recovery else { return };
+        let runs = rack.probes_tail() && self.timers.runs(Purpose::Retransmission);
+        let at = if runs {
+            let mut wait = sender.rtt.srtt().map_or(PROBE_WITHOUT_RTT, |srtt| srtt.saturating_mul(2));
+            if sender.flight() <= sender.smss {
+                wait += MAX_ACK_DELAY;
+            }
+            (now + wait).min(self.timers.main_at())
+        } else {
+            Time::MAX
+        };
+        self.sender.set_deadline(Deadline::Probe, at);
+    }
+
+    /// The probe's time has come: it goes next, and the retransmission timer starts anew.
+    pub(super) fn probe_timeout(&mut self, now: Time) {
+        let rto = self.sender.rtt.rto();
+        let Some(rack) = self.rack() else { return };
+        if rack.probes_tail() && rack.sent.first().is_some() {
+            rack.probe_due = true;
+            self.timers.start(Purpose::Retransmission, now + rto);
+        }
+    }
+
+    /// The loss probe that is due (RFC 8985 7.3).
+    #[cold]
+    pub(super) fn transmit_probe(&mut self, now: Time) -> Option<Segment> {
+        let sender = &mut self.sender;
+        let flight_bytes = sender.flight();
+        let Recovery::Rack(rack) = &mut sender.recovery else { return None };
+        rack.probe_due = false;
+        let last = rack.sent.last().map(|last| Range { start: last.start, end: last.end })?;
+        let queued = (1 + sender.written).saturating_sub(sender.snd_nxt);
+        let room = (sender.snd_una + sender.snd_wnd).saturating_sub(sender.snd_nxt);
+        let new = queued.min(sender.smss).min(room);
+        let (start, length, fin) = if new > 0 {
+            (sender.snd_nxt, new, sender.fin_queued && new == queued && room > new)
+        } else {
+            let fin = sender.fin_queued && last.end > 1 + sender.written;
+            let data_end = last.end - u64::from(fin);
+            let start = last.start.max(data_end.saturating_sub(sender.smss)).min(data_end);
+            (start, data_end - start, fin)
+        };
+        let segment = self.data_segment(now, start, length, fin);
+        let end = self.sender.snd_max;
+        let repeats = (new == 0).then_some(Range { start, end: start + length + u64::from(fin) });
+        if let Some(rack) = self.rack() {
+            rack.probe = Some(Probe { end, flight_bytes, repeats });
+        }
+        self.sender.set_deadline(Deadline::Probe, Time::MAX);
+        if let Some(extras) = &mut self.sender.extras {
+            extras.tail_loss_probes += 1;
+        }
+        Some(segment)
+    }
+
+    /// What an acknowledgement tells of the probe (RFC 8985 7.4): where it has repaired a loss by itself, that counts.
+    fn judge_probe(&mut self, duplicate: Option<Range>, acked: u64, segment: &Segment) {
+        let sender = &mut self.sender;
+        let at = sender.outstanding();
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        let Some(probe) = rack.probe.filter(|probe| at.snd_una >= probe.end) else { return };
+        let Some(repeats) = probe.repeats else {
+            rack.probe = None;
+            return;
+        };
+        if duplicate.is_some_and(|duplicate| duplicate.end == repeats.end) {
+            rack.probe = None;
+        } else if at.snd_una > probe.end {
+            rack.probe = None;
+            let flight_bytes = probe.flight_bytes;
+            if !self.ecn.has_answered(at.snd_una) {
+                sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes });
+                self.ecn.on_reduction(at.snd_max);
+            }
+        } else if acked == 0 && segment.options.sack.is_empty() && segment.payload_bytes == 0 {
+            rack.probe = None;
+        }
+    }
+}

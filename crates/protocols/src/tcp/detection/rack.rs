@@ -1,0 +1,149 @@
+//! Losses by time: RACK, RFC 8985 section 6.
+//!
+//! A transmission is lost when another that was sent later has arrived, and the round trip of that one and a window for
+//! reordering have passed since it was sent. Retransmissions count as any other: one that is lost is found in the same
+//! way. What arrives too early to be that of a retransmission tells of the original, and is passed over (step 2).
+//!
+//! The window (step 4) is zero as long as the path has not been seen to reorder and either a repair is under way or
+//! `dup_ack_threshold` segments have been told of; otherwise a quarter of the smallest round trip, a quarter more for each
+//! round that brings a duplicate report (D-SACK), at most SRTT, and back to one after sixteen repairs without.
+//!
+//! Chosen: the smallest round trip is that of the last five to ten minutes, as Linux has five.
+
+use roamsim_engine::{Span, Time};
+
+use crate::tcp::sent::{Heard, Record, Sent};
+
+/// Repairs without a duplicate report until the window is as small as at first.
+const PERSIST: u32 = 16;
+
+/// How long a smallest round trip counts at least.
+const MIN_RTT_WINDOW: Span = Span::from_secs(300);
+
+/// The smallest round trip of the last one or two windows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct MinRtt {
+    since: Time,
+    now: Span,
+    before: Span,
+}
+
+impl Default for MinRtt {
+    fn default() -> MinRtt {
+        MinRtt { since: Time::ZERO, now: Span::MAX, before: Span::MAX }
+    }
+}
+
+impl MinRtt {
+    pub(in crate::tcp) fn take(&mut self, now: Time, rtt: Span) {
+        if now.since(self.since) > MIN_RTT_WINDOW {
+            (self.since, self.before, self.now) = (now, self.now, Span::MAX);
+        }
+        self.now = self.now.min(rtt);
+    }
+
+    /// `None` before the first measurement.
+    pub(in crate::tcp) fn get(&self) -> Option<Span> {
+        let least = self.now.min(self.before);
+        (least != Span::MAX).then_some(least)
+    }
+}
+
+/// The state of RACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct Rack {
+    /// The transmission sent last of those that have arrived: its time and where it ends.
+    newest: (Time, u64),
+    /// The round trip of that one.
+    rtt: Span,
+    pub(in crate::tcp) min_rtt: MinRtt,
+    reordering_seen: bool,
+    /// The round in which a duplicate report has counted ends here.
+    dsack_round: Option<u64>,
+    /// Further quarters of a round trip in the window.
+    more_quarters: u32,
+    persist: u32,
+}
+
+/// What the window for reordering depends on.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Conditions {
+    /// A repair is under way, after duplicates or a timeout.
+    pub(in crate::tcp) repairing: bool,
+    /// As many segments have been told of as duplicate ACKs tell of a loss.
+    pub(in crate::tcp) threshold_reached: bool,
+    pub(in crate::tcp) srtt: Span,
+}
+
+impl Rack {
+    /// Steps 1 to 3: an acknowledgement has told of this. `predates` says of a record that was sent again whether the
+    /// acknowledgement answers a transmission before it.
+    pub(in crate::tcp) fn on_delivered(
+        &mut self,
+        heard: &Heard,
+        now: Time,
+        predates: impl Fn(&Record) -> bool,
+    ) {
+        let measured = heard.newest_original.map(|record| now.since(record.at));
+        if let Some(rtt) = measured {
+            self.min_rtt.take(now, rtt);
+        }
+        let is_ambiguous = |record: &Record| {
+            let rtt = now.since(record.at);
+            record.repeated && (predates(record) || self.min_rtt.get().is_some_and(|least| rtt < least))
+        };
+        let newest = heard.newest.filter(|record| !is_ambiguous(record)).or(heard.newest_original);
+        if let Some(record) = newest
+            && (record.at, record.end) > self.newest
+        {
+            self.newest = (record.at, record.end);
+            self.rtt = now.since(record.at);
+        }
+        self.reordering_seen |= heard.reordered;
+    }
+
+    /// An acknowledgement that reports a duplicate, while everything below `snd_una` is acknowledged and everything below
+    /// `snd_nxt` sent: the window grows once a round.
+    pub(in crate::tcp) fn on_duplicate_report(&mut self, snd_una: u64, snd_nxt: u64) {
+        if self.dsack_round.is_some_and(|round| snd_una < round) {
+            return;
+        }
+        self.dsack_round = Some(snd_nxt);
+        self.more_quarters = self.more_quarters.saturating_add(1);
+        self.persist = PERSIST;
+    }
+
+    /// A repair has ended.
+    pub(in crate::tcp) fn on_repaired(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.more_quarters = 0;
+        }
+    }
+
+    /// The window for reordering.
+    pub(in crate::tcp) fn window(&self, conditions: &Conditions) -> Span {
+        if !self.reordering_seen && (conditions.repairing || conditions.threshold_reached) {
+            return Span::ZERO;
+        }
+        let quarter = Span::from_ns(self.min_rtt.get().unwrap_or(Span::ZERO).as_ns() / 4);
+        quarter.saturating_mul(u64::from(self.more_quarters) + 1).min(conditions.srtt)
+    }
+
+    /// Step 5: marks what is lost; the time at which the last of the others will be, unless an acknowledgement comes.
+    pub(in crate::tcp) fn mark_lost(
+        &self,
+        sent: &mut Sent,
+        now: Time,
+        conditions: &Conditions,
+    ) -> Option<Time> {
+        let patience = self.rtt + self.window(conditions);
+        sent.mark_lost(self.newest, |at| (at + patience > now).then_some(at + patience))
+    }
+
+    /// Section 6.3: the retransmission timer expired. The first segment is lost, and others are as old as it takes.
+    pub(in crate::tcp) fn mark_lost_at_timeout(&self, sent: &mut Sent, now: Time, conditions: &Conditions) {
+        let patience = self.rtt + self.window(conditions);
+        sent.mark_lost_at_timeout(|at| at + patience <= now);
+    }
+}

@@ -1,0 +1,270 @@
+//! Recovery over the transmissions that are marked as lost: what goes with RACK-TLP (RFC 8985).
+//!
+//! Every transmission is kept ([`Sent`]). Marks come from RACK and from the retransmission timer; what is marked goes
+//! again ahead of new data while the window leaves room above what is in flight. After a timeout nothing goes back: the
+//! first segment is lost, with those old enough, and the others as time or arrivals tell (RFC 8985 6.3). What the peer
+//! has told of stays told across a timeout (RFC 2018 section 8 allows to forget it; no receiver here takes it back).
+//!
+//! The repair ends when all that was outstanding at its start is acknowledged. With [`Prr`] the window follows what
+//! arrives meanwhile, without it it is ssthresh as in RFC 6675.
+
+use roamsim_engine::{Span, Time};
+
+use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response};
+use crate::ranges::Range;
+use crate::tcp::config::Config;
+use crate::tcp::congestion::Controller;
+use crate::tcp::detection::{Conditions, RackDetection};
+use crate::tcp::sent::{RateSample, Record, Sent};
+
+/// What is being repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in crate::tcp) enum Repair {
+    #[default]
+    None,
+    /// A loss that acknowledgements told of.
+    Fast,
+    /// Behind a timeout.
+    Timeout,
+}
+
+/// F-RTO (RFC 5682 section 3.1): how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in crate::tcp) enum Frto {
+    #[default]
+    Off,
+    /// The timer has expired, and the first segment goes again.
+    First,
+    /// An acknowledgement has moved SND.UNA: new data goes ahead of what is marked.
+    NewData,
+}
+
+/// A loss probe in the network (RFC 8985 section 7).
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Probe {
+    /// TLP.end_seq: one above the highest octet sent when it went.
+    pub(in crate::tcp) end: u64,
+    /// What was in flight then.
+    pub(in crate::tcp) flight_bytes: u64,
+    /// It repeated octets, from here on.
+    pub(in crate::tcp) repeats: Option<Range>,
+}
+
+/// What a reduction can be taken back by.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Undo {
+    /// The congestion control before it.
+    pub(in crate::tcp) congestion: Controller,
+    /// The reduction was for what was outstanding from here on.
+    pub(in crate::tcp) from: u64,
+    /// Octets that were sent again since and whose duplicates have not been reported.
+    pub(in crate::tcp) unconfirmed_bytes: u64,
+    /// The timestamp of the first retransmission.
+    pub(in crate::tcp) first_timestamp: Option<u32>,
+    /// When everything up to here is acknowledged it is too late.
+    pub(in crate::tcp) until: u64,
+}
+
+/// The state of the recovery, and of the detection that marks for it.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    pub(in crate::tcp) sent: Sent,
+    pub(in crate::tcp) detection: RackDetection,
+    pub(in crate::tcp) repair: Repair,
+    /// One retransmission is due whatever is in flight.
+    first_due: bool,
+    /// One above the highest octet sent when the repair began.
+    pub(in crate::tcp) recover: u64,
+    threshold_segments: u64,
+    reduces_in_proportion: bool,
+    prr: Option<Prr>,
+    pub(in crate::tcp) frto: Frto,
+    /// The probe under way, and whether one is due.
+    pub(in crate::tcp) probe: Option<Probe>,
+    pub(in crate::tcp) probe_due: bool,
+    pub(in crate::tcp) undo: Option<Box<Undo>>,
+    /// The last sample of the rate of delivery.
+    pub(in crate::tcp) rate: RateSample,
+    /// SND.UNA behind the acknowledgement before.
+    pub(in crate::tcp) una_before: u64,
+    /// What the acknowledgement under way reports as arrived twice.
+    pub(in crate::tcp) duplicate: Option<Range>,
+}
+
+impl Undo {
+    pub(in crate::tcp) fn new(congestion: Controller, at: &Outstanding) -> Undo {
+        Undo { congestion, from: at.snd_una, unconfirmed_bytes: 0, first_timestamp: None, until: u64::MAX }
+    }
+}
+
+impl LossRecovery for Rack {
+    const TAKES_BLOCKS: bool = true;
+
+    fn new(config: &Config) -> Rack {
+        Rack {
+            sent: Sent::default(),
+            detection: RackDetection::default(),
+            repair: Repair::None,
+            first_due: false,
+            recover: 0,
+            threshold_segments: u64::from(config.dup_ack_threshold.max(1)),
+            reduces_in_proportion: config.prr,
+            prr: None,
+            frto: Frto::Off,
+            probe: None,
+            probe_due: false,
+            undo: None,
+            rate: RateSample::default(),
+            una_before: 1,
+            duplicate: None,
+        }
+    }
+
+    #[inline]
+    fn is_recovering(&self) -> bool {
+        self.repair != Repair::None
+    }
+
+    #[inline]
+    fn is_undisturbed(&self) -> bool {
+        self.probes_tail() && !self.probe_due && self.undo.is_none()
+    }
+
+    #[inline]
+    fn is_busy(&self) -> bool {
+        self.is_recovering() || self.probe_due
+    }
+
+    fn limited_transmit_bytes(&self, _duplicates: u64, _smss_bytes: u64) -> u64 {
+        self.sent.sacked_bytes()
+    }
+
+    /// What detection has to say it says by marks.
+    fn on_loss(&mut self, _at: &Outstanding, _duplicates: u32) -> Response {
+        Response::None
+    }
+
+    /// The congestion control is told once everything that the acknowledgement tells of is known.
+    #[inline]
+    fn on_ack(&mut self, _at: &Outstanding, _acked_bytes: u64, _ssthresh_bytes: u64) -> Progress {
+        Progress::Deferred
+    }
+
+    fn on_timeout(&mut self, at: &Outstanding) {
+        self.repair = Repair::Timeout;
+        self.recover = at.snd_max;
+        self.first_due = true;
+        self.prr = None;
+        (self.probe, self.probe_due) = (None, false);
+    }
+
+    fn next_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
+        let Range { start, end } = self.sent.first_lost()?;
+        let fits = self.sent.in_flight_bytes() + at.smss_bytes.min(end - start)
+            <= self.send_window(cwnd_bytes, at.smss_bytes);
+        let goes = self.first_due || fits && self.frto != Frto::NewData;
+        goes.then_some(Hole { start, end })
+    }
+
+    fn on_retransmitted(&mut self, _start: u64, end: u64) {
+        self.first_due = false;
+        self.sent.repaired_to(end);
+    }
+
+    #[inline]
+    fn on_sent(&mut self, bytes: u64) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(bytes);
+        }
+    }
+
+    #[inline]
+    fn send_window(&self, cwnd_bytes: u64, _smss_bytes: u64) -> u64 {
+        self.prr.as_ref().map_or(cwnd_bytes, Prr::cwnd_bytes)
+    }
+
+    #[inline]
+    fn pipe_bytes(&self, at: &Outstanding) -> u64 {
+        if self.is_recovering() { self.sent.in_flight_bytes() } else { at.flight_bytes() }
+    }
+}
+
+impl Rack {
+    /// Whether a loss probe may be due: all that is outstanding is in flight, and none is under way (RFC 8985 7.2).
+    #[inline]
+    pub(in crate::tcp) fn probes_tail(&self) -> bool {
+        self.repair == Repair::None && self.sent.is_plain() && self.probe.is_none()
+    }
+
+    /// What the window for reordering depends on.
+    pub(in crate::tcp) fn conditions(&self, srtt: Option<Span>, smss_bytes: u64) -> Conditions {
+        Conditions {
+            repairing: self.is_recovering(),
+            threshold_reached: self.sent.sacked_bytes() >= self.threshold_segments * smss_bytes,
+            srtt: srtt.unwrap_or(Span::MAX),
+        }
+    }
+
+    /// Octets are sent, and again if `repeated`, by a segment with this timestamp.
+    pub(in crate::tcp) fn note_sent(
+        &mut self,
+        octets: Range,
+        now: Time,
+        repeated: bool,
+        timestamp: Option<u32>,
+    ) {
+        self.sent.on_sent(octets.start, octets.end, now, repeated);
+        if repeated && let Some(undo) = &mut self.undo {
+            undo.unconfirmed_bytes += octets.bytes();
+            undo.first_timestamp = undo.first_timestamp.or(timestamp);
+        }
+    }
+
+    /// Takes the sample of the acknowledgement under way, if it has any.
+    pub(in crate::tcp) fn measure_rate(&mut self) {
+        let least = self.detection.min_rtt.get().unwrap_or(Span::ZERO);
+        if let Some(rate) = self.sent.rate_sample(least).filter(|rate| rate.interval > Span::ZERO) {
+            self.rate = rate;
+        }
+    }
+
+    /// Repair begins of a loss that acknowledgements told of.
+    pub(in crate::tcp) fn begin(&mut self, at: &Outstanding) {
+        self.repair = Repair::Fast;
+        self.recover = at.snd_max;
+        self.first_due = true;
+        if self.reduces_in_proportion {
+            let outstanding = at.flight_bytes() - self.sent.sacked_bytes();
+            let first_bytes = self.sent.in_flight_bytes() + at.smss_bytes;
+            self.prr = Some(Prr::begin(outstanding + self.sent.heard.delivered, first_bytes));
+        }
+    }
+
+    /// The window follows what the acknowledgement under way has told of.
+    pub(in crate::tcp) fn follow(&mut self, at: &Outstanding, ssthresh_bytes: u64, moved: bool) {
+        let (heard, pipe) = (self.sent.heard, self.sent.in_flight_bytes());
+        if let Some(prr) = &mut self.prr {
+            prr.on_ack(heard.delivered, pipe, ssthresh_bytes, at.smss_bytes, moved && heard.lost == 0);
+        }
+    }
+
+    /// The repair is over; whether it was a fast one.
+    pub(in crate::tcp) fn end(&mut self) -> bool {
+        let was_fast = self.repair == Repair::Fast;
+        self.repair = Repair::None;
+        (self.first_due, self.prr, self.frto) = (false, None, Frto::Off);
+        self.detection.on_repaired();
+        was_fast
+    }
+
+    /// Whether octets that were sent once have arrived behind a timeout, of those sent before it (RFC 5682 3.1, step 3b).
+    pub(in crate::tcp) fn tells_of_original(&self) -> bool {
+        self.sent.heard.first_original_end.is_some_and(|end| end <= self.recover)
+    }
+
+    /// Whether a record was sent after what a timestamp echoes, whose ticks are so long.
+    pub(in crate::tcp) fn predates(record: &Record, echo: Option<u32>, tick: Span) -> bool {
+        let sent = (record.at.as_ns() / tick.as_ns()) as u32;
+        echo.is_some_and(|echo| (echo.wrapping_sub(sent) as i32) < 0)
+    }
+}

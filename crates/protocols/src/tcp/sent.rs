@@ -1,0 +1,547 @@
+//! What a connection keeps of what it sent: each transmission with its time, whether it has arrived, and what had been
+//! delivered when it left.
+//!
+//! Only parts that ask for it have it. From it follow losses by time (RFC 8985), the octets in flight, and samples of the
+//! rate of delivery (draft-ietf-ccwg-bbr section 4.1): what was delivered between two points of time that a transmission
+//! ties together, over the longer of the times in which it was sent and acknowledged.
+//!
+//! The records lie in the order of the stream without a gap. Beside them the transmissions lie in the order of time, so
+//! that looking for losses costs the number of holes, not the window.
+
+use std::collections::VecDeque;
+
+use roamsim_engine::{Span, Time};
+use smallvec::SmallVec;
+
+use crate::ranges::{Insertion, Range, Ranges};
+
+/// What is known of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    InFlight,
+    /// Taken as lost, and not sent again yet.
+    Lost,
+    Sacked,
+}
+
+/// Octets that were sent in one segment, last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    pub(super) start: u64,
+    /// One above the last.
+    pub(super) end: u64,
+    /// When they were last sent.
+    pub(super) at: Time,
+    pub(super) mark: Mark,
+    /// Some had been sent before.
+    pub(super) repeated: bool,
+    /// The sender had nothing else to send.
+    app_limited: bool,
+    /// What the connection had delivered when they were sent, and when it last had.
+    delivered: u64,
+    delivered_at: Time,
+    /// When the transmission was sent from which that delivery followed.
+    first_sent_at: Time,
+}
+
+impl Record {
+    fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// What one acknowledgement tells of the rate of delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Octets delivered within the interval, and the interval; of no length when nothing was measured.
+    pub delivered_bytes: u64,
+    /// The longer of the times in which they were sent and acknowledged.
+    pub interval: Span,
+    /// The sender had nothing else to send when the transmission went by which it is measured.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// Octets a second; 0 when nothing was measured.
+    pub fn rate_bytes_per_s(&self) -> u64 {
+        let ns = self.interval.as_ns();
+        if ns == 0 { 0 } else { (u128::from(self.delivered_bytes) * 1_000_000_000 / u128::from(ns)) as u64 }
+    }
+}
+
+/// What the acknowledgement under way has told of so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Heard {
+    /// Octets that it tells of for the first time, in either way.
+    pub(super) delivered: u64,
+    /// Octets that it takes as lost.
+    pub(super) lost: u64,
+    /// The transmission sent last of those it tells of.
+    pub(super) newest: Option<Record>,
+    /// The same of those that were sent once: what a round-trip time may be measured by.
+    pub(super) newest_original: Option<Record>,
+    /// It tells of octets below others that had arrived before, sent once: the path reorders.
+    pub(super) reordered: bool,
+    /// Where the first of those ends that were sent once.
+    pub(super) first_original_end: Option<u64>,
+}
+
+/// The transmissions of a connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sent {
+    records: VecDeque<Record>,
+    /// Transmissions in the order of time, and of their octets at equal times. Some are out of date.
+    order: VecDeque<(Time, Range)>,
+    /// What the peer has told of above SND.UNA.
+    sacked: Ranges,
+    sacked_bytes: u64,
+    lost_marked_bytes: u64,
+    /// No record below is marked as lost.
+    lost_from: u64,
+    /// One above the highest octet that has arrived.
+    forward_ack: u64,
+    /// Octets delivered so far, when the last of them were, and when the transmission was sent that told of them.
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// What was delivered up to here was limited by the application; 0 when nothing is.
+    app_limited_until: u64,
+    pub(super) heard: Heard,
+}
+
+impl Sent {
+    #[inline]
+    pub(super) fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// Whether all that is outstanding is in flight.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.sacked_bytes == 0 && self.lost_marked_bytes == 0
+    }
+
+    #[inline]
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost_marked_bytes > 0
+    }
+
+    /// Octets outstanding that have neither arrived nor are taken as lost.
+    #[inline]
+    pub(super) fn in_flight_bytes(&self) -> u64 {
+        let outstanding = match (self.records.front(), self.records.back()) {
+            (Some(first), Some(last)) => last.end - first.start,
+            _ => 0,
+        };
+        outstanding - self.sacked_bytes - self.lost_marked_bytes
+    }
+
+    #[inline]
+    pub(super) fn first(&self) -> Option<&Record> {
+        self.records.front()
+    }
+
+    #[inline]
+    pub(super) fn last(&self) -> Option<&Record> {
+        self.records.back()
+    }
+
+    /// Nothing from `limit` on has been sent after all.
+    pub(super) fn truncate(&mut self, limit: u64) {
+        self.cut_at(limit);
+        while self.records.back().is_some_and(|last| last.start >= limit) {
+            self.records.pop_back();
+        }
+        self.order.retain(|(_, octets)| octets.end <= limit);
+    }
+
+    /// The sender has nothing to send for which there is room: what is delivered from what is in flight now says nothing
+    /// of the path.
+    pub(super) fn on_app_limited(&mut self) {
+        self.app_limited_until = (self.delivered + self.in_flight_bytes()).max(1);
+    }
+
+    /// Octets from `start` to `end` are sent: new ones behind all others, or again.
+    #[inline]
+    pub(super) fn on_sent(&mut self, start: u64, end: u64, now: Time, repeated: bool) {
+        if self.in_flight_bytes() == 0 {
+            // A time with nothing in flight is no part of any interval.
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        let record = Record {
+            start,
+            end,
+            at: now,
+            mark: Mark::InFlight,
+            repeated,
+            app_limited: self.app_limited_until > 0,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+        };
+        match self.records.back() {
+            Some(last) if start < last.end => self.replace(record),
+            _ => self.records.push_back(record),
+        }
+        self.note_order(now, Range { start, end });
+    }
+
+    /// Puts a transmission behind those sent before, in the order of octets among those of the same time.
+    #[inline]
+    fn note_order(&mut self, now: Time, octets: Range) {
+        let mut place = self.order.len();
+        while place > 0 && self.order[place - 1].0 == now && self.order[place - 1].1.end > octets.end {
+            place -= 1;
+        }
+        if place == self.order.len() {
+            self.order.push_back((now, octets));
+        } else {
+            self.order.insert(place, (now, octets));
+        }
+    }
+
+    /// Puts a record in the place of what it holds of others.
+    fn replace(&mut self, record: Record) {
+        self.cut_at(record.start);
+        self.cut_at(record.end);
+        let first = self.place_of(record.start);
+        let mut next = first;
+        while let Some(old) = self.records.get(next).filter(|old| old.start < record.end) {
+            match old.mark {
+                Mark::Lost => self.lost_marked_bytes -= old.bytes(),
+                Mark::Sacked => self.sacked_bytes -= old.bytes(),
+                Mark::InFlight => {}
+            }
+            next += 1;
+        }
+        if next == first + 1 {
+            self.records[first] = record;
+        } else {
+            self.records.drain(first..next);
+            self.records.insert(first, record);
+        }
+    }
+
+    /// The place of the first record that ends above `offset`.
+    fn place_of(&self, offset: u64) -> usize {
+        self.records.partition_point(|record| record.end <= offset)
+    }
+
+    /// Has a record begin at `offset`, where that lies within one.
+    fn cut_at(&mut self, offset: u64) {
+        let place = self.place_of(offset);
+        let Some(record) = self.records.get_mut(place).filter(|record| record.start < offset) else { return };
+        let rest = Record { start: offset, ..*record };
+        record.end = offset;
+        self.records.insert(place + 1, rest);
+    }
+
+    /// Octets have arrived of which nothing was known.
+    #[inline]
+    fn hear(&mut self, record: &Record, now: Time) {
+        self.delivered += record.bytes();
+        self.delivered_at = now;
+        let heard = &mut self.heard;
+        heard.delivered += record.bytes();
+        if is_later(record, heard.newest.as_ref()) {
+            heard.newest = Some(*record);
+        }
+        if !record.repeated {
+            if is_later(record, heard.newest_original.as_ref()) {
+                heard.newest_original = Some(*record);
+            }
+            heard.first_original_end = Some(heard.first_original_end.unwrap_or(u64::MAX).min(record.end));
+            heard.reordered |= record.end < self.forward_ack;
+        }
+        self.forward_ack = self.forward_ack.max(record.end);
+    }
+
+    /// The peer tells of the octets from `start` to `end`, which lie above SND.UNA; true when any of them is new.
+    pub(super) fn on_block(&mut self, start: u64, end: u64, now: Time) -> bool {
+        let Some(top) = self.records.back().map(|last| last.end) else { return false };
+        let block = Range { start, end: end.min(top) };
+        if block.start >= block.end {
+            return false;
+        }
+        let mut known: SmallVec<[Range; 4]> = SmallVec::new();
+        if let Insertion::Known(_) = self.sacked.insert(block, |range| known.push(range)) {
+            return false;
+        }
+        known.sort_by_key(|range| range.start);
+        let mut from = block.start;
+        let mut any = false;
+        for range in known.iter().copied().chain([Range { start: block.end, end: block.end }]) {
+            if from < range.start {
+                any |= self.mark_arrived(Range { start: from, end: range.start.min(block.end) }, now);
+            }
+            from = from.max(range.end);
+        }
+        any
+    }
+
+    fn mark_arrived(&mut self, octets: Range, now: Time) -> bool {
+        self.cut_at(octets.start);
+        self.cut_at(octets.end);
+        let mut place = self.place_of(octets.start);
+        let mut any = false;
+        while let Some(&record) = self.records.get(place).filter(|record| record.start < octets.end) {
+            if record.mark != Mark::Sacked {
+                if record.mark == Mark::Lost {
+                    self.lost_marked_bytes -= record.bytes();
+                }
+                self.records[place].mark = Mark::Sacked;
+                self.sacked_bytes += record.bytes();
+                self.hear(&record, now);
+                any = true;
+            }
+            place += 1;
+        }
+        any
+    }
+
+    /// Everything below `snd_una` is acknowledged.
+    #[inline]
+    pub(super) fn on_ack(&mut self, snd_una: u64, now: Time) {
+        while let Some(&first) = self.records.front().filter(|first| first.start < snd_una) {
+            if first.end > snd_una {
+                self.cut_at(snd_una);
+                continue;
+            }
+            match first.mark {
+                Mark::Sacked => self.sacked_bytes -= first.bytes(),
+                Mark::Lost => self.lost_marked_bytes -= first.bytes(),
+                Mark::InFlight => {}
+            }
+            if first.mark != Mark::Sacked {
+                self.hear(&first, now);
+            }
+            self.records.pop_front();
+        }
+        if !self.sacked.is_empty() {
+            self.sacked.advance(snd_una);
+        }
+        while self.order.front().is_some_and(|(_, octets)| octets.end <= snd_una) {
+            self.order.pop_front();
+        }
+    }
+
+    /// Marks as lost each transmission in flight that is older than `newest` (in time, then in the stream) and for which
+    /// `is_due` does not name a time to wait to. The latest such time, if there is any.
+    pub(super) fn mark_lost(
+        &mut self,
+        newest: (Time, u64),
+        is_due: impl Fn(Time) -> Option<Time>,
+    ) -> Option<Time> {
+        let mut kept: SmallVec<[(Time, Range); 8]> = SmallVec::new();
+        let mut wait_to = None;
+        while let Some(&(at, octets)) = self.order.front().filter(|(at, octets)| (*at, octets.end) < newest) {
+            self.order.pop_front();
+            if !self.is_in_flight(at, octets) {
+                continue;
+            }
+            match is_due(at) {
+                None => self.mark_lost_of(at, octets),
+                Some(due) => {
+                    wait_to = wait_to.max(Some(due));
+                    kept.push((at, octets));
+                }
+            }
+        }
+        for entry in kept.into_iter().rev() {
+            self.order.push_front(entry);
+        }
+        wait_to
+    }
+
+    /// Whether some of the octets are still in flight by the transmission of that time.
+    fn is_in_flight(&self, at: Time, octets: Range) -> bool {
+        let records = self.records.range(self.place_of(octets.start)..);
+        records
+            .take_while(|record| record.start < octets.end)
+            .any(|record| record.at == at && record.mark == Mark::InFlight)
+    }
+
+    fn mark_lost_of(&mut self, at: Time, octets: Range) {
+        let mut place = self.place_of(octets.start);
+        while let Some(record) = self.records.get_mut(place).filter(|record| record.start < octets.end) {
+            if record.at == at && record.mark == Mark::InFlight {
+                record.mark = Mark::Lost;
+                let bytes = record.bytes();
+                self.lost_from = self.lost_from.min(record.start);
+                self.lost_marked_bytes += bytes;
+                self.heard.lost += bytes;
+            }
+            place += 1;
+        }
+    }
+
+    /// Marks as lost the first record if it is in flight, and every other in flight that `is_old`.
+    pub(super) fn mark_lost_at_timeout(&mut self, is_old: impl Fn(Time) -> bool) {
+        for (i, record) in self.records.iter_mut().enumerate() {
+            if record.mark == Mark::InFlight && (i == 0 || is_old(record.at)) {
+                record.mark = Mark::Lost;
+                let bytes = record.bytes();
+                self.lost_from = self.lost_from.min(record.start);
+                self.lost_marked_bytes += bytes;
+                self.heard.lost += bytes;
+            }
+        }
+    }
+
+    /// What was taken as lost is in flight after all.
+    pub(super) fn unmark_lost(&mut self) {
+        for record in &mut self.records {
+            if record.mark == Mark::Lost {
+                record.mark = Mark::InFlight;
+                self.order.push_back((record.at, Range { start: record.start, end: record.end }));
+            }
+        }
+        self.lost_marked_bytes = 0;
+        let order = self.order.make_contiguous();
+        order.sort_by_key(|&(at, octets)| (at, octets.end));
+    }
+
+    /// The first octets that are marked as lost.
+    pub(super) fn first_lost(&self) -> Option<Range> {
+        if self.lost_marked_bytes == 0 {
+            return None;
+        }
+        let records = self.records.range(self.place_of(self.lost_from)..);
+        let lost = records.into_iter().find(|record| record.mark == Mark::Lost)?;
+        Some(Range { start: lost.start, end: lost.end })
+    }
+
+    /// The octets from there on that were marked as lost have been sent again.
+    pub(super) fn repaired_to(&mut self, end: u64) {
+        self.lost_from = if self.lost_marked_bytes == 0 { u64::MAX } else { end };
+    }
+
+    /// The sample of the acknowledgement under way, once it has told of everything.
+    pub(super) fn rate_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
+        let newest = self.heard.newest?;
+        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let send_time = newest.at.since(newest.first_sent_at);
+        let ack_time = self.delivered_at.since(newest.delivered_at);
+        self.first_sent_at = newest.at;
+        let interval = send_time.max(ack_time);
+        // Shorter than the path allows: what it tells of came in a burst.
+        let interval = if interval < min_rtt { Span::ZERO } else { interval };
+        Some(RateSample {
+            delivered_bytes: self.delivered - newest.delivered,
+            interval,
+            app_limited: newest.app_limited,
+        })
+    }
+}
+
+/// Whether a record was sent later than another, or at the same time and lies beyond it (RFC 8985 5.1).
+fn is_later(record: &Record, other: Option<&Record>) -> bool {
+    other.is_none_or(|other| (record.at, record.end) > (other.at, other.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn losses_are_marked_in_the_order_of_time_and_repaired_in_that_of_the_stream() {
+        let mut sent = Sent::default();
+        for i in 0..4 {
+            sent.on_sent(1 + 1000 * i, 1001 + 1000 * i, ms(i), false);
+        }
+        sent.on_sent(1, 1001, ms(10), true);
+        // Sent before 3 ms, and due; what was sent at 2 ms has to wait.
+        let wait = sent.mark_lost((ms(3), 4001), |at| (at >= ms(2)).then_some(ms(99)));
+        assert_eq!((wait, sent.first_lost()), (Some(ms(99)), Some(Range { start: 1001, end: 2001 })));
+        assert_eq!(sent.in_flight_bytes(), 3000);
+        // At equal times the octets decide.
+        sent.on_sent(1001, 2001, ms(10), true);
+        sent.repaired_to(2001);
+        assert_eq!(sent.mark_lost((ms(10), 2001), |_| None), None);
+        assert_eq!(sent.first_lost(), Some(Range { start: 1, end: 1001 }));
+        sent.unmark_lost();
+        assert_eq!((sent.first_lost(), sent.in_flight_bytes()), (None, 4000));
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Octet {
+        mark: Mark,
+        at: Time,
+    }
+
+    proptest! {
+        /// Against a record of each octet.
+        #[test]
+        fn agrees_with_a_record_of_each_octet(
+            steps in prop::collection::vec((0u8..6, 1u64..60, 1u64..12), 0..60),
+        ) {
+            let mut sent = Sent::default();
+            let mut octets = std::collections::BTreeMap::<u64, Octet>::new();
+            let (mut una, mut end, mut now) = (1, 1, 0);
+            let mut delivered = 0;
+            for (what, place, length) in steps {
+                now += 1;
+                match what {
+                    0 | 1 => {
+                        sent.on_sent(end, end + length, ms(now), false);
+                        octets.extend((end..end + length).map(|o| (o, Octet { mark: Mark::InFlight, at: ms(now) })));
+                        end += length;
+                    }
+                    2 if una + place < end => {
+                        let from = una + place;
+                        let new = octets.range(from..from + length).any(|(_, octet)| octet.mark != Mark::Sacked);
+                        prop_assert_eq!(sent.on_block(from, from + length, ms(now)), new);
+                        for (_, octet) in octets.range_mut(from..from + length) {
+                            delivered += u64::from(octet.mark != Mark::Sacked);
+                            octet.mark = Mark::Sacked;
+                        }
+                    }
+                    3 => {
+                        una = (una + length).min(end);
+                        // A receiver acknowledges all that it holds next.
+                        while octets.get(&una).is_some_and(|octet| octet.mark == Mark::Sacked) {
+                            una += 1;
+                        }
+                        sent.on_ack(una, ms(now));
+                        while let Some(first) = octets.first_entry().filter(|first| *first.key() < una) {
+                            delivered += u64::from(first.remove().mark != Mark::Sacked);
+                        }
+                    }
+                    4 => {
+                        let before = ms(now.saturating_sub(length));
+                        sent.mark_lost((before, 0), |_| None);
+                        for octet in octets.values_mut() {
+                            if octet.mark == Mark::InFlight && octet.at < before {
+                                octet.mark = Mark::Lost;
+                            }
+                        }
+                    }
+                    _ => {
+                        if let Some(lost) = sent.first_lost() {
+                            let until = lost.end.min(lost.start + length);
+                            sent.on_sent(lost.start, until, ms(now), true);
+                            sent.repaired_to(until);
+                            for (_, octet) in octets.range_mut(lost.start..until) {
+                                *octet = Octet { mark: Mark::InFlight, at: ms(now) };
+                            }
+                        }
+                    }
+                }
+                let count = |mark| octets.values().filter(|octet| octet.mark == mark).count() as u64;
+                prop_assert_eq!(sent.in_flight_bytes(), count(Mark::InFlight));
+                prop_assert_eq!(sent.sacked_bytes(), count(Mark::Sacked));
+                let lost = octets.iter().find(|(_, octet)| octet.mark == Mark::Lost).map(|(&offset, _)| offset);
+                prop_assert_eq!(sent.first_lost().map(|range| range.start), lost);
+                prop_assert_eq!(sent.has_lost(), lost.is_some());
+                prop_assert_eq!(sent.heard.delivered, delivered);
+            }
+        }
+    }
+}
