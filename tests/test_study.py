@@ -106,6 +106,16 @@ def test_an_answer_is_markdown(small: Path, tmp_path: Path) -> None:
     assert outcome.summary().splitlines()[2:4] == [first, second]
 
 
+def test_an_answer_may_have_the_share_of_counted_trials(small: Path, tmp_path: Path) -> None:
+    asked = (
+        '{{ mean("lossy", "successes", trials="messages", scale=100, kind="indication", loss=0.0) }} % {{ "Yes" if'
+    )
+    change(small, "study.toml", '{{ "Yes" if', asked)
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    # All of 200 messages: Wilson's interval ends at 200 / (200 + 1.96^2) = 98.1 %.
+    assert outcome.answer.startswith("100.00 (98.12 … 100.00) %")
+
+
 def test_the_files_of_a_study_import_each_other_and_exhibits_may_be_a_package(small: Path, tmp_path: Path) -> None:
     (small / "exhibits").mkdir()
     (small / "exhibits.py").rename(small / "exhibits" / "pictures.py")
