@@ -20,10 +20,10 @@ _OWN_LINE = re.compile(r"\s*(\||[-*+]\s|\d+[.)]\s)")
 def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
     """The answer in words, as Markdown: each paragraph on one line, lists and tables line by line.
 
-    The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval; with
-    `trials` it is the share of counted trials, with Wilson's interval. `ours(id)` and `verdict(id)` are of a statement,
-    `decided(id)` is its number that decided. `count(verdict)` and `statements` say how many of the publication's there
-    are. Each function of study.py is there by its name, with `data` for its argument.
+    The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval.
+    With `trials` it is the share of counted trials, with Wilson's interval. `ours(id)` and `verdict(id)` are of a
+    statement, `decided(id)` is its number that decided. `count(verdict)` and `statements` say how many of the
+    publication's there are. Each function of study.py is there by its name, with `data` for its argument.
 
     Raises:
         UsageError: the template is malformed, or asks for what is not there.
