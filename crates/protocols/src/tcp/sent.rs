@@ -363,13 +363,9 @@ impl Sent {
 
     fn mark_lost_of(&mut self, at: Time, octets: Range) {
         let mut place = self.place_of(octets.start);
-        while let Some(record) = self.records.get_mut(place).filter(|record| record.start < octets.end) {
+        while let Some(record) = self.records.get(place).filter(|record| record.start < octets.end) {
             if record.at == at && record.mark == Mark::InFlight {
-                record.mark = Mark::Lost;
-                let bytes = record.bytes();
-                self.lost_from = self.lost_from.min(record.start);
-                self.lost_marked_bytes += bytes;
-                self.heard.lost += bytes;
+                self.lose(place);
             }
             place += 1;
         }
@@ -377,15 +373,22 @@ impl Sent {
 
     /// Marks as lost the first record if it is in flight, and every other in flight that `is_old`.
     pub(super) fn mark_lost_at_timeout(&mut self, is_old: impl Fn(Time) -> bool) {
-        for (i, record) in self.records.iter_mut().enumerate() {
-            if record.mark == Mark::InFlight && (i == 0 || is_old(record.at)) {
-                record.mark = Mark::Lost;
-                let bytes = record.bytes();
-                self.lost_from = self.lost_from.min(record.start);
-                self.lost_marked_bytes += bytes;
-                self.heard.lost += bytes;
+        for place in 0..self.records.len() {
+            let record = &self.records[place];
+            if record.mark == Mark::InFlight && (place == 0 || is_old(record.at)) {
+                self.lose(place);
             }
         }
+    }
+
+    /// Marks a record as lost that is in flight.
+    fn lose(&mut self, place: usize) {
+        let record = &mut self.records[place];
+        record.mark = Mark::Lost;
+        let bytes = record.bytes();
+        self.lost_from = self.lost_from.min(record.start);
+        self.lost_marked_bytes += bytes;
+        self.heard.lost += bytes;
     }
 
     /// What was taken as lost is in flight after all.
