@@ -83,7 +83,7 @@ def test_a_ranking_says_who_is_best_and_by_how_much() -> None:
     clear = {"tahoe": [50, 50, 50], "reno": [100, 100, 100], "sack": [104, 105, 106]}
     found = ranked("flows.goodput_bps", clear)
     assert found.told() == (
-        "sack is best: sack is 2.5 % to 7.5 % faster than reno; sack is 105.0 % to 115.0 % faster than tahoe"
+        "sack is best with 105 b/s. It is 2.5 % to 7.5 % faster than reno, and 105.0 % to 115.0 % faster than tahoe"
     )
     assert found.best == "sack"
     # Each pair once, the better first.
@@ -92,16 +92,17 @@ def test_a_ranking_says_who_is_best_and_by_how_much() -> None:
     ]  # fmt: skip
     tied = ranked("flows.goodput_bps", {"tahoe": [50, 50, 50], "reno": [104, 100, 99], "sack": [100, 100, 100]})
     assert tied.told() == (
-        "reno has the highest mean, but no difference is shown between it and sack; "
-        "reno is 89 % to 115 % faster than tahoe"
+        "reno has the highest mean, 101 b/s, but no difference from sack is shown. It is 89 % to 115 % faster than tahoe"
     )
     assert tied.best is None
     two = {"reno": [104, 100, 99], "sack": [100, 100, 100]}
     assert ranked("flows.goodput_bps", two).told() == "no difference shown between reno and sack: -6 % to 8 %"
     equal = ranked("flows.goodput_bps", two | {"tahoe": [99, 103, 98]})
-    assert equal.told().startswith("no difference is shown between any two of them; no difference shown between reno")
+    assert equal.told().startswith("no difference between any two is shown; no difference shown between reno")
     # Of delays the smallest is best.
-    assert ranked("flows.mean_delay_s", {"a": [2, 2, 2], "b": [1, 1, 1.01]}).best == "b"
+    delays = ranked("flows.mean_delay_s", {"a": [2, 2, 2], "b": [1, 1, 1.01]})
+    assert delays.best == "b"
+    assert delays.told() == "b is best with 1 s. That is 49.1 % to 50.6 % lower than with a"
 
 
 def test_the_figure_of_pairs_has_their_intervals() -> None:
@@ -149,7 +150,7 @@ DRAWN = """
         ("reno,newreno", "Goodput: no difference shown between newreno and reno: ", {"newreno against reno": False}),
         (
             "tahoe,reno,vegas",
-            "Goodput: vegas is best: vegas is ",
+            "Goodput: vegas is best with ",
             {"vegas against reno": True, "vegas against tahoe": True, "reno against tahoe": False},
         ),
     ],

@@ -7,6 +7,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -103,6 +104,16 @@ def test_an_answer_is_markdown(small: Path, tmp_path: Path) -> None:
     assert "<li><strong>Loss</strong> loses, as one expects.</li>" in outcome.report.read_text().replace("\n", "")
     assert "&lt;b&gt;Nothing" in outcome.report.read_text()
     assert outcome.summary().splitlines()[2:4] == [first, second]
+
+
+def test_an_answer_may_have_the_share_of_counted_trials(small: Path, tmp_path: Path) -> None:
+    asked = (
+        '{{ mean("lossy", "successes", trials="messages", scale=100, kind="indication", loss=0.0) }} % {{ "Yes" if'
+    )
+    change(small, "study.toml", '{{ "Yes" if', asked)
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    # All of 200 messages: Wilson's interval ends at 200 / (200 + 1.96^2) = 98.1 %.
+    assert outcome.answer.startswith("100.00 (98.12 … 100.00) %")
 
 
 def test_the_files_of_a_study_import_each_other_and_exhibits_may_be_a_package(small: Path, tmp_path: Path) -> None:
@@ -461,9 +472,11 @@ def test_no_interval_of_a_figure_reaches_below_what_values_can_be() -> None:
         def rows(self, experiment: str, **where: object) -> list[dict[str, float]]:
             return [{"x": x, "series": 1, "timeouts": n, "saved": n - 2} for x, n in ((1, 0), (1, 2), (2, 3), (2, 3))]
 
+    named = cast(study.Study, SimpleNamespace(words={"1": "one"}))
+
     def drawn(column: str) -> list[tuple[float, float, float]]:
         figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve(column, "c")], "y", ["series"])
-        rows = figure_rows(cast(study.Study, None), figure, cast(Data, Rows()))
+        rows = figure_rows(named, figure, cast(Data, Rows()))
         return [(row["low"], row["mean"], row["high"]) for row in rows]
 
     # Shares end at their whole too: 0.5 and 1 have a mean of 0.75 and 3.18 to either side.
@@ -472,7 +485,9 @@ def test_no_interval_of_a_figure_reaches_below_what_values_can_be() -> None:
             return [{"x": 1, "series": 1, "chat_decodable_share": share} for share in (0.5, 1.0)]
 
     figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve("chat_decodable_share", "c", 100)], "y", ["series"])
-    (row,) = figure_rows(cast(study.Study, None), figure, cast(Data, Shares()))
+    (row,) = figure_rows(named, figure, cast(Data, Shares()))
+    # The legend has the study's word for the label.
+    assert row["series"] == "one"
     assert (row["low"], row["mean"], row["high"]) == (0.0, 75.0, 100.0)
     drawing = specification(figure, [row])
     assert drawing["layer"][-1]["encoding"]["y"]["scale"]["domain"] == [0, 100]

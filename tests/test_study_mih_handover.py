@@ -420,3 +420,20 @@ def test_two_that_are_not_decidable_are_not_the_same(rules: ModuleType, monkeypa
     assert both.verdict == "not decidable"
     assert both.measured.startswith("2 of 4 verdicts as in case 1; b network, local: not decidable")
     assert trends(a="agrees", b="differs").verdict == "agrees"
+
+
+def test_one_way_agents_send_acknowledgements_alone_and_only_over_tcp(loaded: study.Study) -> None:
+    def segments(one_way: bool) -> int:
+        labels = {"start": "mobile", "transport": "TCP 1 s", "loss": 0}
+        settings = {
+            key: value for name, at in labels.items() for key, value in getattr(loaded.code, name)(at, {}).items()
+        }
+        settings |= loaded.code.one_way(labels) if one_way else {}
+        result = roamsim.run(FOLDER / "scenarios/walk.toml", set=settings, trace=["packets"])
+        sent = result.packets
+        assert sent is not None
+        return len(sent.filter((sent["event"] == "sent") & (sent["protocol"] == "tcp")))
+
+    # A response carries the ACK of its request; of two one-way connections each has ACKs of its own.
+    assert segments(one_way=True) > segments(one_way=False)
+    assert loaded.code.one_way({"transport": "UDP 0.1 s"}) == {}

@@ -150,6 +150,40 @@ def test_a_quick_look_names_what_the_full_run_found(small: Path, tmp_path: Path)
     assert second["rests_on"] == "messages of 100 B"
 
 
+def test_a_quick_look_says_what_is_left_to_the_full_run(small: Path, tmp_path: Path) -> None:
+    with (small / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "3"
+published = "Half of the indications arrive."
+rule = "Within 0.001: too few are sent."
+measured = { experiment = "lossy", column = "success_rate", where = { kind = "indication", loss = 0.5 }, within = [0.499, 0.501] }
+"""
+        )
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    assert (
+        "The quick look decides 2 of 3 statements. Open here, with the verdict of the full run: 3 not run yet."
+        in page(outcome)
+    )
+    (small / "reference-full.json").write_text('{"statements": {"3": {"verdict": "agrees"}}}')
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    assert "Open here, with the verdict of the full run: 3 agrees." in page(outcome)
+    assert "full run: agrees" in page(outcome)
+    told = outcome.summary().splitlines()
+    assert told[told.index("Open in this quick look, with the verdict of the full run:") + 1].split()[:2] == [
+        "3",
+        "agrees",
+    ]
+    # Of the full run nothing is left.
+    assert study.run(small, out=tmp_path / "full").left_to_the_full_run() == {}
+
+
+def page(outcome: study.Outcome) -> str:
+    """Its report."""
+    return outcome.report.read_text()
+
+
 def test_statements_of_ours_are_counted_apart(small: Path, tmp_path: Path) -> None:
     change(small, "statements.toml", 'if_differs = "what is lost is lost"', "own = true")
     outcome = study.run(small, level="quick", out=tmp_path / "out")

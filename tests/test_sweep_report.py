@@ -104,16 +104,23 @@ def test_the_answer_says_where_a_metric_goes_and_who_is_best() -> None:
     falls = [(x, group, (3 - 10 * x) * factor, 0.01) for x in (0.0, 0.1, 0.2) for group, factor in
              (("reno", 1e6), ("sack", 1.2e6))]  # fmt: skip
     assert answer(of_means(falls)) == (
-        "Goodput of download falls from 3 … 3.6 Mb/s to 1 … 1.2 Mb/s as loss goes from 0 to 0.2. "
-        "Its mean is highest with sack at each of 3 values."
+        "Goodput of download falls from 3 to 1 Mb/s with reno and from 3.6 to 1.2 Mb/s with sack as loss goes from 0 to 0.2. "
+        "sack has the highest mean at all 3 values."
     )
-    assert "no difference beyond the intervals" in answer(of_means([(0, "", 1, 5), (1, "", 2, 5), (2, "", 3, 5)]))
+    # Of more groups the ranges; the words of several things have no s.
+    many = [(x, name, 10 * (1 + x) * size, 0.01) for x in (0, 1, 2) for size, name in enumerate("abcd", 1)]
+    assert (
+        answer(of_means(many, "flows.timeouts"))
+        == "Timeouts of download rise from 10–40 to 30–120 as loss goes from 0 to 2."
+    )
+    assert "1 to 3 b/s. No difference beyond the intervals is shown." in answer(
+        of_means([(0, "", 1, 5), (1, "", 2, 5), (2, "", 3, 5)])
+    )
     peaked = [(0, "", 1e6, 1.0), (1, "", 5e6, 1.0), (2, "", 2e6, 1.0)]
-    assert answer(of_means(peaked)).endswith("It is largest, 5 Mb/s, at 1.")
+    assert answer(of_means(peaked)).endswith("The largest, 5 Mb/s, is at 1.")
     names = [("reno", "", 1e6, 1e5), ("sack", "", 2e6, 1e5)]
     assert answer(of_means(names)) == (
-        "Goodput of download is highest with sack, 2 Mb/s (1.9 Mb/s to 2.1 Mb/s), "
-        "and lowest with reno, 1 Mb/s (900 kb/s to 1.1 Mb/s)."
+        "Goodput of download: 2 Mb/s (1.9 to 2.1) with sack, the highest; 1 Mb/s (0.9 to 1.1) with reno, the lowest."
     )
 
 

@@ -291,18 +291,18 @@ MessageKind = Literal[
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class General(Table):
-    """The `[scenario]` table.
+    """A `[scenario]`: the name of the run, its duration, and settings of the whole.
 
     Attributes:
-        name: What the scenario is called in results and reports.
+        name: The scenario's name in results and reports.
         duration: Simulated time after which the run ends.
-        warm_up: What happens before this time is cut from the tables `flows`, `signalling`, `links`, `drops`,
-            `queues`, `ecn`, `marks`, `percentiles` and those of DECT accesses; rates and means are over the rest.
-            Default chosen: nothing is cut, so that a run counts all that happened. Without it: "0s".
+        warm_up: Time that is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`,
+            `marks`, `percentiles` and those of DECT accesses. Rates and means are over the rest. Default chosen:
+            nothing is cut, so that a run counts all that happened. Without it: "0s".
         percentiles: Percentiles of the delays of messages, from above 0 to 100, each a row of the table
             `percentiles` for every flow of messages and signalling entry: `[50, 99.9]`. Default chosen: none
             beside the 50th, 95th and 99th of `flows` and `signalling`. Without it: [].
-        description: What the scenario shows, in a sentence or two.
+        description: A sentence or two about the scenario.
         ip: The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the
             802.21 studies run over IPv6. Without it: "ipv6".
         area: Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
@@ -353,8 +353,8 @@ class Node(Table):
             unless their motion comes from a file.
         motion: How it moves. Left out: not at all.
         packet_processing_time: Time that the node takes over each packet that it makes or forwards, before the
-            packet joins the queue of a link; drawn anew for each. Packets leave in the order in which they came.
-            Default: none. Without it: "0s".
+            packet joins the queue of a link. It is drawn for each packet. Packets leave in the order in which they
+            came. Default: none. Without it: "0s".
         hysteresis: A station changes its cell when another base station is nearer by more than this; a
             `multihomed` one its primary address, by the rule `nearer`. Default chosen: nothing, because a station
             here knows distances without noise, and does not change back and forth. Without it: "0mm".
@@ -362,11 +362,11 @@ class Node(Table):
             over that link, and what is sent from the address leaves by it. Such a node forwards nothing. Default
             chosen: false. Addresses then name the node, and routes take the shortest way to it; those of a station
             follow it from cell to cell. Without it: false.
-        handover: How the addresses of a station follow it from cell to cell. Left out, the rest of the scenario
-            says it: a mobile node of a `[[mobile_ip]]` has `mobile_ip`, a `multihomed` one with an SCTP
-            association with `dynamic_addresses` `mobile_sctp`, a `multihomed` one of a `[[handover]]` `mih`, any
-            other `multihomed` one `multihomed`, and all others `bridged`. What does not go together, or what its
-            cells cannot serve, is refused.
+        handover: How the addresses of a station follow it from cell to cell. A scheme that contradicts the
+            scenario, or that its cells cannot serve, is refused. Left out, the rest of the scenario decides. A
+            mobile node of a `[[mobile_ip]]` has `mobile_ip`. A `multihomed` node has `mobile_sctp` with an SCTP
+            association with `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`. All others have
+            `bridged`.
         wifi: How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
         change_primary_at: When a `multihomed` station prefers the address of another cell, for its SCTP
             associations with `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one
@@ -451,8 +451,8 @@ class SetdestMotion(Table):
         file: The file, relative to the folder of the scenario. Its numbers are in metres, seconds, and metres a
             second.
         node: The number of the node in the file, from 0.
-        content: What the file says of this node, in place of `file`. A file is replaced by it when the scenario is
-            read, so that results are filed under what was in the file.
+        content: The file's lines about this node, in place of `file`. Reading the scenario replaces a file by
+            them, so results depend on the file's content, not on its name.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "setdest"}
@@ -469,8 +469,8 @@ class BonnmotionMotion(Table):
     Attributes:
         file: The file, relative to the folder of the scenario. Its numbers are in metres and seconds.
         node: The number of the node in the file, from 0.
-        content: What the file says of this node, in place of `file`. A file is replaced by it when the scenario is
-            read, so that results are filed under what was in the file.
+        content: The file's lines about this node, in place of `file`. Reading the scenario replaces a file by
+            them, so results depend on the file's content, not on its name.
         dimensions: 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left
             out: as the file's lines tell; one that fits both is refused.
     """
@@ -544,7 +544,7 @@ class UniformTimeDistribution(Table):
 @dataclass(kw_only=True, slots=True, repr=False)
 class ParetoTimeDistribution(Table):
     """Pareto: never shorter than mean * (shape - 1) / shape, and longer than x times that with the probability
-    x^-shape. Up to a shape of 2 its variance is infinite: many on-off sources with such periods make traffic with
+    x^-shape. Up to a shape of 2 its variance is infinite. Many on-off sources with such periods make traffic with
     long memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al., IEEE/ACM Transactions on Networking
     5(1), 1997).
 
@@ -589,8 +589,8 @@ class WifiStation(Table):
             has it (mac80211). Without it: 0.25.
         signal_threshold: The mean of the signal below which it gives its access point up, and takes no other one.
             Left out: none, an access point is lost by missed beacons alone.
-        going_down_factor: By what factor above the reception threshold, or `signal_threshold`, a signal is low:
-            then comes Link_Going_Down, and the station looks for another access point on its other channels.
+        going_down_factor: A signal is low below this factor times the reception threshold, or `signal_threshold`.
+            Link_Going_Down then comes, and the station looks for another access point on its other channels.
             Default chosen: 4, 6 dB, which a walk away from the edge of a cell takes in seconds. Without it: 4.0.
         hysteresis_db: It changes to an access point whose signal is stronger than that of its own by more than
             this. Default chosen: 5 dB, so that it does not change back and forth. Without it: 5.0.
@@ -621,17 +621,18 @@ class Link(Table):
         rate: Bit rate of each direction: one for both, or a list of tables, one a direction.
         delay: Propagation delay, one way: one for both directions, or a list of tables, one a direction.
         queue: The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one
-            bandwidth-delay product of 1500-byte packets at 30 Mb/s and 40 ms); in a direction with a mahimahi
-            trace without a limit, as in its link emulator.
+            bandwidth-delay product of 1500-byte packets at 30 Mb/s and 40 ms). A direction with a mahimahi trace
+            has no limit, as in mahimahi's link emulator.
         mtu: The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section
             2). Without it: "1500B".
-        cost: What the link costs on a route, in both directions, from 1 to 65535; routes are those of the least
+        cost: The cost of the link on a route, in both directions, from 1 to 65535. Routes are those of the least
             sum (the interface output cost of RFC 2328 appendix C.3). Default: 1, every link alike. Cells and
             accesses of DECT cost 1. Without it: 1.
         loss: Loss: one table, or a list of tables, one a direction. Left out: none.
         duplicate: Packets that arrive twice, the copy at the same instant: a probability for both directions, or a
             list of tables, one a direction. Left out: none.
-        outages: When the link is cut: what arrives at it or is on it during an outage is lost. Left out: never.
+        outages: When the link is cut. Packets that arrive at it or are on it during an outage are lost. Left out:
+            never.
         count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
             number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
             once.
@@ -662,8 +663,8 @@ class LinkRateTable(Table):
         steps: From when on each rate holds, in order of time. A rate of zero sends nothing.
         file: A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces between;
             relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that
-            results are filed under what was in the file.
+        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
+            depend on the file's content, not on its name.
         period: After this time the steps begin again. Left out: the last holds to the end.
         mahimahi: A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets,
             packets with 4 octets of header each; behind the last line it begins again. Relative to the folder of
@@ -702,7 +703,7 @@ class LinkEvent(Table):
 
     Attributes:
         link: The link or cell.
-        event: What happens.
+        event: The event.
         node: The node for which it happens. Left out: any.
     """
 
@@ -722,10 +723,10 @@ class LinkDelayTable(Table):
         steps: From when on each delay holds, in order of time: of packets whose last bit is sent then.
         file: A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces
             between; relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that
-            results are filed under what was in the file.
+        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
+            depend on the file's content, not on its name.
         period: After this time the steps begin again. Left out: the last holds to the end.
-        jitter: What each packet takes longer, drawn anew for each. Default: nothing. Without it: "0s".
+        jitter: An additional delay, drawn for each packet. Default: nothing. Without it: "0s".
         reordering: Whether packets may overtake others, where a later one takes less time. Default chosen: no, as
             on a path whose queues are first come, first served; a packet then arrives with the one before it at
             the earliest. Without it: false.
@@ -804,7 +805,7 @@ class FqCodelQueue(Table):
             10240.
         flows: How many queues; flows that a hash does not tell apart share one. Default: RFC 8290 section 5.2.5.
             Without it: 1024.
-        quantum: What a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
+        quantum: The bytes that a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
         target: The waiting that is acceptable for ever. Default: RFC 8290 section 5.2.2. Without it: "5ms".
         interval: How long waiting may be longer than that. Default: RFC 8290 section 5.2.1. Without it: "100ms".
         ecn: Whether packets of transports with ECN are marked instead of dropped (RFC 3168). Default chosen: no.
@@ -851,7 +852,7 @@ class PriorityQueue(Table):
 
     Attributes:
         packets: The most packets of each class that wait. Default chosen: as for drop-tail. Without it: 100.
-        classes: The classes, each a list of DSCPs, the first before the others. What is in none is in a last one.
+        classes: The classes, each a list of DSCPs, the first before the others. Other packets form a last class.
     """
 
     fixed: ClassVar[dict[str, object]] = {"discipline": "priority"}
@@ -867,9 +868,9 @@ class DrrQueue(Table):
 
     Attributes:
         packets: The most packets of each class that wait. Default chosen: as for drop-tail. Without it: 100.
-        classes: The classes and their shares. What is in none is in a last one.
-        quantum: What the last class may send in a turn. Left out: the link's MTU (chosen: the smallest for which
-            each turn has a packet).
+        classes: The classes and their shares. Other packets form a last class.
+        quantum: The bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest
+            for which each turn has a packet).
     """
 
     fixed: ClassVar[dict[str, object]] = {"discipline": "drr"}
@@ -892,9 +893,9 @@ class RedQueue(Table):
             three times the other, Floyd, "RED: Discussions of Setting Parameters", 1997. Without it: 15.0.
         max_probability: The probability just below `max_threshold`; with `adaptive` what it begins with. Default:
             Floyd 1997. Without it: 0.1.
-        adaptive: Whether `max_probability` adapts every half a second, between 0.01 and 0.5, so that the mean
-            length comes into the middle fifth between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED",
-            2001). Default chosen: no, as in Floyd and Jacobson 1993. Without it: false.
+        adaptive: Whether `max_probability` adapts every half a second, between 0.01 and 0.5. The mean length then
+            comes into the middle fifth between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001).
+            Default chosen: no, as in Floyd and Jacobson 1993. Without it: false.
         weight: The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6. Without it:
             0.002.
         gentle: Whether the probability grows on to one at twice `max_threshold`, and is not one at once. Default:
@@ -927,7 +928,7 @@ class DrrClass(Table):
 
     Attributes:
         dscp: Its DSCPs.
-        quantum: What it may send in a turn. Left out: the link's MTU.
+        quantum: The bytes that it may send in a turn. Left out: the link's MTU.
     """
 
     dscp: Sequence[Dscp]
@@ -998,8 +999,8 @@ class SeriesLoss(Table):
         steps: From when on each probability holds, in order of time: of packets whose last bit is sent then.
         file: A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
             relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that
-            results are filed under what was in the file.
+        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
+            depend on the file's content, not on its name.
         period: After this time the steps begin again. Left out: the last holds to the end.
     """
 
@@ -1089,8 +1090,8 @@ class Wifi(Table):
         rate: Rate of data frames: 1, 2, 5.5 or 11 Mb/s of 802.11b (IEEE 802.11-2007 clause 18), 6, 9, 12, 18, 24,
             36, 48 or 54 Mb/s of 802.11g (clause 19). Left out: the highest.
         basic_rate: Rate of acknowledgement, RTS and CTS frames, one of the data rates and not above `rate`. Left
-            out: the highest mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6): of 1 and 2
-            Mb/s in 802.11b, which every DSSS station has (clause 15), of 6, 12 and 24 Mb/s in 802.11g (clause
+            out: the highest mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6). 802.11b has 1
+            and 2 Mb/s, which every DSSS station knows (clause 15); 802.11g has 6, 12 and 24 Mb/s (clause
             17.3.2.1).
         station_rates: Stations with another rate of data frames, to them and from them. Default: none.
         rate_control: How the rate of data frames adapts. Left out: it is fixed.
@@ -1111,11 +1112,11 @@ class Wifi(Table):
             Default: dot11RTSThreshold (IEEE 802.11-2007 annex D), 2347 bytes, so that none is. Without it:
             "2347B".
         fragmentation_threshold: Data frames to one receiver that are longer than this, with their MAC header and
-            FCS, are sent in fragments of that length, each with an acknowledgement: an even number of bytes from
-            256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D), 2346 bytes, so that none is.
-            Without it: "2346B".
-        protection: What goes before the frames of 802.11g where stations of 802.11b share the medium (IEEE
-            802.11-2007 section 9.13). Left out: nothing, there are none.
+            FCS, are sent in fragments of that length. Each fragment has an acknowledgement. An even number of
+            bytes from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D), 2346 bytes, so that
+            none is. Without it: "2346B".
+        protection: The protection of 802.11g frames where stations of 802.11b share the medium (IEEE 802.11-2007
+            section 9.13). Left out: nothing, there are none.
         edca: Access categories by the class of packets. Left out: none, all packets of a node are equal.
         channel: The channel, from 1 to 13. Cells with a `radio` on one channel share a medium: they contend, and
             disturb each other. Those on others do not notice each other. Default: 1 (IEEE 802.11-2007 section
@@ -1181,8 +1182,8 @@ class BySignalRateControl(Table):
     to.
 
     Attributes:
-        thresholds: From which power on which rate is taken; rates that are left out are not used, but for the
-            lowest. Left out: the powers from which on the radio understands them.
+        thresholds: The least power of each rate. Rates that are left out are not used, but for the lowest. Left
+            out: the powers from which on the radio understands them.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "by_signal"}
@@ -1243,7 +1244,7 @@ class MinstrelRateControl(Table):
     Attributes:
         interval: How often the mean share of answered exchanges of each rate is brought up to date. Default: 100
             ms (mac80211 of Linux). Without it: "100ms".
-        ewma_percent: What that mean keeps of what it was, in percent. Default: 75 (mac80211 of Linux). Without it:
+        ewma_percent: The weight of that mean's old value, in percent. Default: 75 (mac80211 of Linux). Without it:
             75.
         lookaround_percent: How many frames in a hundred look around, at a rate that is drawn. Default: 10
             (mac80211 of Linux). Without it: 10.
@@ -1274,7 +1275,7 @@ class Protection(Table):
     """Protection of the frames of 802.11g: what stations of 802.11b understand reserves the medium.
 
     Attributes:
-        mechanism: What goes before a frame.
+        mechanism: The frames before a protected frame.
         rate: Its rate, one of 802.11b. Default chosen: 2Mb/s, the highest that every DSSS station has (IEEE
             802.11-2007 clause 15). Without it: "2Mb/s".
         preamble: Its preamble. Default: the long one, which every station understands (IEEE 802.11-2007 section
@@ -1320,7 +1321,7 @@ class EdcaCategories(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class EdcaCategory(Table):
-    """An access category (IEEE 802.11-2007 section 7.3.2.29). What is left out is the standard's default.
+    """An access category (IEEE 802.11-2007 section 7.3.2.29). Keys that are left out have the standard's defaults.
 
     Attributes:
         aifsn: Its interframe space, AIFS, is SIFS and so many slots: from 2 on, at access points from 1 on. Left
@@ -1367,10 +1368,10 @@ class Radio(Table):
         path_loss: How power falls with distance.
         shadowing_deviation_db: The standard deviation of log-normal shadowing in dB. Default: 0, none. Without it:
             0.0.
-        shadowing: When it is drawn anew. Default chosen: for each frame, as in ns-2.
+        shadowing: How often it is drawn. Default chosen: for each frame, as in ns-2.
         capture: From when on a frame is received in spite of others. Left out: frames that overlap disturb each
             other, whatever their powers.
-        reception: What decides whether a frame is understood. Default chosen: its power alone, by
+        reception: The criterion by which a frame is understood. Default chosen: its power alone, by
             `reception_threshold`.
         radius: The distance up to which frames at `rate` are understood, as far as shadowing lets them: sets
             `reception_threshold`. With `rate_control` slower frames reach farther, as the sensitivities of their
@@ -1497,12 +1498,12 @@ class ThresholdWifiReception(Table):
 @dataclass(kw_only=True, slots=True, repr=False)
 class SinrWifiReception(Table):
     """The ratio of its power to the sum of noise and of all others' powers, by the error model of its modulation.
-    The thresholds of reception remain what Link_Going_Down and rates by signal go by; what arrives below
-    `carrier_sense_threshold` is neither received nor added to the interference.
+    Link_Going_Down and rates by signal still use the thresholds of reception. Frames below
+    `carrier_sense_threshold` are neither received nor added to the interference.
 
     Attributes:
-        noise_figure_db: What a receiver adds to the thermal noise, in dB. Default: 10 (IEEE 802.11-2007 section
-            17.3.10.1). Without it: 10.0.
+        noise_figure_db: The noise figure of a receiver, above the thermal noise, in dB. Default: 10 (IEEE
+            802.11-2007 section 17.3.10.1). Without it: 10.0.
     """
 
     fixed: ClassVar[dict[str, object]] = {"by": "sinr"}
@@ -1518,8 +1519,7 @@ class BernoulliWifiLoss(Table):
         from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
         start: When loss begins. Without it: "0s".
         during: When it holds from then on. Default chosen: always, as on other links.
-        of: What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read
-            off.
+        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
         probability: Probability of a loss.
     """
 
@@ -1545,8 +1545,7 @@ class GilbertElliottWifiLoss(Table):
         from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
         start: When loss begins. Without it: "0s".
         during: When it holds from then on. Default chosen: always, as on other links.
-        of: What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read
-            off.
+        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
         good_to_bad: Probability of a step from the good to the bad state.
         bad_to_good: Probability of a step from the bad to the good state.
         loss_good: Probability of a loss in the good state. Default: Gilbert's model, none. Without it: 0.0.
@@ -1578,14 +1577,14 @@ class SeriesWifiLoss(Table):
     Attributes:
         from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
         during: When it holds. Default chosen: always, as on other links.
-        of: What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read
-            off.
+        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
         constant: The probability before the first step. Left out: the first step is at "0s".
-        steps: From when on each probability holds, in order of time: of what ends then.
+        steps: The time from which each probability holds, in order of time, for packets or attempts that end from
+            then on.
         file: A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
             relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that
-            results are filed under what was in the file.
+        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
+            depend on the file's content, not on its name.
         period: After this time the steps begin again. Left out: the last holds to the end.
     """
 
@@ -1609,12 +1608,10 @@ class ListWifiLoss(Table):
         from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
         start: When counting begins. Without it: "0s".
         during: When it holds from then on. Default chosen: always, as on other links.
-        of: What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read
-            off.
-        segments: The numbers of those that are lost, in any order: of packets with data that the MAC has brought
-            over, or of attempts at such packets, from 1, of each station in each direction by itself. A
-            retransmission of TCP is a packet of its own; its segments without data (handshake, pure ACK, a FIN
-            alone) do not count.
+        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
+        segments: The numbers of those that are lost, in any order, from 1. They count packets with data that the
+            MAC has brought over, or attempts at them, of each station and direction by itself. A retransmission of
+            TCP is a packet of its own; its segments without data (handshake, pure ACK, a FIN alone) do not count.
         flow: Only packets of this flow count, and are lost. Left out: all packets with data.
     """
 
@@ -1693,7 +1690,7 @@ class Connection(Table):
 
     Attributes:
         target_bearers: Set-up and modification end with so many bearers. Default: the paper. Without it: 10.
-        minimum_bearers: With fewer bearers the connection is blocked or dropped, and set up anew. Default chosen:
+        minimum_bearers: With fewer bearers the connection is blocked or dropped, and set up again. Default chosen:
             1. Without it: 1.
         modification_threshold: With fewer bearers the connection is modified: set up to the target again. Zero:
             never. Default: the paper. Without it: 4.
@@ -1711,9 +1708,9 @@ class Terminals(Table):
     Attributes:
         type: Their type.
         offered_erlang: Offered traffic of the whole cluster in erlang: calls at a time if none were lost.
-        mean_duration: Mean of exponential call durations. Left out: `durations`, or else what the paper has for
-            the type, a mean of 120 s, and for `data` 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with
-            weight 0.001.
+        mean_duration: Mean of exponential call durations. Left out: `durations`, or else the durations of the
+            paper. For `data` these are 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001;
+            for other types a mean of 120 s.
         durations: Call durations by weight, in place of `mean_duration`.
     """
 
@@ -1782,7 +1779,7 @@ class Burst(Table):
     Attributes:
         start: When it begins.
         duration: How long it lasts.
-        factor: What the bit error ratios are multiplied by, beside `ber_factor`.
+        factor: A factor of the bit error ratios, beside `ber_factor`.
     """
 
     start: Instant
@@ -1856,7 +1853,7 @@ class ChannelList(Table):
     """How terminals see the channels: quiet, interfered or busy, and not always rightly.
 
     Attributes:
-        refresh_frames: A list is made anew after so many frames. Default: the paper. Without it: 30.
+        refresh_frames: A list is made again after so many frames. Default: the paper. Without it: 30.
         idle_seen_quiet: Probability that an idle channel is found quiet; otherwise interfered. Default: the paper.
             Without it: 0.8.
         reserved_seen_interfered: Probability that a reserved channel is found interfered; otherwise busy, and
@@ -1882,7 +1879,8 @@ class Lu2DectDlc(Table):
             for retransmission. Default: the paper. Without it: 10.
         discard_timer_frames: T2: frames from that request until the DLC frame is dropped. Default: the paper.
             Without it: 20.
-        acknowledgement: What the receiver acknowledges. Default chosen: every fragment. Without it: "fragments".
+        acknowledgement: The unit that the receiver acknowledges. Default chosen: every fragment. Without it:
+            "fragments".
         acknowledgement_delay_frames: Frames until the sender knows what the receiver knows. Default chosen: 1, the
             shortest. Without it: 1.
         timers_without_bearers: Whether the two timers run while the terminal has no bearer. Default chosen: no,
@@ -1971,8 +1969,8 @@ class DistancePowerCoverage(Table):
         error_at_edge: The error probability at the edge.
         exponent: The exponent. Default: 4, by which power falls over flat ground (Rappaport, Wireless
             Communications, 2nd edition, section 4.6). Without it: 4.0.
-        per: What the error is of. Default chosen: a packet, because the figure is then a loss ratio that can be
-            read off. Without it: "packet".
+        per: The error that the probability is of. Default chosen: a packet, because the figure is then a loss
+            ratio. Without it: "packet".
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "distance_power"}
@@ -1990,9 +1988,10 @@ class CoverageTable(Table):
     Attributes:
         points: The points, in order of distance. The first error holds for anything nearer as well. Default: none,
             where a file has them.
-        per: What the errors are of. Default chosen: packets, as of `distance_power`. Without it: "packet".
-        file: A file in place of `points`, relative to the folder of the scenario: on each line a distance in
-            metres and a probability, with a comma or spaces between; lines that begin with `#` are comments.
+        per: The error that the probabilities are of. Default chosen: packets, as of `distance_power`. Without it:
+            "packet".
+        file: A file in place of `points`, relative to the folder of the scenario. Each line has a distance in
+            metres and a probability, with a comma or spaces between. Lines that begin with `#` are comments.
             Default: none.
     """
 
@@ -2029,8 +2028,8 @@ class Advertisement(Table):
             5944 section 2.1). Without it: 3.
         size: The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100
             bytes, about what a beacon of IEEE 802.11 has. Without it: "100B".
-        going_down_ahead: A station is told that its link is going down when its walk will have led it out of reach
-            after this time. Left out: when it has missed a first beacon.
+        going_down_ahead: A station gets Link_Going_Down this long before its walk leads it out of reach. Left out:
+            when it has missed a first beacon.
     """
 
     period: Duration | None = None
@@ -2077,7 +2076,7 @@ class Wimax(Table):
         non_real_time_polling: Stations that are asked so and may contend as well, as a connection of nrtPS (IEEE
             Std 802.16-2004 section 6.3.5.2.3). Default: none.
         packing: Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3
-            octets: what the sender is free to do (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of
+            octets. The sender is free to do so (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of
             services may say otherwise of its own. Default chosen: false. Without it: false.
         arq: How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of
             unsolicited grants, which have no room for more; an entry of the lists of polls may say otherwise of
@@ -2216,15 +2215,16 @@ class WimaxArq(Table):
         block_lifetime: ARQ_BLOCK_LIFETIME: what is not acknowledged that long after it was first sent is given up,
             with its packet; 0 s: never (section 11.13.18.4). Default: 500 ms, as of ORBIT's base stations. Without
             it: "500ms".
-        sync_loss_timeout: ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins anew,
+        sync_loss_timeout: ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins again,
             with ARQ_Reset; 0 s: never (section 11.13.18.5). Default: 1 s, as of ORBIT's base stations. Without it:
             "1s".
         purge_timeout: ARQ_RX_PURGE_TIMEOUT: a receiver that has a block waits that long for those before it; 0 s:
             for ever (section 11.13.18.7). Default: 500 ms, as of ORBIT's base stations. Without it: "500ms".
         deliver_in_order: ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: true, as of ORBIT's base stations.
             Without it: true.
-        acknowledgement: What receivers tell of blocks (section 6.3.4.2). Default chosen: `"cumulative with
-            selective"`, which has all that the others have. Without it: "cumulative with selective".
+        acknowledgement: The form of the receivers' feedback about blocks (section 6.3.4.2). Default chosen:
+            `"cumulative with selective"`, which has all that the others have. Without it: "cumulative with
+            selective".
     """
 
     block_size: Size | None = None
@@ -2272,7 +2272,7 @@ class Entry(Table):
     Attributes:
         radius: Within this distance a station and the base station hear each other, beyond it nothing. This, or
             `radio`.
-        radio: What of a signal arrives, and what is understood of it. This, or `radius`.
+        radio: Path loss and thresholds of reception. This, or `radius`.
         known_descriptors: Whether stations know DCD and UCD before they hear them, as from an earlier scan.
             Default chosen: false. Without it: false.
         dcd_interval: The time from one DCD to the next, in whole frames, at most 10 s (IEEE Std 802.16-2004 table
@@ -2306,12 +2306,12 @@ class Entry(Table):
             station that knows its network. Without it: 1.
         channel: The place of the base station's channel among them, from 1. Default chosen: the first. Without it:
             1.
-        search_interval: How long a station rests when it has searched all channels in vain. Default chosen: 100ms.
-            Without it: "100ms".
+        search_interval: How long a station rests when it has searched all channels and found none. Default chosen:
+            100ms. Without it: "100ms".
         report_interval: The time from one Link_Parameters_Report to the next. Default chosen: 100ms, about the
             beacon interval of 802.11. Without it: "100ms".
-        going_down_ahead: A station is told that its link is going down when its walk will have led it out of reach
-            after this time. Left out: when it hears no maps any more.
+        going_down_ahead: A station gets Link_Going_Down this long before its walk leads it out of reach. Left out:
+            when it hears no maps any more.
         scanning: Scan intervals, in which a connected station listens on other channels. Left out: it never does.
         timers: Timers.
         beyond_standard: Keys of `timers`, and intervals, that may be beyond the standard's limits. Default: none.
@@ -2345,7 +2345,7 @@ class Entry(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WimaxRadio(Table):
-    """What of a signal arrives, by the places of the nodes, and from which ratio of signal to noise on a burst
+    """The signal that arrives, by the places of the nodes, and the ratio of signal to noise from which a burst
     profile is understood.
 
     Attributes:
@@ -2354,16 +2354,16 @@ class WimaxRadio(Table):
         station_transmit_power: The power of each station. Default: 30 dBm, as ns-3 has it. Without it: 30.0.
         frequency: The carrier. Default chosen: 3.5 GHz, where most fixed networks are. Without it: "3500MHz".
         path_loss: How power falls with distance.
-        noise_figure_db: What a receiver adds to the thermal noise, in dB. Left out: 7 (IEEE Std 802.16-2004
-            section 8.3.11.1), in OFDMA 8 (IEEE Std 802.16e-2005 section 8.4.13.1.1).
-        implementation_margin_db: What a receiver loses beside, in dB. Default: 5 (IEEE Std 802.16-2004 section
-            8.3.11.1). Without it: 5.0.
-        thresholds: Thresholds of single burst profiles. Those that are not listed have the standard's: 6.4, 9.4,
-            11.2, 16.4, 18.2, 22.7 and 24.4 dB, from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266); in
-            OFDMA 5, 8, 10.5, 14, 18 and 20 dB, from QPSK 1/2 on (IEEE Std 802.16e-2005 table 338).
-        going_down_factor: By what factor above the power that maps need a falling signal is low: then comes
-            Link_Going_Down. Default chosen: 4, 6 dB, as of stations of 802.11. Without it: 4.0.
-        block_errors: Block errors of burst profiles by signal over noise, of which the standard has no table. Left
+        noise_figure_db: The noise figure of a receiver, above the thermal noise, in dB. Left out: 7 (IEEE Std
+            802.16-2004 section 8.3.11.1), in OFDMA 8 (IEEE Std 802.16e-2005 section 8.4.13.1.1).
+        implementation_margin_db: The implementation loss of a receiver, in dB. Default: 5 (IEEE Std 802.16-2004
+            section 8.3.11.1). Without it: 5.0.
+        thresholds: Thresholds of single burst profiles. Others have the standard's. In OFDM these are 6.4, 9.4,
+            11.2, 16.4, 18.2, 22.7 and 24.4 dB, from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266). In
+            OFDMA they are 5, 8, 10.5, 14, 18 and 20 dB, from QPSK 1/2 on (IEEE Std 802.16e-2005 table 338).
+        going_down_factor: A falling signal is low below this factor times the power that maps need.
+            Link_Going_Down then comes. Default chosen: 4, 6 dB, as of stations of 802.11. Without it: 4.0.
+        block_errors: Block errors of burst profiles by signal over noise; the standard has no table of them. Left
             out, and for profiles that are not in it: all is understood from the threshold on, and nothing below.
         adaptation: How burst profiles follow the signal, `{}` for the defaults. Left out: they stay as
             `burst_profile` and `station_profiles` say.
@@ -2383,7 +2383,7 @@ class WimaxRadio(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WimaxThreshold(Table):
-    """What a burst profile needs.
+    """The signal that a burst profile needs.
 
     Attributes:
         profile: The profile.
@@ -2440,7 +2440,7 @@ class WimaxAdaptation(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Scanning(Table):
-    """Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2): in scan intervals it listens on
+    """Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2). In scan intervals it listens on
     the channels of the other `[[wimax]]` that it is a station of, and its packets wait.
 
     Attributes:
@@ -2479,7 +2479,7 @@ class Timers(Table):
             table 342).
         t3: T3: waits for RNG-RSP. Default: 200ms (IEEE Std 802.16-2004 table 342). Without it: "200ms".
         t4: T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins
-            anew. Default: 35s (IEEE Std 802.16-2004 table 342). Without it: "35s".
+            network entry again. Default: 35s (IEEE Std 802.16-2004 table 342). Without it: "35s".
         t6: T6: waits for REG-RSP. Default: 3s (IEEE Std 802.16-2004 table 342). Without it: "3s".
         t7: T7: the base station waits for DSA-RSP. Default: 1s (IEEE Std 802.16-2004 table 342). Without it: "1s".
         t8: T8: waits for DSA-ACK. Default: 300ms (IEEE Std 802.16-2004 table 342). Without it: "300ms".
@@ -2525,8 +2525,8 @@ class MobileIp(Table):
     """A `[[mobile_ip]]`: nodes that keep their home address while they move between cells, by Mobile IPv4 (RFC
     5944).
 
-    Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell;
-    packets for it go there, and while it is away, on through a tunnel to the foreign agent whose cell it is in.
+    Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell.
+    Packets for it go there. While it is away, a tunnel takes them on to the foreign agent whose cell it is in.
 
     Attributes:
         name: The entry's name, by which overrides refer to it.
@@ -2537,9 +2537,9 @@ class MobileIp(Table):
         registration: How the mobile nodes register.
         move_detection: How a mobile node finds out that it has moved. Default: the first algorithm of RFC 5944
             (section 2.4.2.1). Without it: "lifetime".
-        solicitation: Whether a mobile node that hears no agent asks for one: three times at most once a second,
-            then ever more seldom, up to once a minute (RFC 5944 section 2.4). Default: it does (section 2.4.2.1:
-            it "SHOULD attempt to discover a new agent"). Without it: true.
+        solicitation: Whether a mobile node that hears no agent asks for one. It asks three times at most once a
+            second, then ever more seldom, up to once a minute (RFC 5944 section 2.4). Default: it does (section
+            2.4.2.1: it "SHOULD attempt to discover a new agent"). Without it: true.
         reverse_tunnel: Whether what a mobile node sends while it is away goes through the home agent as well (RFC
             3024). Default: it leaves the foreign agent by the shortest way (RFC 5944 section 4.2.2). Without it:
             false.
@@ -2598,8 +2598,8 @@ class Registration(Table):
             it: "1800s".
         retransmission: When a request that was not answered is sent again for the first time. Default: 1 s, the
             least that RFC 5944 allows (section 3.6.3); ns-2 has 0.5 s. Without it: "1s".
-        max_retransmission: What this time grows to, by doubling. Default chosen: 64 s, six times doubled, about
-            TCP's 60 s (RFC 6298). Without it: "64s".
+        max_retransmission: The end of this time's doubling. Default chosen: 64 s, six times doubled, about TCP's
+            60 s (RFC 6298). Without it: "64s".
         replay_protection: How requests are protected against replay. Default: timestamps, which RFC 5944 demands
             of all (section 5.7). Without it: "timestamps".
         replay_window: How far a timestamp may be from the home agent's time. Default: 7 s (RFC 5944 section
@@ -2627,18 +2627,18 @@ class Flow(Table):
         from_: The node that sends (with `bidirectional`, one of two); with `request_response`, the client. It
             opens the TCP connection or the SCTP association.
         to: The node that receives; with `request_response`, the server.
-        transport: What carries the data.
+        transport: The transport that carries the data.
         dscp: The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as
             applications do that set it on their sockets. Default: best effort (RFC 2474 section 4.1). Without it:
             0.
-        application: What generates the data.
+        application: The application that generates the data.
         bidirectional: Whether the application generates data at both ends of the one connection, at each with
             random numbers of its own. Acknowledgements then ride on the data of the other direction. In results,
-            what goes from `to` to `from` has a row of its own, with the nodes in this order. Default: no.
+            the direction from `to` to `from` has a row of its own, with the nodes in this order. Default: no.
             `request_response` has two directions by itself. Without it: false.
-        reader: How what arrives at `to` is read, over TCP. Left out: at once, so that the receive window never
+        reader: How `to` reads what it has received, over TCP. Left out: at once, so that the receive window never
             closes.
-        reverse_reader: With `bidirectional`, how what arrives at `from` is read. Left out: at once.
+        reverse_reader: With `bidirectional`, how `from` reads what it has received. Left out: at once.
         count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
             number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
             once.
@@ -2691,7 +2691,7 @@ class TcpTransport(Table):
             Without it: true.
         delayed_ack_timeout: How long a delayed acknowledgement waits, 40 to 500 ms. Default chosen: 200 ms, the
             classical BSD timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s. Without it: "200ms".
-        delayed_ack_count: The full-sized segments of which the last has a delayed acknowledgement sent, 1 or more.
+        delayed_ack_count: The delayed acknowledgement comes with every so many full-sized segments, 1 or more.
             Default: RFC 5681 section 4.2, every second one. With more than the window holds, an acknowledgement
             waits for data to ride on, or for its timeout. Without it: 2.
         piggyback_acks: Whether data carries an acknowledgement that is due, so that none goes alone where there is
@@ -2830,10 +2830,10 @@ class SctpTransport(Table):
             for TCP here. Without it: "6MiB".
         missing_reports: How many times a chunk is reported missing before it is sent again. Left out: 3 (RFC 9260
             section 7.2.4), or 4 (RFC 2960 section 7.2.4).
-        fast_retransmit_in_recovery: Whether, in fast recovery too, every SACK that brings chunks their last
-            missing report lets one packet of them go at once, whatever the window is, as RFC 4960 has it (section
-            7.2.4, step 3; so do ns-2 and Linux). Default: no, as RFC 9260 has it: the first packet goes at once,
-            the others as the window allows ("If not in Fast Recovery", section 7.2.4, step 3). Not with RFC 2960's
+        fast_retransmit_in_recovery: In fast recovery, a SACK may bring chunks their last missing report. Whether
+            it then always lets one packet of them go at once, whatever the window is, as in RFC 4960 (section
+            7.2.4, step 3), ns-2 and Linux. Default: no, as RFC 9260 has it: the first packet goes at once, the
+            others as the window allows ("If not in Fast Recovery", section 7.2.4, step 3). Not with RFC 2960's
             rules, which know no fast recovery. Without it: false.
         sack_frequency: How many packets with data one SACK acknowledges, where nothing is missing. Default: RFC
             9260 section 6.2. 1 is without delay. Without it: 2.
@@ -2865,10 +2865,10 @@ class SctpTransport(Table):
         heartbeat_interval: Time between two HEARTBEATs of an idle path, beyond its retransmission timeout.
             Default: RFC 9260 section 16. Without it: "30s".
         valid_cookie_life: How long a state cookie is good. Default: RFC 9260 section 16. Without it: "60s".
-        dynamic_addresses: Whether the association follows the addresses of a `multihomed` station that is one of
-            its ends, by ASCONF (RFC 5061; mobile SCTP): it begins with those of the cells that the station hears,
-            adds the address of each cell that is newly heard, asks for data at the one that the station prefers
-            (`change_primary_at` of the node), and deletes that of a cell that is lost. Default: no, as Linux
+        dynamic_addresses: Whether the association follows the addresses of a `multihomed` station at one of its
+            ends, by ASCONF (RFC 5061; mobile SCTP). It begins with the addresses of the cells that the station
+            hears. It adds the address of each newly heard cell, and deletes that of a lost one. It asks for data
+            at the address that the station prefers (`change_primary_at` of the node). Default: no, as Linux
             (`net.sctp.addip_enable`); all addresses are then known from the start. Without it: false.
     """
 
@@ -2956,13 +2956,13 @@ class TransfersApplication(Table):
     Attributes:
         rate: How many arrive a second in the mean: a Poisson process. With `size`; either this or `trace`.
         size: How much a transfer is.
-        trace: A file of transfers: on each line when it arrives, in seconds since the start of the application,
-            and its size in bytes, with a comma or spaces between; relative to the folder of the scenario.
-        content: The lines, in place of `trace`. A file is replaced by its lines when the scenario is read, so that
-            results are filed under what was in the file.
-        max_connections: The most connections at one time, those counted that wait for their last packets to leave
-            the network: what arrives beyond is not begun, and counted as `refused`. Default chosen: more than a
-            link that keeps up with its transfers has. Without it: 10000.
+        trace: A file of transfers, relative to the folder of the scenario. Each line has the arrival, in seconds
+            since the start of the application, and the size in bytes, with a comma or spaces between.
+        content: The lines, in place of `trace`. Reading the scenario replaces a file by its lines, so results
+            depend on the file's content, not on its name.
+        max_connections: The most connections at one time, with those that wait for their last packets to leave the
+            network. Further arrivals are not begun, and counted as `refused`. Default chosen: more than a link
+            that keeps up with its transfers has. Without it: 10000.
         start: When the process begins; by a distribution it is drawn once a run. Default: with the run. Without
             it: "0s".
         stop: No transfer arrives at or after this instant. Left out: the end of the run, as also when this is
@@ -3099,8 +3099,8 @@ class VideoApplication(Table):
         film: The film whose published statistics the frames have. Either this or `trace`.
         trace: A file of recorded frames, verbose or terse, as the libraries of TU Berlin (TKN) and Arizona State
             University have them; relative to the folder of the scenario. Either this or `film`.
-        content: The frames, in place of `trace`. A file is replaced by its lines when the scenario is read, so
-            that results are filed under what was in the file.
+        content: The frames, in place of `trace`. Reading the scenario replaces a file by its lines, so results
+            depend on the file's content, not on its name.
         repeat: Of a trace: whether it begins again when it is over, its last frame lasting as long as the one
             before. Default: no, nothing more is sent (chosen: a film that is over is over). Without it: false.
         frame_interval: Of a terse trace, which has no times: the time between two frames. Default: 40 ms (25
@@ -3156,8 +3156,9 @@ class ExponentialSizeDistribution(Table):
 
     Attributes:
         mean: The mean, before the bounds take effect.
-        min: What is drawn below this becomes this. Default: a byte, the least that can be sent. Without it: "1B".
-        max: What is drawn above this becomes this.
+        min: The least size; smaller draws become this. Default: a byte, the least that can be sent. Without it:
+            "1B".
+        max: The largest size; larger draws become this.
     """
 
     fixed: ClassVar[dict[str, object]] = {"distribution": "exponential"}
@@ -3211,8 +3212,8 @@ class Reader(Table):
         read_size: The most that it takes in one read, with `read_rate`. Left out: 1 KiB (chosen: less than a
             segment, so that the window opens in TCP's steps and not in those of the reader).
         pauses: When it does not read. None may lie within another. Left out: never.
-        stop: When it closes the connection, in a flow of one direction: what is unread then, or arrives later, is
-            lost, and its sender is told so by a reset (RFC 9293 section 3.6.1). Left out: when the sender has
+        stop: When it closes the connection, in a flow of one direction. Data that is unread then, or arrives
+            later, is lost, and its sender gets a reset (RFC 9293 section 3.6.1). Left out: when the sender has
             closed and everything was read.
     """
 
@@ -3244,10 +3245,10 @@ class Signalling(Table):
 
     Attributes:
         name: The source's name in results.
-        kind: What is sent.
+        kind: The kind of message.
         from_: The node that originates. It opens the TCP connection.
         to: The node that receives, and answers requests.
-        transport: What carries the MIH messages.
+        transport: The transport of the MIH messages.
         dscp: The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as
             applications do that set it on their sockets. Default: best effort (RFC 2474 section 4.1). Without it:
             0.
@@ -3265,12 +3266,14 @@ class Signalling(Table):
         events: Of `link_events`, the events to which the MIH user at `to` subscribes. Left out: those that say
             whether a link can be used, `link_up`, `link_going_down` and `link_down`. With `link_parameters_report`
             each beacon that is heard is a message.
-        confidence: Of `link_events`, from which confidence on Link_Going_Down is told, as the table `link_events`
-            has it: at the report or beacon at which it comes to that. Left out: at once, whatever it is.
+        confidence: Of `link_events`, the least confidence of a reported Link_Going_Down, as in the table
+            `link_events`. The report comes at the report or beacon that reaches it. Left out: at once, whatever it
+            is.
         thresholds: Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to`
-            configures at links of `from` (MIH_Link_Configure_Thresholds): of these links it subscribes to
-            MIH_Link_Parameters_Report as well, and a report is sent when one has been crossed. Left out: none.
-        actions: Of `link_events`, what the MIH user at `to` has links of `from` do when it is told an event
+            configures at links of `from` (MIH_Link_Configure_Thresholds). It subscribes to
+            MIH_Link_Parameters_Report of these links as well, and gets a report when one has been crossed. Left
+            out: none.
+        actions: Of `link_events`, the actions that the MIH user at `to` orders of links of `from` upon an event
             (MIH_Link_Actions). Left out: nothing.
         start: When the first message is generated; by a distribution it is drawn once a run. Default: with the
             run. Without it: "0s".
@@ -3312,8 +3315,8 @@ class Acknowledgement(Table):
             study. Without it: 2.
         mode: Whether an acknowledgement is a message of its own. Default: it is, as in the published 802.21 study.
             Without it: "separate".
-        validity: When a requester stops accepting a response. Default chosen: `acked`, because a requester that
-            was told that its request arrived has reason to wait for the response. Without it: "acked".
+        validity: When a requester stops accepting a response. Default chosen: `acked`, because a requester whose
+            request was acknowledged has reason to wait for the response. Without it: "acked".
     """
 
     timeout: Duration
@@ -3367,7 +3370,7 @@ class LinkThreshold(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkAction(Table):
-    """What a link is told to do.
+    """An action that an MIH user orders of a link, upon an event.
 
     Attributes:
         link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
@@ -3398,8 +3401,8 @@ class MihHandover(Table):
             `local`, for it may be at the access. Without it: "local".
         from_: The network that the mobile node uses at first.
         to: Those that it may go to, the first choice first.
-        transport: What carries the messages between the mobile node and the points of service.
-        transport_between_pos: What carries those between points of service. Left out: the same.
+        transport: The transport between the mobile node and the points of service.
+        transport_between_pos: The transport between points of service. Left out: the same.
         dscp: The class of the packets: a DSCP. Default: best effort (RFC 2474 section 4.1). Without it: 0.
         message_size: Size of each MIH message, header and MIHF IDs included; one that says more is as long as it
             is. Left out: all are as long as they are.
@@ -3414,8 +3417,8 @@ class MihHandover(Table):
             Without it: "link_going_down".
         confidence: Upon Link_Going_Down: from which confidence on it is acted upon, as the table `link_events` has
             it; by the network as by the mobile node, whose MIHF tells of it then. Left out: whatever it is.
-        thresholds: Upon MIH_Link_Parameters_Report: the thresholds of the signal of the first network that the
-            mobile node's user configures (MIH_Link_Configure_Thresholds), of which one is crossed.
+        thresholds: Upon MIH_Link_Parameters_Report: thresholds of the first network's signal, which the mobile
+            node's user configures (MIH_Link_Configure_Thresholds). The report comes when one is crossed.
         act_ahead: Upon Link_Going_Down: not before the link is expected to be down within this time. Left out: at
             once.
         choose: Which of several networks is asked for first. Default chosen: the order of `to`, which is the
@@ -3424,8 +3427,8 @@ class MihHandover(Table):
             for each does in the published 802.21 study. Without it: "before".
         old_link: How long the mobile node keeps its link to the old network. Default chosen: for as long as it is
             there, since it has a radio for each. Without it: "kept".
-        no_answer: What follows a request that is not answered. Left out: the answer is waited for until the link
-            is down.
+        no_answer: The reaction to a request that is not answered. Left out: the answer is waited for until the
+            link is down.
         acknowledgement: MIH acknowledgement of every message. Left out: no message asks for one, and none is sent
             again.
         messages: Messages that are acknowledged by timers of their own.
@@ -3487,7 +3490,7 @@ class CandidateNetwork(Table):
         access: The cell, by the name of its `[[cell]]`, `[[wifi]]` or the like.
         pos: The node that is its point of service.
         capacity: For how many stations it has room: those that are there, and the mobile nodes of all entries that
-            have a place; entries that name the same cell say the same. Left out: for all that come, as far as an
+            have a place. Entries that name the same cell say the same. Left out: for all that come, as far as an
             802.16 cell admits their service flows.
         processing_time: The `processing_time` of the node that is its point of service. Left out: that of the
             entry.
@@ -3517,11 +3520,11 @@ class HandoverThreshold(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class NoAnswer(Table):
-    """What follows a request that is not answered.
+    """The reaction to a request that is not answered.
 
     Attributes:
         after: How long the answer is waited for, from the request on.
-        then: What is done then.
+        then: The reaction.
     """
 
     after: Duration
@@ -3550,7 +3553,7 @@ class Scenario(TypedScenario):
     Lists keep the order of the file.
 
     Attributes:
-        scenario: What the run is called and how long it lasts.
+        scenario: The name of the run and its duration.
         node: The nodes, one `[[node]]` each: hosts and routers alike.
         link: The wired links, one `[[link]]` each.
         wifi: The Wi-Fi cells, one `[[wifi]]` each.
@@ -3584,7 +3587,7 @@ IpVersion = Literal["ipv6", "ipv4"]
 #: How a node moves: always in straight lines, each at one speed.
 Motion = LinearMotion | BackAndForthMotion | WaypointsMotion | SetdestMotion | BonnmotionMotion
 
-#: A time, constant or drawn anew at each use.
+#: A time, constant or drawn at each use.
 TimeDistribution = (
     Duration
     | ConstantTimeDistribution
@@ -3608,15 +3611,16 @@ Handover = Literal["bridged", "mobile_ip", "mobile_sctp", "multihomed", "mih"]
 Scan = Literal["active", "passive"]
 
 #: When a station with an address in each cell prefers that of another one. A preferred address whose cell is lost
-#: gives way to that of the nearest cell in any case, or where none is heard, of another link. The choices are those
-#: of Koh, Chang and Lee, "mSCTP for soft handover in transport layer", IEEE Communications Letters 8(3), 2004, from
-#: the most aggressive change of the primary address to the most conservative one; events are named as in IEEE Std
-#: 802.21-2008.
+#: gives way to that of the nearest cell in any case, or where none is heard, of another link. The choices go from the
+#: most aggressive change of the primary address to the most conservative one. They are those of Koh, Chang and Lee,
+#: "mSCTP for soft handover in transport layer", IEEE Communications Letters 8(3), 2004. Events are named as in IEEE
+#: Std 802.21-2008.
 #: "up": As soon as another cell is newly heard: that one.
 #: "nearer": When another base station is nearer than its own by more than `hysteresis`, as by the strength of the
 #: signal.
-#: "going_down": When the link of its own cell is going down (its first beacon is missed, or `going_down_ahead` says
-#: so) and that of another cell is not; in its absence, when one is newly heard before a beacon of its own is again.
+#: "going_down": When the link of its own cell is going down and that of another cell is not. A link is going down
+#: when its first beacon is missed, or by `going_down_ahead`. Without another cell, the change comes when one is heard
+#: before a beacon of its own cell is.
 #: "down": When its own cell is lost.
 PrimaryChange = Literal["up", "nearer", "going_down", "down"]
 
@@ -3625,7 +3629,7 @@ PrimaryChange = Literal["up", "nearer", "going_down", "down"]
 #: step.
 LinkRate = Rate | LinkRateTable
 
-#: What happens to a link, in the words of IEEE 802.21.
+#: An event of a link, in the words of IEEE 802.21.
 #: "link_detected": A base station is heard that was not.
 #: "link_up": Packets can be sent over it.
 #: "link_going_down": It will be down soon.
@@ -3636,12 +3640,12 @@ LinkEventName = Literal["link_detected", "link_up", "link_going_down", "link_dow
 #: is of one direction alone.
 LinkDelay = Duration | LinkDelayTable
 
-#: What waits before a transmitter, and by which rule; the packet in service does not count.
+#: The packets in front of a transmitter, and the rule of their order. The packet in service does not count.
 Queue = DropTailQueue | CodelQueue | FqCodelQueue | PieQueue | PriorityQueue | DrrQueue | RedQueue
 
-#: The class of packets: a Differentiated Services Codepoint (RFC 2474), a number from 0 to 63, or the name of a
-#: per-hop behaviour: `default`, `cs0`, `cs1`, `cs2`, `cs3`, `cs4`, `cs5`, `cs6`, `cs7`, `af11`, `af12`, `af13`,
-#: `af21`, `af22`, `af23`, `af31`, `af32`, `af33`, `af41`, `af42`, `af43`, `ef`, `le`. It stands in the IP headers of
+#: The class of packets: a Differentiated Services Codepoint (RFC 2474). It is a number from 0 to 63, or the name
+#: of a per-hop behaviour: `default`; `cs0`; `cs1`; `cs2`; `cs3`; `cs4`; `cs5`; `cs6`; `cs7`; `af11`; `af12`; `af13`;
+#: `af21`; `af22`; `af23`; `af31`; `af32`; `af33`; `af41`; `af42`; `af43`; `ef`; `le`. It stands in the IP headers of
 #: captures. As in "ef".
 Dscp = (
     int
@@ -3705,10 +3709,10 @@ Mechanism = Literal["cts_to_self", "rts_cts"]
 #: How power falls with distance.
 PathLoss = FreeSpacePathLoss | TwoRayGroundPathLoss | LogDistancePathLoss
 
-#: When shadowing is drawn anew.
+#: How often shadowing is drawn.
 Shadowing = PerFrameShadowing | PerCoherenceTimeShadowing | ByDistanceShadowing
 
-#: What decides whether a frame is understood.
+#: The criterion by which a frame is understood.
 WifiReception = ThresholdWifiReception | SinrWifiReception
 
 #: Losses of data beside the radio, of each station in each direction with draws of its own.
@@ -3717,10 +3721,10 @@ WifiLoss = BernoulliWifiLoss | GilbertElliottWifiLoss | SeriesWifiLoss | ListWif
 #: When a loss holds.
 #: "always": All the time.
 #: "link_going_down": From a station's Link_Going_Down until it is rolled back, or until the station is associated
-#: again. What comes meanwhile alone is counted, and draws.
+#: again. Frames at other times neither count nor draw.
 During = Literal["always", "link_going_down"]
 
-#: What is lost.
+#: The unit that is lost.
 #: "packets": Packets that the MAC has brought over and acknowledged: nobody repeats them.
 #: "attempts": Data frames: they are not understood, and repeated up to the retry limit.
 LossOf = Literal["packets", "attempts"]
@@ -3745,7 +3749,7 @@ Selection = Literal["uniform", "quiet_first"]
 #: The service of the data link control layer.
 DectDlc = Lu2DectDlc | Lu1DectDlc
 
-#: What the receiver of LU2 acknowledges.
+#: The unit that the receiver of LU2 acknowledges.
 #: "fragments": All fragments before the next expected one.
 #: "frames": All fragments before the oldest incomplete DLC frame.
 DlcAcknowledgement = Literal["fragments", "frames"]
@@ -3755,7 +3759,7 @@ DlcAcknowledgement = Literal["fragments", "frames"]
 #: "running": They run.
 TimersWithoutBearers = Literal["stopped", "running"]
 
-#: What becomes of an unfinished packet of the Ip channel whose bearer goes.
+#: The fate of an unfinished packet of the Ip channel whose bearer goes.
 #: "lost": It is lost; go-back-N repairs it.
 #: "kept": The next idle bearer goes on with it.
 UnfinishedPackets = Literal["lost", "kept"]
@@ -3763,7 +3767,7 @@ UnfinishedPackets = Literal["lost", "kept"]
 #: How many packets are lost at which distance.
 Coverage = DiscCoverage | DistancePowerCoverage | CoverageTable
 
-#: What an error probability is of.
+#: The object of an error probability.
 #: "packet": A packet, whatever its length.
 #: "bit": A bit: a packet of n bytes survives with probability (1 - error)^(8 n).
 ErrorUnit = Literal["packet", "bit"]
@@ -3791,12 +3795,12 @@ BurstProfile = Literal["BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM
 #: "cumulative with selective": Type 2: all blocks up to one, and maps behind it.
 ArqAcknowledgement = Literal["selective", "cumulative", "cumulative with selective"]
 
-#: What of the requests the standard limits.
+#: The standard's limits of requests.
 #: "retries": At least 16.
 #: "t16": At least 10 ms.
 RequestLimit = Literal["retries", "t16"]
 
-#: What of network entry the standard limits.
+#: The standard's limits of network entry.
 #: "dcd_interval": At most 10 s.
 #: "ucd_interval": At most 10 s.
 #: "ranging_interval": At most 2 s.
@@ -3891,7 +3895,7 @@ TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]
 #: by MTUs, a first timeout of 3 s.
 SctpRules = Literal["rfc9260", "rfc2960"]
 
-#: What generates a flow's data.
+#: The source of a flow's data.
 Application = (
     BulkApplication
     | TransferApplication
@@ -3903,7 +3907,7 @@ Application = (
     | VideoApplication
 )
 
-#: A size, constant or drawn anew at each use. It is bounded, because packets are.
+#: A size, constant or drawn at each use. It is bounded, because packets are.
 SizeDistribution = (
     Size | ConstantSizeDistribution | ExponentialSizeDistribution | ParetoSizeDistribution | UniformSizeDistribution
 )
@@ -3916,11 +3920,11 @@ SizeDistribution = (
 #: 40 ms, 79.2 ms in the mean.
 FilmName = Literal["star_wars_iv_high", "lecture_room_cam"]
 
-#: What a signalling source sends.
+#: The messages of a signalling source.
 #: "indication": One message, without a response.
 #: "request": A request, which the other end answers with a response.
-#: "link_events": What happens to the links of `from`, as it happens: the MIH indications of `events`, to which the
-#: MIH user at `to` subscribes once `from` has registered its links.
+#: "link_events": The events of the links of `from`, as they happen: the MIH indications of `events`, to which the MIH
+#: user at `to` subscribes once `from` has registered its links.
 SignallingKind = Literal["indication", "request", "link_events"]
 
 #: Whether an acknowledgement is a message of its own.
@@ -3937,8 +3941,8 @@ Validity = Literal["open", "acked", "strict"]
 #: An event of a link that a remote MIH user can subscribe to.
 #: "link_detected": MIH_Link_Detected: a base station is heard that was not.
 #: "link_up": MIH_Link_Up: packets can be sent over the link.
-#: "link_parameters_report": MIH_Link_Parameters_Report: how strong the signal is, told as often as the link finds
-#: out, or where a threshold of it has been crossed; of wires and DECT accesses, that one of packet errors has.
+#: "link_parameters_report": MIH_Link_Parameters_Report: the strength of the signal, as often as the link finds it
+#: out, or where it has crossed a threshold. Wires and DECT accesses report when packet errors cross a threshold.
 #: "link_going_down": MIH_Link_Going_Down: it is about to go down.
 #: "link_down": MIH_Link_Down: packets cannot be sent over it any more.
 SubscribedEvent = Literal["link_detected", "link_up", "link_parameters_report", "link_going_down", "link_down"]
@@ -3948,7 +3952,7 @@ SubscribedEvent = Literal["link_detected", "link_up", "link_parameters_report", 
 #: "below": From at least the threshold to less.
 Crossing = Literal["above", "below"]
 
-#: What a link is told to do (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
+#: An action of a link (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
 #: "power_up": It may be taken up again, and is where it is heard.
 #: "power_down": It is given up, and not taken up before it is powered up.
 #: "disconnect": The same.
@@ -3971,15 +3975,15 @@ Notice = Literal["local", "remote"]
 #: Upon what a handover is prepared.
 #: "link_detected": Link_Detected of a network of `to`, once the link to the first one is up.
 #: "link_going_down": Link_Going_Down.
-#: "link_parameters_report": Link_Parameters_Report: the signal of the first network crosses one of `thresholds`. What
-#: is begun is not taken back when it recovers.
+#: "link_parameters_report": Link_Parameters_Report: the signal of the first network crosses one of `thresholds`. A
+#: handover that has begun goes on when the signal recovers.
 #: "link_down": Link_Down: nothing is prepared, and traffic is redirected then.
 ActOn = Literal["link_detected", "link_going_down", "link_parameters_report", "link_down"]
 
 #: Which of several networks is asked for first.
 #: "order": The first of `to`.
-#: "signal": The one that the mobile node hears best at the end of its scan: those whose signal is known in dBm by it,
-#: and behind them those of which a distance stands for it.
+#: "signal": The one that the mobile node hears best at the end of its scan. Candidates whose signal it knows in dBm
+#: come first, the others by their distance.
 #: "free_capacity": The one that has room for most mobile nodes.
 Choice = Literal["order", "signal", "free_capacity"]
 
@@ -3996,8 +4000,8 @@ NetworkEntry = Literal["before", "after_commitment"]
 #: before make.
 OldLink = Literal["kept", "until_completed", "until_redirected", "until_committed"]
 
-#: What is done about a request that is not answered.
-#: "repeat": It is made anew, in a transaction of its own, again and again; an answer to any of them counts.
+#: A reaction to a request that is not answered.
+#: "repeat": The request is made again, in a transaction of its own, again and again; an answer to any of them counts.
 #: "abort": It is given up, and nothing more is done until the link is down.
 #: "other_interface": The mobile node redirects its traffic through the new network without an answer.
 Then = Literal["repeat", "abort", "other_interface"]

@@ -227,7 +227,7 @@ impl Diagnostics {
             (1, _) => {}
             (_, 0) => report.push_str(&format!("{name}: {count} problems\n")),
             (_, left_out) => {
-                report.push_str(&format!("{name}: {count} problems, of which {left_out} are not shown\n"));
+                report.push_str(&format!("{name}: {count} problems; {left_out} are not shown\n"));
             }
         }
         report

@@ -40,7 +40,7 @@ pub use files::{Folder, decode};
 pub use model::scenario::Scenario;
 pub use parse::Format;
 pub use phase::Meeting;
-pub use reference::schema_markdown;
+pub use reference::schema_pages;
 pub use schema::schema;
 
 /// A commented scenario to start from.

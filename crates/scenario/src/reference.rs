@@ -1,86 +1,154 @@
-//! The reference page of all keys, written from the schema.
+//! The reference pages of all keys, written from the schema: one a table, and one of the types that tables share.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value;
 
 use crate::schema::schema;
 
-const HEAD: &str = "\
-# Scenario reference
+const HEAD: &str = include_str!("reference.md");
+const END: &str = include_str!("reference_end.md");
 
-All keys of a scenario. This page is written from `roamsim schema`; to change it, change the documentation of the
-types (`model.rs` and `model/` in `crates/scenario/src`) and run the command at its end.
+/// The page of types that several tables have.
+const SHARED: &str = "types";
 
-A scenario is TOML (or, in Python, a dictionary of the same shape). Quantities are strings with a unit: `\"10ms\"`,
-`\"11Mb/s\"`, `\"200B\"`. Unknown keys are errors. A key without \"required\" may be left out; its default, and where that
-comes from, stand beside it.
-
-An element whose `name` holds `{i}` stands for many: `[[node]] name = \"client-{i}\", count = 3` is `client-0`, `client-1` and
-`client-2`, and in every other string of the element `{i}` becomes the same number, also in quantities (`delay = \"{i}ms\"`).
-What refers to repeated elements is repeated with them (`from = \"client-{i}\"` in a flow `up-{i}`); in a list of names of an
-element that is there once, `\"client-{i}\"` stands for all. `--vary \"node.client-{i}.count=1,10,100\"` asks for any number.
-
-## Files
-
-Keys such as `file`, `trace` and `mahimahi` name a file, by a path relative to the folder of the scenario. The scenario keeps what the
-file says, so that results need no file.
-
-- A file lies in the scenario's folder or below it. An absolute path, a `..` or a link that leads out is refused, since a scenario may
-  come from someone else and results keep what its files say. `--allow-files-outside`, in Python `allow_files_outside=True`, reads it
-  all the same. A file that you name yourself, by `--set`, `--vary` or `set=`, is read wherever it lies; its path is relative to the
-  same folder. Text, dictionaries and standard input have the current folder. A study runs its own code, so its scenarios may name any
-  file.
-- A file is text in UTF-8, or in UTF-16 behind a byte order mark, and may be compressed by gzip. A byte order mark is no part of its
-  first line. The scenario file itself may be stored in the same ways.
-- Columns stand between commas, semicolons or white space, as they are or in quotation marks.
-- The first line may be a heading. It names each column by words that begin with a letter, `time_s,rate_mbps`, and holds no number.
-- Any other line that cannot be read is an error, with its file and line.
-";
-
-const FOOT: &str = "
----
-Written by `cargo run -p roamsim-scenario --example write_reference`.
-";
-
-/// The reference page in Markdown.
-pub fn schema_markdown() -> String {
+/// The reference pages in Markdown, each with its path in the folder of references.
+pub fn schema_pages() -> Vec<(String, String)> {
     let schema = schema();
-    let mut page = Page { text: HEAD.to_owned(), defs: &schema["$defs"], open: Vec::new(), done: Vec::new() };
-    for (key, property) in entries(&schema["properties"]) {
+    let defs = &schema["$defs"];
+    let tables: Vec<Table<'_>> = entries(&schema["properties"]).map(|entry| Table::of(entry, defs)).collect();
+    // Where each type is described, and all in the order in which tables ask for them.
+    let mut pages = BTreeMap::new();
+    let mut types = Vec::new();
+    for table in &tables {
+        for name in reached(table.name, defs) {
+            types.push(name);
+            pages.entry(name).and_modify(|page| *page = SHARED).or_insert(table.key);
+        }
+    }
+    for table in &tables {
+        pages.insert(table.name, table.key);
+        types.retain(|&name| name != table.name);
+    }
+    let mut written = vec![("scenario.md".to_owned(), index(&tables, &pages))];
+    for table in &tables {
+        let mut page = Page { text: String::new(), here: table.key, pages: &pages };
+        let definition = &defs[table.name];
+        let _ = write!(page.text, "# `{}`\n\n{}\n", table.heading, text(definition));
+        page.keys(definition);
+        page.types(&types, defs);
+        written.push((format!("scenario/{}.md", table.key), page.text));
+    }
+    let mut page = Page { text: "# Types of several tables\n".to_owned(), here: SHARED, pages: &pages };
+    // In the order of the alphabet, as nothing else brings a reader to one.
+    types.sort_unstable();
+    types.dedup();
+    page.types(&types, defs);
+    written.push((format!("scenario/{SHARED}.md"), page.text));
+    written
+}
+
+/// A table of the scenario: `[scenario]`, or one of many `[[node]]`.
+struct Table<'a> {
+    key: &'a str,
+    heading: String,
+    /// The type of its keys.
+    name: &'a str,
+    /// Its first sentence.
+    about: &'a str,
+}
+
+impl<'a> Table<'a> {
+    fn of((key, property): (&'a String, &'a Value), defs: &'a Value) -> Self {
         let (heading, target) = match property.get("items") {
             Some(items) => (format!("[[{key}]]"), items),
             None => (format!("[{key}]"), property),
         };
         let name = reference(target).unwrap_or_default();
-        page.done.push(name.to_owned());
-        let definition = &schema["$defs"][name];
-        let _ = write!(page.text, "\n## `{heading}`\n\n{}\n", text(definition));
-        page.keys(definition);
+        let about = text(&defs[name]).lines().next().unwrap_or_default();
+        let about = about.strip_prefix(&format!("A `{heading}`: ")).unwrap_or(about);
+        Self { key, heading, name, about: about.split_once(". ").map_or(about, |(first, _)| first) }
     }
-    page.text.push_str("\n# Types\n");
-    let mut next = 0;
-    while let Some(name) = page.open.get(next).cloned() {
-        next += 1;
-        let definition = &schema["$defs"][&name];
-        let _ = write!(page.text, "\n## {name}\n\n{}\n", text(definition));
-        page.definition(definition);
-    }
-    page.text.push_str(FOOT);
-    page.text
 }
 
-/// The page so far. Writing to a string cannot fail, so results of `write!` are not looked at.
+/// The types that a type asks for, nearest first, each once.
+fn reached<'a>(name: &'a str, defs: &'a Value) -> Vec<&'a str> {
+    fn asked<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(map) => {
+                found.extend(reference(value));
+                map.values().for_each(|value| asked(value, found));
+            }
+            Value::Array(list) => list.iter().for_each(|value| asked(value, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    asked(&defs[name], &mut found);
+    let mut next = 0;
+    while next < found.len() {
+        if found[..next].contains(&found[next]) {
+            found.remove(next);
+        } else {
+            asked(&defs[found[next]], &mut found);
+            next += 1;
+        }
+    }
+    found
+}
+
+/// The page that leads to all others.
+fn index(tables: &[Table<'_>], pages: &BTreeMap<&str, &str>) -> String {
+    let mut page = format!("{HEAD}\n| table | |\n|---|---|\n");
+    for Table { key, heading, about, .. } in tables {
+        let _ = writeln!(page, "| [`{heading}`](scenario/{key}.md) | {} |", about.trim_end_matches('.'));
+    }
+    page.push_str("\n## Types\n\n| | |\n|---|---|\n");
+    let mut letters: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (name, at) in pages.iter().filter(|(name, _)| tables.iter().all(|table| table.name != **name)) {
+        let link = format!("[{name}](scenario/{at}.md#{})", name.to_lowercase());
+        letters.entry(&name[..1]).or_default().push(link);
+    }
+    for (letter, links) in letters {
+        let _ = writeln!(page, "| {letter} | {} |", links.join(", "));
+    }
+    page.push_str("\n```{toctree}\n:hidden:\n\n");
+    for key in tables.iter().map(|table| table.key).chain([SHARED]) {
+        let _ = writeln!(page, "scenario/{key}");
+    }
+    page + "```\n" + END
+}
+
+/// A page so far. Writing to a string cannot fail, so results of `write!` are not looked at.
 struct Page<'a> {
     text: String,
-    defs: &'a Value,
-    /// Types that are referred to, in the order of the page.
-    open: Vec<String>,
-    /// Types that are sections of their own.
-    done: Vec<String>,
+    here: &'a str,
+    /// Where each type is described.
+    pages: &'a BTreeMap<&'a str, &'a str>,
 }
 
 impl Page<'_> {
+    /// The types that are described here, behind a list of them.
+    fn types(&mut self, types: &[&str], defs: &Value) {
+        let mut own: Vec<&str> = Vec::new();
+        for &name in types {
+            if self.pages.get(name) == Some(&self.here) && !own.contains(&name) {
+                own.push(name);
+            }
+        }
+        if own.is_empty() {
+            return;
+        }
+        let links: Vec<String> =
+            own.iter().map(|name| format!("[{name}](#{})", name.to_lowercase())).collect();
+        let _ = write!(self.text, "\nTypes on this page: {}.\n", links.join(";\n"));
+        for name in own {
+            let _ = write!(self.text, "\n## {name}\n\n{}\n", text(&defs[name]));
+            self.definition(&defs[name]);
+        }
+    }
+
     fn definition(&mut self, definition: &Value) {
         let Some(variants) = definition["oneOf"].as_array() else {
             if let Some(example) = definition["examples"].get(0) {
@@ -149,13 +217,13 @@ impl Page<'_> {
     }
 
     /// The type of a key, with a link to its description.
-    fn kind(&mut self, property: &Value) -> String {
+    fn kind(&self, property: &Value) -> String {
         if let Some(name) = reference(property) {
-            if self.defs.get(name).is_some() && !self.done.iter().any(|d| d == name) {
-                self.done.push(name.to_owned());
-                self.open.push(name.to_owned());
-            }
-            return format!("[{name}](#{})", name.to_lowercase());
+            let at = name.to_lowercase();
+            return match self.pages.get(name) {
+                Some(&page) if page != self.here => format!("[{name}]({page}.md#{at})"),
+                _ => format!("[{name}](#{at})"),
+            };
         }
         if let Some(any) = property["anyOf"].as_array() {
             return any.iter().map(|one| self.kind(one)).collect::<Vec<_>>().join(" or ");

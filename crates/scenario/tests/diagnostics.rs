@@ -491,7 +491,7 @@ fn readers_that_cannot_be_are_refused() {
         ("stop = \"60s\"", "the reader never stops: the run ends after 60s"),
         (
             "stop = \"0s\"",
-            "`stop` must be later than the `start` of what is read, 0s: nothing has arrived by then",
+            "`stop` must be later than the `start` of the application, 0s: nothing has arrived by then",
         ),
         (
             "stop = \"5s\", pauses = [{ start = \"5s\", stop = \"6s\" }]",

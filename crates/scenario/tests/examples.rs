@@ -7,7 +7,7 @@ use roamsim_scenario::access::wire::model::{LossModel, Transitions};
 use roamsim_scenario::application::model::{Application, Pace};
 use roamsim_scenario::transport::Transport;
 use roamsim_scenario::transport::tcp::model::{Tcp, TcpVariant};
-use roamsim_scenario::{Format, Scenario, schema, schema_markdown, template};
+use roamsim_scenario::{Format, Scenario, schema, schema_pages, template};
 use serde_json::{Value, json};
 
 fn workspace() -> PathBuf {
@@ -152,16 +152,27 @@ fn defaults_in_the_schema_are_those_of_the_parser() {
 }
 
 #[test]
-fn the_committed_reference_page_is_the_generated_one() {
-    let page = fs::read_to_string(workspace().join("docs/reference/scenario.md")).expect("the page");
-    // The name that decoding goes by, `tag:kind`, is none for a reader.
-    assert!(!page.contains("tag:"), "a type of the model has no name of its own in the schema");
+fn the_committed_reference_pages_are_the_generated_ones() {
+    let folder = workspace().join("docs/reference");
+    let pages = schema_pages();
+    for (name, generated) in &pages {
+        let page = fs::read_to_string(folder.join(name)).unwrap_or_default();
+        assert!(
+            page == *generated,
+            "docs/reference/{name} is old: run `cargo run -p roamsim-scenario --example write_reference`"
+        );
+        // The name that decoding goes by, `tag:kind`, is none for a reader.
+        assert!(!page.contains("tag:"), "{name}: a type of the model has no name of its own in the schema");
+    }
+    // The index, a page a table, and one of the types that tables share; no page of a table that is gone.
+    assert_eq!(fs::read_dir(folder.join("scenario")).expect("the folder").count() + 1, pages.len());
+    let whole: String = pages.iter().map(|(_, page)| page.as_str()).collect();
+    for name in schema()["$defs"].as_object().expect("definitions").keys() {
+        let heading = format!("\n## {name}\n");
+        assert!(whole.matches(&heading).count() <= 1, "{name} is described twice");
+    }
     // Words without an explanation of their own stand there too.
-    assert!(page.contains("- `\"n2n_ho_commit_request\"`"), "no words of MessageKind");
-    assert!(
-        page == schema_markdown(),
-        "docs/reference/scenario.md is old: run `cargo run -p roamsim-scenario --example write_reference`"
-    );
+    assert!(whole.contains("- `\"n2n_ho_commit_request\"`"), "no words of MessageKind");
 }
 
 #[test]

@@ -223,8 +223,8 @@ class Comparison:
             return ["Every replication gave the same: nothing that is random changes these values."]
         if fewest < FEW:
             return [
-                f"Only {fewest} pairs of replications: the intervals are wide, and rest on differences that spread "
-                "like a normal distribution. More replications say more."
+                f"Only {fewest} pairs of replications: intervals are wide, and assume that differences are normally "
+                "distributed. Run more replications."
             ]
         return []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,10 +15,13 @@ from roamsim.estimates.curves import Curves, curves
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target, metrics, summaries
 from roamsim.tables.significant import significant
-from roamsim.tables.words import capital, in_words, metric_words
+from roamsim.tables.words import capital, digits, in_words, listed, metric_words, scale
 
 #: How near to the one that varies most a metric comes that is shown first because it comes first (chosen).
 NEAR = 0.8
+
+#: Groups of which each has its own numbers in a sentence (chosen: a longer sentence is not read).
+NAMED_GROUPS = 3
 
 #: Metrics that another says as well: bytes delivered are the rate times the duration.
 _SAID_ALREADY = ("delivered_bytes",)
@@ -104,9 +108,10 @@ def answer(drawn: Curves) -> str:
             "what was varied."
         )
     if variation(drawn) <= 0:
-        low, high = drawn.frame["mean"].min(), drawn.frame["mean"].max()
-        stays = f"stays between {_value(drawn, low)} and {_value(drawn, high)}" if low != high else "stays the same"
-        return f"{_subject(drawn)} {stays}: no difference beyond the intervals is shown."
+        means = drawn.frame["mean"].to_list()
+        if min(means) == max(means):
+            return f"{_subject(drawn)}: {_value(drawn, means[0])} everywhere."
+        return f"{_subject(drawn)}: {_range(drawn, means)}. No difference beyond the intervals is shown."
     mine = _most_varying(drawn)
     if drawn.over_numbers and mine.frame["x"].n_unique() > 2:
         return _over_numbers(mine, mine.frame)
@@ -119,22 +124,37 @@ def _over_numbers(drawn: Curves, frame: polars.DataFrame) -> str:
         for (group,), mine in frame.sort("x", maintain_order=True).group_by("group", maintain_order=True)
     ]
     first, last = frame["x"].min(), frame["x"].max()
-    span = f"as {drawn.x_words} goes from {_x(drawn, first)} to {_x(drawn, last)}"
+    span = f"as {drawn.x_words} goes from {_once(_x(drawn, first), _x(drawn, last))}"
     moves = {str(group): _move(begin, end) for group, begin, end, _ in ends}
-    begins = _range(drawn, [begin["mean"] for _, begin, _, _ in ends])
-    finishes = _range(drawn, [end["mean"] for _, _, end, _ in ends])
     subject = _subject(drawn)
     one_way = len(set(moves.values())) == 1
     if one_way and 0 not in moves.values():
-        verb = "rises" if 1 in moves.values() else "falls"
-        told = f"{subject} {verb} from {begins} to {finishes} {span}."
+        verb = ("rise" if 1 in moves.values() else "fall") + ("" if _plural(drawn) else "s")
+        told = f"{subject} {verb} {_from_to(drawn, ends)} {span}."
     else:
-        whole = _range(drawn, frame["mean"].to_list())
-        told = f"{subject} is {whole} {span}."
-        told += " Between the two ends no change is shown." if one_way else _ways(drawn, moves)
+        told = f"{subject}: {_range(drawn, frame['mean'].to_list())} {span}."
+        told += " No change between the two ends is shown." if one_way else _ways(drawn, moves)
     if len(ends) == 1:
         return told + _peak(drawn, ends[0][3])
     return told + _best(drawn, frame)
+
+
+def _from_to(drawn: Curves, ends: Sequence[tuple[Any, Any, Any, polars.DataFrame]]) -> str:
+    """The first and the last mean: of each group where they are few, else of all together."""
+    if len(ends) > NAMED_GROUPS:
+        begins = _range(drawn, [begin["mean"] for _, begin, _, _ in ends], "–")
+        return f"from {begins} to {_range(drawn, [end['mean'] for _, _, end, _ in ends], '–')}"
+    told = []
+    for group, begin, end, _ in ends:
+        of = f" with {_kind(drawn, group)}{group}" if len(ends) > 1 else ""
+        told.append(f"from {_once(_value(drawn, begin['mean']), _value(drawn, end['mean']))}{of}")
+    return listed(told)
+
+
+def _plural(drawn: Curves) -> bool:
+    """Whether a metric's words are those of several: `retransmissions`, `tcp segments per message`."""
+    head = re.split(r" (?:of|per) ", metric_words(drawn.metric))[0]
+    return head.endswith("s") and not head.endswith("ss")
 
 
 def _peak(drawn: Curves, mine: polars.DataFrame) -> str:
@@ -145,7 +165,7 @@ def _peak(drawn: Curves, mine: polars.DataFrame) -> str:
         ("smallest", mine.sort("mean").row(0, named=True)),
     ):
         if row["x"] not in (begin["x"], end["x"]) and all(_move(row, side) != 0 for side in (begin, end)):
-            return f" It is {word}, {_value(drawn, row['mean'])}, at {_x(drawn, row['x'])}."
+            return f" The {word}, {_value(drawn, row['mean'])}, is at {_x(drawn, row['x'])}."
     return ""
 
 
@@ -184,9 +204,8 @@ def _best(drawn: Curves, frame: polars.DataFrame) -> str:
     if 2 * number <= places:
         return ""
     extent = "highest" if better == "larger" else "lowest"
-    where = f"at each of {places} values" if number == places else f"at {number} of {places} values"
-    name = f"{_kind(drawn, name)}{name}"
-    return f" Its mean is {extent} with {name}{f' {where}' if places > 1 else ''}."
+    where = f"at all {places} values" if number == places else f"at {number} of {places} values"
+    return f" {_kind(drawn, name)}{name} has the {extent} mean{f' {where}' if places > 1 else ''}."
 
 
 def _over_names(drawn: Curves, frame: polars.DataFrame) -> str:
@@ -195,8 +214,8 @@ def _over_names(drawn: Curves, frame: polars.DataFrame) -> str:
     best, worst = ordered.row(0, named=True), ordered.row(-1, named=True)
     top, bottom = ("highest", "lowest") if better == "larger" else ("lowest", "highest")
     return (
-        f"{_subject(drawn)} is {top} with {_named(drawn, best)}, {_with_interval(drawn, best)}, "
-        f"and {bottom} with {_named(drawn, worst)}, {_with_interval(drawn, worst)}."
+        f"{_subject(drawn)}: {_with_interval(drawn, best)} with {_named(drawn, best)}, the {top}; "
+        f"{_with_interval(drawn, worst)} with {_named(drawn, worst)}, the {bottom}."
     )
 
 
@@ -245,19 +264,24 @@ def _value(drawn: Curves, value: Any) -> str:
     return in_words(value, drawn.metric)
 
 
-def _range(drawn: Curves, values: Sequence[float]) -> str:
+def _range(drawn: Curves, values: Sequence[float], between: str = " to ") -> str:
     low, high = _value(drawn, min(values)), _value(drawn, max(values))
-    if low == high:
-        return low
-    number, _, unit = low.rpartition(" ")
-    return f"{number if unit and high.endswith(f' {unit}') else low} … {high}"
+    return low if low == high else _once(low, high, between)
+
+
+def _once(first: str, last: str, between: str = " to ") -> str:
+    """Two values with their unit said once: `2 to 20 Mb/s`."""
+    number, _, unit = first.rpartition(" ")
+    return f"{number if unit and last.endswith(f' {unit}') else first}{between}{last}"
 
 
 def _with_interval(drawn: Curves, row: dict[str, Any]) -> str:
     mean = _value(drawn, row["mean"])
     if row["low"] is None or row["low"] == row["high"]:
         return mean
-    return f"{mean} ({_value(drawn, row['low'])} to {_value(drawn, row['high'])})"
+    # In the mean's unit.
+    size = scale(drawn.metric.unit, [row["mean"]], share=drawn.metric.share).size
+    return f"{mean} ({digits(row['low'] / size)} to {digits(row['high'] / size)})"
 
 
 def asked_for(results: Results) -> Target | None:

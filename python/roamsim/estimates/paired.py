@@ -215,11 +215,7 @@ class Difference:
             name_metric: whether the metric is named even where its words tell it.
         """
         a, b, metric = self.value.label, self.against.label, self.target.metric
-        paired, possible = self.absolute.samples, self.replications
-        few = f" (in {paired} of {possible} replications; the others lack a value)" if paired < possible else ""
-        if self.value.missing or self.against.missing:
-            shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
-            few += f" (of the messages that arrived; {' and '.join(shares)} did not)"
+        paired, few = self.absolute.samples, self._few
         if self.uneven:
             shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
             front = "".join(f"{part}: " for part in (where, metric_words(metric) if name_metric else "") if part)
@@ -227,7 +223,7 @@ class Difference:
                 f"{front}no verdict on {a} and {b}: {metric_words(metric)} is of the messages that arrived, and "
                 f"{' but '.join(shares)} did not"
             )
-        own_words = metric.words != ("higher", "lower")
+        own_words = self.own_words
         named = metric_words(metric) if name_metric or not own_words else ""
         front = "".join(f"{part}: " for part in (where, named) if part)
         if math.isnan(self.absolute.low):
@@ -244,14 +240,36 @@ class Difference:
         if self.sign == 0:
             first, last = rounded(low, high)
             return f"{front}no difference shown between {a} and {b}: {_interval(first, last, unit)}{few}"
+        if own_words:
+            return f"{front}{a} is {self._size()} than {b}{few}"
+        return f"{front}{self._size()} with {a} than with {b}{few}"
+
+    @property
+    def own_words(self) -> bool:
+        """Whether the metric has words of its own for more and less of it, as `faster`."""
+        return self.target.metric.words != ("higher", "lower")
+
+    def by(self) -> str:
+        """How far one is from the other, of a difference that is shown: `2 % to 7 % faster than reno`."""
+        return f"{self._size()} than {'' if self.own_words else 'with '}{self.against.label}{self._few}"
+
+    def _size(self) -> str:
+        low, high, unit = self.told()
         if self.sign < 0:
             low, high = -high, -low
         first, last = rounded(low, high)
         size = f"{first}{unit}" if first == last else _interval(first, last, unit)
-        word = metric.words[0] if self.sign > 0 else metric.words[1]
-        if own_words:
-            return f"{front}{a} is {size} {word} than {b}{few}"
-        return f"{front}{size} {word} with {a} than with {b}{few}"
+        return f"{size} {self.target.metric.words[0 if self.sign > 0 else 1]}"
+
+    @property
+    def _few(self) -> str:
+        """What is missing of the pairs, in brackets."""
+        paired, possible = self.absolute.samples, self.replications
+        few = f" (in {paired} of {possible} replications; the others lack a value)" if paired < possible else ""
+        if self.value.missing or self.against.missing:
+            shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
+            few += f" (of the messages that arrived; {' and '.join(shares)} did not)"
+        return few
 
 
 def differences(question: Question, target: Target, found: Sequence[Sample]) -> Iterator[Difference]:

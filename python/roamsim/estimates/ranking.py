@@ -14,7 +14,7 @@ from roamsim.estimates.comparisons import Comparison
 from roamsim.estimates.paired import Difference, Sample, difference
 from roamsim.statistics import Estimate
 from roamsim.tables.metrics import Target
-from roamsim.tables.words import capital, metric_words, scale, titled
+from roamsim.tables.words import capital, in_words, metric_words, scale, titled
 
 #: Values of which every pair is shown (chosen: their 36 pairs fill a screen); of more, each with the best and the
 #: next one.
@@ -57,14 +57,20 @@ class Ranking:
         if len(self.pairs) == 1 and not _shown(second):
             return second.sentence()
         if all(not _shown(pair) for pair in self.pairs):
-            return f"no difference is shown between any two of them; {second.sentence()}"
+            return f"no difference between any two is shown; {second.sentence()}"
+        mean = in_words(statistics.mean(self.samples[0].values).mean, self.target.metric)
+        it_is = "It is" if second.own_words else "That is"
         like = [pair.against.label for pair in against.values() if not _shown(pair)]
         if like:
-            told = f"{best} has the {self._extent} mean, but no difference is shown between it and {_listed(like)}"
+            told = (
+                f"{best} has the {self._extent} mean, {mean}, but no difference from {_listed(like, 'or')} is shown"
+            )
             beaten = next((pair for pair in against.values() if _shown(pair)), None)
-            return f"{told}; {beaten.sentence()}" if beaten else told
-        named = f"{best} is {'best' if self.target.metric.better else self._extent}: {second.sentence()}"
-        return f"{named}; {last.sentence()}" if last is not second else named
+            return f"{told}. {it_is} {beaten.by()}" if beaten else told
+        named = (
+            f"{best} is {'best' if self.target.metric.better else self._extent} with {mean}. {it_is} {second.by()}"
+        )
+        return f"{named}, and {last.by()}" if last is not second else named
 
     @property
     def best(self) -> str | None:
@@ -106,13 +112,13 @@ def answer(found: Sequence[Ranking]) -> list[str]:
         for ranking in mine:
             if ranking.best is not None:
                 wins[ranking.best] = wins.get(ranking.best, 0) + 1
-        parts = [f"{name} is better than all others in {number} of {len(mine)}" for name, number in wins.items()]
+        parts = [f"{name} is best in {number} of {len(mine)}" for name, number in wins.items()]
         open_ = len(mine) - sum(wins.values())
         lossy = sum(any(pair.uneven for pair in ranking.pairs) for ranking in mine)
         if lossy:
-            parts.append(f"in {lossy} there is no verdict, because the shares of missing messages differ")
+            parts.append(f"{lossy} have no verdict, because the shares of missing messages differ")
             open_ = sum(ranking.best is None and not any(pair.uneven for pair in ranking.pairs) for ranking in mine)
-        parts += [f"in {open_} none is shown to be better than all others"] if open_ else []
+        parts += [f"none is shown to be best in {open_}"] if open_ else []
         sentences.append(f"{words}: {'; '.join(parts)}.")
     return sentences
 
@@ -150,6 +156,6 @@ def _shown(pair: Difference) -> bool:
     return pair.verdict in ("better", "worse", "higher", "lower")
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], word: str) -> str:
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} {word} {last}" if others else last

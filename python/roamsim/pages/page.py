@@ -57,8 +57,8 @@ FEW_SECTIONS = 2
 #: Verdicts in the order of a page, with the words for one statement and for several.
 VERDICT_WORDS = {
     "differs": ("differs", "differ"),
-    "not decidable": ("is not decidable", "are not decidable"),
     "agrees": ("agrees", "agree"),
+    "not decidable": ("is not decidable", "are not decidable"),
 }
 
 _VERDICT_CLASS = {"agrees": "agrees", "differs": "differs", "not decidable": "open"}

@@ -314,7 +314,7 @@ def _conclude(
         tables={
             table.id: study.exhibit(table.function)(data)
             if table.function
-            else filled(table, data, study.function(table.published) if table.published else None)
+            else filled(table, data, study.function(table.published) if table.published else None, study.words)
             for table in study.tables
             if is_shown(study, table, level)
         },

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from roamsim.errors import UsageError
-from roamsim.study.data import Data, Metric
+from roamsim.study.data import Data, Metric, Share
 from roamsim.study.definition import Study
 from roamsim.study.judging import Finding, number, with_interval
 
@@ -20,17 +20,17 @@ _OWN_LINE = re.compile(r"\s*(\||[-*+]\s|\d+[.)]\s)")
 def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
     """The answer in words, as Markdown: each paragraph on one line, lists and tables line by line.
 
-    The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval;
-    `ours(id)` and `verdict(id)` of a statement, and `decided(id)`, its number that decided; `count(verdict)` and
-    `statements`, how many of the publication's there are; and for each function of study.py by its name, with `data`
-    for its argument.
+    The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval.
+    With `trials` it is the share of counted trials, with Wilson's interval. `ours(id)` and `verdict(id)` are of a
+    statement, `decided(id)` is its number that decided. `count(verdict)` and `statements` say how many of the
+    publication's there are. Each function of study.py is there by its name, with `data` for its argument.
 
     Raises:
         UsageError: the template is malformed, or asks for what is not there.
     """
 
-    def mean(experiment: str, metric: Metric, scale: float = 1.0, **where: Any) -> str:
-        estimate = data.estimate(experiment, metric, **where)
+    def mean(experiment: str, metric: Metric, scale: float = 1.0, trials: str = "", **where: Any) -> str:
+        estimate = data.estimate(experiment, Share(str(metric), trials) if trials else metric, **where)
         if not estimate.samples:
             raise UsageError(f"no run of experiment {experiment!r} has {metric!r} where {where}")
         return with_interval(estimate.scaled(scale))

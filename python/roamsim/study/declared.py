@@ -161,14 +161,21 @@ def _require(statement: str, experiment: str, where: Mapping[str, Any], data: Da
         raise UsageError(f"statement {statement}: no run of experiment {experiment} has {asked}; there are {labels}")
 
 
-def filled(table: Tabulation, data: Data, published: Published | None = None) -> list[dict[str, Any]]:
+def filled(
+    table: Tabulation, data: Data, published: Published | None = None, words: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
     """The rows of a table: means with their 95 % intervals by the labels of the experiment.
 
     Args:
         table: its entry.
         data: the rows of the runs.
         published: what the publication has at a point, for a table that shows it.
+        words: for labels.
     """
+
+    def word(label: Any) -> str:
+        return (words or {}).get(str(label), str(label))
+
     dimensions = [*table.rows, *([table.columns] if table.columns else [])]
     labels = [data.labels(table.experiment, dimension) for dimension in dimensions]
     heads = {name: table.heads.get(name, name.replace("_", " ")) for name in dimensions}
@@ -180,7 +187,7 @@ def filled(table: Tabulation, data: Data, published: Published | None = None) ->
         for cell in table.cells:
             heading = [cell.label or cell.column] if len(table.cells) > 1 or not table.columns else []
             if table.columns:
-                heading = [f"{heads[table.columns]} {where[table.columns]}", *heading]
+                heading = [f"{heads[table.columns]} {word(where[table.columns])}", *heading]
             at = {**table.where, **cell.where, **where}
             estimate = _value(cell, table.experiment, at, data)
             shown = "" if math.isnan(estimate.mean) else with_interval(estimate)
@@ -189,7 +196,7 @@ def filled(table: Tabulation, data: Data, published: Published | None = None) ->
                 shown = f"{shown} [{there:.{SHOWN_DIGITS}g}]"
             cells.append(
                 {
-                    **{heads[name]: str(where[name]) for name in table.rows},
+                    **{heads[name]: word(where[name]) for name in table.rows},
                     "column": ", ".join(heading),
                     "cell": shown,
                 }

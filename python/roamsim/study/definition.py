@@ -241,6 +241,7 @@ def load(name: str | Path) -> Study:
         checks=str(head.get("checks", "")),
         describe_packet=str(head.get("describe_packet", "")),
         parts={str(k): str(v) for k, v in head.get("parts", {}).items()},
+        words={str(k): str(v) for k, v in head.get("words", {}).items()},
         folder=folder.resolve(),
         experiments=[*experiments, *(again for one in alternatives for again in _again(reader, one, experiments))],
         figures=[_figure(reader, entry) for one in tree.pop("figure", []) for entry, _ in _each(one)],

@@ -356,6 +356,7 @@ class Study:
     alternatives: Sequence[Alternative]
     coverage: Sequence[Covered]
     parts: Mapping[str, str]
+    words: Mapping[str, str]  # for labels, in legends and tables
     checks: str
     describe_packet: str
     code: ModuleType | None

@@ -38,7 +38,7 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
     row: Row
     for experiment in figure.experiments:
         for row in data.rows(experiment, **figure.where):
-            series = ", ".join(str(row[name]) for name in figure.series)
+            series = ", ".join(study.words.get(str(row[name]), str(row[name])) for name in figure.series)
             for curve in figure.y:
                 at = (series, curve.label, float(row[figure.x]))
                 groups.setdefault(at, (curve, []))[1].append(row)

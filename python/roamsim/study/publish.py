@@ -33,6 +33,7 @@ from roamsim.study.shown import caption, is_shown, note
 from roamsim.tables.words import count
 
 Exhibit = Figure | Tabulation | Drawing | Sequencechart
+Statements = Sequence[Mapping[str, Any]]
 
 #: What stands beside a difference whose study gives no reason for it.
 NO_REASON = "no reason is known yet"
@@ -123,6 +124,19 @@ class Outcome:
             for entry in self.study.coverage
         ]
 
+    def left_to_the_full_run(self) -> dict[str, str]:
+        """The statements that a quick look leaves open, with the verdict of the full run's reference."""
+        from roamsim.study.reference import verdicts_in_full
+
+        if self.level != "quick":
+            return {}
+        known = verdicts_in_full(self.study)
+        return {
+            one["id"]: known.get(one["id"], "not run yet")
+            for one in self.statements
+            if one["verdict"] == "not decidable"
+        }
+
     def to_json(self) -> str:
         """`to_dict` as JSON; what is not a finite number becomes null."""
         return json.dumps(plain(self.to_dict()), ensure_ascii=False, allow_nan=False)
@@ -144,7 +158,15 @@ class Outcome:
         bad = failed(self.checks)
         published, own = _apart(self.statements)
         lines = [f"{self.study.title} ({self.level})", "", *_wrapped(self.answer), ""]
-        lines += [f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements]
+        left = self.left_to_the_full_run()
+        lines += [
+            f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements if s["id"] not in left
+        ]
+        if left:
+            lines += ["", "Open in this quick look, with the verdict of the full run:"]
+            lines += [
+                f"  {s['id']:<4} {left[s['id']]:<14} {s['published']}" for s in self.statements if s["id"] in left
+            ]
         lines += [
             "",
             f"statements: {_tally(published)}",
@@ -182,24 +204,26 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     if study.headline and is_shown(study, study.exhibit_of(study.headline), outcome.level):
         _exhibit(report, outcome, study.headline, lead=True)
     report.heading("Published statements")
+    published, own = _apart(outcome.statements)
+    left = outcome.left_to_the_full_run()
     if outcome.level == "quick":
+        report.text(_what_is_left(published, left))
         report.text(
-            "This is the quick look: short traffic, coarse steps and few replications, so the intervals are wide. "
+            "Traffic is short here, steps are coarse and replications few, so intervals are wide. "
             f"`roamsim study run {study.name}` runs the whole publication."
         )
     report.text(f"Published as: {study.published_as}")
-    published, own = _apart(outcome.statements)
     if published:
         report.text(
             "Each statement is judged by a rule that was written before the runs. A line unfolds to its rule, all "
             "measured values with 95 % intervals and, where it differs, the reason. A verdict comes from runs, from "
             "an exact law, or from both; its line says which. A statement that differs is a result, not a failure."
         )
-    report.statements([_statement(statement, outcome.level) for statement in published])
+    report.statements([_statement(statement, outcome.level, left) for statement in published])
     if own:
         report.heading("Statements of ours")
         report.text("The publication says nothing about these. They are judged in the same way and counted apart.")
-        report.statements([_statement(statement, outcome.level) for statement in own])
+        report.statements([_statement(statement, outcome.level, left) for statement in own])
     parts = {
         title: [exhibit for exhibit in study.all_exhibits if exhibit.part == part]
         for part, title in study.parts.items()
@@ -277,12 +301,23 @@ def _exhibit(report: Report, outcome: Outcome, id: str, *, lead: bool = False) -
         add(id, made, head, words or None, lead=lead)
 
 
-def _statement(statement: Mapping[str, Any], level: Level) -> dict[str, Any]:
+def _what_is_left(statements: Statements, left: Mapping[str, str]) -> str:
+    """What a quick look shows already, and what only the full run can tell."""
+    open_ = [one["id"] for one in statements if one["id"] in left]
+    told = f"The quick look decides {len(statements) - len(open_)} of {count(len(statements), 'statement')}"
+    if not open_:
+        return f"{told}."
+    return f"{told}. Open here, with the verdict of the full run: {', '.join(f'{id_} {left[id_]}' for id_ in open_)}."
+
+
+def _statement(statement: Mapping[str, Any], level: Level, left: Mapping[str, str]) -> dict[str, Any]:
     """A statement as the report shows it: its numbers stand in `measured` already."""
     kept = ("values", "own", "turned_by", "replications", "replications_needed")
     shown = {key: value for key, value in statement.items() if value is not None and key not in kept}
     if statement["verdict"] == "not decidable":
-        shown["ours"] = "; ".join(filter(None, (statement["ours"], _what_would_decide(statement))))
+        full = left.get(statement["id"], "not run yet")
+        tells = _what_would_decide(statement) if full == "not run yet" else f"full run: {full}"
+        shown["ours"] = "; ".join(filter(None, (statement["ours"], tells)))
     if level == "quick" and shown.pop("why", None) not in (None, NO_REASON):
         # Reasons are written of the full run. Beside other numbers they would claim what these may not show.
         shown["why"] = "the reason stands in the report of the full run, whose numbers it names"
@@ -299,9 +334,6 @@ def _what_would_decide(statement: Mapping[str, Any]) -> str:
     return (
         f"about {statement['replications_needed']} replications would decide, these are {statement['replications']}"
     )
-
-
-Statements = Sequence[Mapping[str, Any]]
 
 
 def _apart(statements: Statements) -> tuple[Statements, Statements]:

@@ -147,6 +147,11 @@ def turned_in_full(study: Study) -> dict[tuple[str, str], list[str]]:
         return {}
 
 
+def verdicts_in_full(study: Study) -> dict[str, str]:
+    """The verdict of each statement by the reference of the full run; none if there is no such file."""
+    return dict(turned_in_full(study).keys())
+
+
 def _kept(outcome: Outcome) -> dict[str, Any]:
     """What the reference keeps of a run."""
     made = [f"roamsim {outcome.version}", outcome.made_with.get("commit", "")]

@@ -15,7 +15,7 @@ use crate::validate::{At, Key, Report, Step, join};
 use roamsim_network::queue::classes::{Classes, MOST_CLASSES};
 use roamsim_network::queue::{QueueLimit, Rule, codel, drr, fq_codel, pie, red};
 
-/// What waits before a transmitter, and by which rule; the packet in service does not count.
+/// The packets in front of a transmitter, and the rule of their order. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:discipline=drop_tail", rename_all = "snake_case")]
 #[schemars(rename = "Queue", tag = "discipline", transform = first_variant_is_default)]
@@ -80,7 +80,7 @@ pub struct FqCodel {
     /// How many queues; flows that a hash does not tell apart share one. Default: RFC 8290 section 5.2.5.
     #[serde(default = "fq_codel_flows")]
     pub flows: u16,
-    /// What a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
+    /// The bytes that a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub quantum_bytes: Option<u64>,
@@ -129,7 +129,7 @@ pub struct Priority {
     /// The most packets of each class that wait. Default chosen: as for drop-tail.
     #[serde(default = "hundred_packets")]
     pub packets: u32,
-    /// The classes, each a list of DSCPs, the first before the others. What is in none is in a last one.
+    /// The classes, each a list of DSCPs, the first before the others. Other packets form a last class.
     #[serde(deserialize_with = "class_list")]
     #[schemars(with = "Vec<Vec<Dscp>>")]
     pub classes: Classes,
@@ -142,11 +142,12 @@ pub struct Drr {
     /// The most packets of each class that wait. Default chosen: as for drop-tail.
     #[serde(default = "hundred_packets")]
     pub packets: u32,
-    /// The classes and their shares. What is in none is in a last one.
+    /// The classes and their shares. Other packets form a last class.
     #[serde(deserialize_with = "class_shares")]
     #[schemars(with = "Vec<DrrClass>")]
     pub classes: ClassShares,
-    /// What the last class may send in a turn. Left out: the link's MTU (chosen: the smallest for which each turn has a packet).
+    /// The bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest for which
+    /// each turn has a packet).
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub quantum_bytes: Option<u64>,
@@ -158,7 +159,7 @@ pub struct Drr {
 struct DrrClass {
     /// Its DSCPs.
     dscp: Vec<Dscp>,
-    /// What it may send in a turn. Left out: the link's MTU.
+    /// The bytes that it may send in a turn. Left out: the link's MTU.
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     quantum_bytes: Option<u64>,
@@ -230,8 +231,9 @@ pub struct Red {
     #[serde(default = "red_max_probability", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub max_probability: f64,
-    /// Whether `max_probability` adapts every half a second, between 0.01 and 0.5, so that the mean length comes into the middle fifth between the
-    /// thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001). Default chosen: no, as in Floyd and Jacobson 1993.
+    /// Whether `max_probability` adapts every half a second, between 0.01 and 0.5. The mean length then comes
+    /// into the middle fifth between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001). Default
+    /// chosen: no, as in Floyd and Jacobson 1993.
     #[serde(default)]
     pub adaptive: bool,
     /// The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6.

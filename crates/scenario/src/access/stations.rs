@@ -43,8 +43,8 @@ pub struct Advertisement {
     #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub size_bytes: u64,
-    /// A station is told that its link is going down when its walk will have led it out of reach after this time. Left out:
-    /// when it has missed a first beacon.
+    /// A station gets Link_Going_Down this long before its walk leads it out of reach. Left out: when it has
+    /// missed a first beacon.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub going_down_ahead: Option<Span>,
@@ -93,7 +93,7 @@ pub(crate) fn check_advertisement(
     }
     if advertisement.going_down_ahead == Some(Span::ZERO) {
         let help = "write a time above zero, such as \"2s\", or leave it out";
-        let message = "what is told no time ahead is told when a beacon is missed";
+        let message = "Link_Going_Down no time ahead comes when a beacon is missed";
         report.add(&join(&steps, ["going_down_ahead"]), message, help);
     }
     if !(1..=MAX_MTU_BYTES).contains(&advertisement.size_bytes) {

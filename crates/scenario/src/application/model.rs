@@ -9,7 +9,7 @@ use super::video::model::Video;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
-/// What generates a flow's data.
+/// The source of a flow's data.
 // The keys of those that a scenario may have most of are here, so that a flow is no larger than they.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:kind", rename_all = "snake_case")]

@@ -24,7 +24,7 @@ pub struct Flow {
     pub from: Name,
     /// The node that receives; with `request_response`, the server.
     pub to: Name,
-    /// What carries the data.
+    /// The transport that carries the data.
     #[serde(deserialize_with = "transport")]
     #[schemars(with = "Transport")]
     pub transport: Arc<Transport>,
@@ -32,17 +32,18 @@ pub struct Flow {
     /// that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
     #[serde(default)]
     pub dscp: Dscp,
-    /// What generates the data.
+    /// The application that generates the data.
     pub application: Application,
-    /// Whether the application generates data at both ends of the one connection, at each with random numbers of its own.
-    /// Acknowledgements then ride on the data of the other direction. In results, what goes from `to` to `from` has a row
-    /// of its own, with the nodes in this order. Default: no. `request_response` has two directions by itself.
+    /// Whether the application generates data at both ends of the one connection, at each with random numbers of
+    /// its own. Acknowledgements then ride on the data of the other direction. In results, the direction from
+    /// `to` to `from` has a row of its own, with the nodes in this order. Default: no. `request_response` has two
+    /// directions by itself.
     #[serde(default)]
     pub bidirectional: bool,
-    /// How what arrives at `to` is read, over TCP. Left out: at once, so that the receive window never closes.
+    /// How `to` reads what it has received, over TCP. Left out: at once, so that the receive window never closes.
     #[serde(default)]
     pub reader: Option<Box<Reader>>,
-    /// With `bidirectional`, how what arrives at `from` is read. Left out: at once.
+    /// With `bidirectional`, how `from` reads what it has received. Left out: at once.
     #[serde(default)]
     pub reverse_reader: Option<Box<Reader>>,
 }
@@ -75,8 +76,9 @@ pub struct Reader {
     /// When it does not read. None may lie within another. Left out: never.
     #[serde(default)]
     pub pauses: Vec<Pause>,
-    /// When it closes the connection, in a flow of one direction: what is unread then, or arrives later, is lost, and its
-    /// sender is told so by a reset (RFC 9293 section 3.6.1). Left out: when the sender has closed and everything was read.
+    /// When it closes the connection, in a flow of one direction. Data that is unread then, or arrives later, is
+    /// lost, and its sender gets a reset (RFC 9293 section 3.6.1). Left out: when the sender has closed and
+    /// everything was read.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,

@@ -23,7 +23,7 @@ pub(crate) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
             report.add(&steps, message, "leave it out, or use protocol = \"tcp\"");
         } else if key == "reverse_reader" && !flow.bidirectional {
             let message = format!("nothing but answers goes from \"{}\" to \"{}\"", flow.to, flow.from);
-            let help = "write `reader` for what arrives at `to`, or bidirectional = true";
+            let help = "write `reader`, which reads at `to`, or bidirectional = true";
             report.add(&steps, message, help);
         }
         check_pace(&steps, reader, report);
@@ -84,7 +84,7 @@ fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, scenario: &Scenario, re
         );
     } else if let Some(latest) = start.max().filter(|&latest| stop <= latest) {
         let message = format!(
-            "`stop` must be later than the `start` of what is read, {}: nothing has arrived by then",
+            "`stop` must be later than the `start` of the application, {}: nothing has arrived by then",
             time_text(latest)
         );
         report.add(&steps, message, "stop later, or leave `stop` out to read until the run ends");

@@ -31,9 +31,9 @@ pub struct MihHandover {
     pub from: ServingNetwork,
     /// Those that it may go to, the first choice first.
     pub to: Vec<CandidateNetwork>,
-    /// What carries the messages between the mobile node and the points of service.
+    /// The transport between the mobile node and the points of service.
     pub transport: Transport,
-    /// What carries those between points of service. Left out: the same.
+    /// The transport between points of service. Left out: the same.
     #[serde(default)]
     pub transport_between_pos: Option<Transport>,
     /// The class of the packets: a DSCP. Default: best effort (RFC 2474 section 4.1).
@@ -63,8 +63,8 @@ pub struct MihHandover {
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     pub confidence: Option<f64>,
-    /// Upon MIH_Link_Parameters_Report: the thresholds of the signal of the first network that the mobile node's user configures
-    /// (MIH_Link_Configure_Thresholds), of which one is crossed.
+    /// Upon MIH_Link_Parameters_Report: thresholds of the first network's signal, which the mobile node's user
+    /// configures (MIH_Link_Configure_Thresholds). The report comes when one is crossed.
     #[serde(default)]
     pub thresholds: Vec<HandoverThreshold>,
     /// Upon Link_Going_Down: not before the link is expected to be down within this time. Left out: at once.
@@ -82,7 +82,7 @@ pub struct MihHandover {
     /// for each.
     #[serde(default)]
     pub old_link: OldLink,
-    /// What follows a request that is not answered. Left out: the answer is waited for until the link is down.
+    /// The reaction to a request that is not answered. Left out: the answer is waited for until the link is down.
     #[serde(default)]
     pub no_answer: Option<NoAnswer>,
     /// MIH acknowledgement of every message. Left out: no message asks for one, and none is sent again.
@@ -127,8 +127,8 @@ pub enum ActOn {
     /// Link_Going_Down.
     #[default]
     LinkGoingDown,
-    /// Link_Parameters_Report: the signal of the first network crosses one of `thresholds`. What is begun is not taken back when
-    /// it recovers.
+    /// Link_Parameters_Report: the signal of the first network crosses one of `thresholds`. A handover that has
+    /// begun goes on when the signal recovers.
     LinkParametersReport,
     /// Link_Down: nothing is prepared, and traffic is redirected then.
     LinkDown,
@@ -156,8 +156,8 @@ pub enum Choice {
     /// The first of `to`.
     #[default]
     Order,
-    /// The one that the mobile node hears best at the end of its scan: those whose signal is known in dBm by it, and behind
-    /// them those of which a distance stands for it.
+    /// The one that the mobile node hears best at the end of its scan. Candidates whose signal it knows in dBm
+    /// come first, the others by their distance.
     Signal,
     /// The one that has room for most mobile nodes.
     FreeCapacity,
@@ -189,7 +189,7 @@ pub enum OldLink {
     UntilCommitted,
 }
 
-/// What follows a request that is not answered.
+/// The reaction to a request that is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoAnswer {
@@ -197,15 +197,15 @@ pub struct NoAnswer {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub after: Span,
-    /// What is done then.
+    /// The reaction.
     pub then: Then,
 }
 
-/// What is done about a request that is not answered.
+/// A reaction to a request that is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Then {
-    /// It is made anew, in a transaction of its own, again and again; an answer to any of them counts.
+    /// The request is made again, in a transaction of its own, again and again; an answer to any of them counts.
     Repeat,
     /// It is given up, and nothing more is done until the link is down.
     Abort,
@@ -286,8 +286,9 @@ pub struct CandidateNetwork {
     pub access: String,
     /// The node that is its point of service.
     pub pos: String,
-    /// For how many stations it has room: those that are there, and the mobile nodes of all entries that have a place; entries that
-    /// name the same cell say the same. Left out: for all that come, as far as an 802.16 cell admits their service flows.
+    /// For how many stations it has room: those that are there, and the mobile nodes of all entries that have a
+    /// place. Entries that name the same cell say the same. Left out: for all that come, as far as an 802.16 cell
+    /// admits their service flows.
     #[serde(default)]
     pub capacity: Option<u32>,
     /// The `processing_time` of the node that is its point of service. Left out: that of the entry.

@@ -8,8 +8,8 @@ use crate::units;
 
 /// A `[[mobile_ip]]`: nodes that keep their home address while they move between cells, by Mobile IPv4 (RFC 5944).
 ///
-/// Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell; packets for
-/// it go there, and while it is away, on through a tunnel to the foreign agent whose cell it is in.
+/// Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell. Packets
+/// for it go there. While it is away, a tunnel takes them on to the foreign agent whose cell it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MobileIp {
@@ -30,9 +30,9 @@ pub struct MobileIp {
     /// How a mobile node finds out that it has moved. Default: the first algorithm of RFC 5944 (section 2.4.2.1).
     #[serde(default)]
     pub move_detection: MoveDetection,
-    /// Whether a mobile node that hears no agent asks for one: three times at most once a second, then ever more seldom,
-    /// up to once a minute (RFC 5944 section 2.4). Default: it does (section
-    /// 2.4.2.1: it "SHOULD attempt to discover a new agent").
+    /// Whether a mobile node that hears no agent asks for one. It asks three times at most once a second, then
+    /// ever more seldom, up to once a minute (RFC 5944 section 2.4). Default: it does (section 2.4.2.1: it
+    /// "SHOULD attempt to discover a new agent").
     #[serde(default = "default_solicitation")]
     pub solicitation: bool,
     /// Whether what a mobile node sends while it is away goes through the home agent as well (RFC 3024). Default: it
@@ -130,7 +130,7 @@ pub struct Registration {
     #[serde(default = "default_retransmission", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub retransmission: Span,
-    /// What this time grows to, by doubling. Default chosen: 64 s, six times doubled, about TCP's 60 s (RFC 6298).
+    /// The end of this time's doubling. Default chosen: 64 s, six times doubled, about TCP's 60 s (RFC 6298).
     #[serde(default = "default_max_retransmission", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_retransmission: Span,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::schema::plain_value_is_constant;
 use crate::units;
 
-/// A time, constant or drawn anew at each use.
+/// A time, constant or drawn at each use.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:distribution=constant", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "TimeDistribution", tag = "distribution", transform = plain_value_is_constant)]
@@ -38,8 +38,9 @@ pub enum TimeDistribution {
         max: Span,
     },
     /// Pareto: never shorter than mean * (shape - 1) / shape, and longer than x times that with the probability
-    /// x^-shape. Up to a shape of 2 its variance is infinite: many on-off sources with such periods make traffic with long
-    /// memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+    /// x^-shape. Up to a shape of 2 its variance is infinite. Many on-off sources with such periods make traffic
+    /// with long memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al., IEEE/ACM Transactions on
+    /// Networking 5(1), 1997).
     Pareto {
         /// The mean.
         #[serde(with = "units::duration")]
@@ -99,7 +100,7 @@ impl TimeDistribution {
     }
 }
 
-/// A size, constant or drawn anew at each use. It is bounded, because packets are.
+/// A size, constant or drawn at each use. It is bounded, because packets are.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:distribution=constant", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "SizeDistribution", tag = "distribution", transform = plain_value_is_constant)]
@@ -117,11 +118,11 @@ pub enum SizeDistribution {
         #[serde(rename = "mean", with = "units::size")]
         #[schemars(with = "units::Size")]
         mean_bytes: u64,
-        /// What is drawn below this becomes this. Default: a byte, the least that can be sent.
+        /// The least size; smaller draws become this. Default: a byte, the least that can be sent.
         #[serde(rename = "min", default = "one_byte", with = "units::size")]
         #[schemars(with = "units::Size")]
         min_bytes: u64,
-        /// What is drawn above this becomes this.
+        /// The largest size; larger draws become this.
         #[serde(rename = "max", with = "units::size")]
         #[schemars(with = "units::Size")]
         max_bytes: u64,

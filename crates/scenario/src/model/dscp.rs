@@ -108,9 +108,9 @@ impl JsonSchema for Dscp {
         let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
         json_schema!({
             "description": format!(
-                "The class of packets: a Differentiated Services Codepoint (RFC 2474), a number from 0 to 63, or the name \
-                 of a per-hop behaviour: {}. It stands in the IP headers of captures.",
-                names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                "The class of packets: a Differentiated Services Codepoint (RFC 2474). It is a number from 0 to 63, or the \
+                 name of a per-hop behaviour: {}. It stands in the IP headers of captures.",
+                names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join("; ")
             ),
             "anyOf": [
                 { "type": "integer", "minimum": 0, "maximum": 63 },

@@ -61,8 +61,8 @@ struct NodeTable {
     /// How it moves. Left out: not at all.
     #[serde(default)]
     motion: Option<Box<Motion>>,
-    /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue of a link;
-    /// drawn anew for each. Packets leave in the order in which they came. Default: none.
+    /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue of
+    /// a link. It is drawn for each packet. Packets leave in the order in which they came. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     packet_processing_time: TimeDistribution,
@@ -77,10 +77,10 @@ struct NodeTable {
     /// then name the node, and routes take the shortest way to it; those of a station follow it from cell to cell.
     #[serde(default)]
     multihomed: bool,
-    /// How the addresses of a station follow it from cell to cell. Left out, the rest of the scenario says it: a mobile node
-    /// of a `[[mobile_ip]]` has `mobile_ip`, a `multihomed` one with an SCTP association with `dynamic_addresses`
-    /// `mobile_sctp`, a `multihomed` one of a `[[handover]]` `mih`, any other `multihomed` one `multihomed`, and all others `bridged`. What does not go together, or what
-    /// its cells cannot serve, is refused.
+    /// How the addresses of a station follow it from cell to cell. A scheme that contradicts the scenario, or
+    /// that its cells cannot serve, is refused. Left out, the rest of the scenario decides. A mobile node of a
+    /// `[[mobile_ip]]` has `mobile_ip`. A `multihomed` node has `mobile_sctp` with an SCTP association with
+    /// `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`. All others have `bridged`.
     #[serde(default)]
     handover: Option<Scheme>,
     /// How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
@@ -150,10 +150,11 @@ impl Sharing for Node {
     }
 }
 
-/// When a station with an address in each cell prefers that of another one. A preferred address whose cell is lost gives
-/// way to that of the nearest cell in any case, or where none is heard, of another link. The choices are those of Koh,
-/// Chang and Lee, "mSCTP for soft handover in transport layer", IEEE Communications Letters 8(3), 2004, from the most
-/// aggressive change of the primary address to the most conservative one; events are named as in IEEE Std 802.21-2008.
+/// When a station with an address in each cell prefers that of another one. A preferred address whose cell is
+/// lost gives way to that of the nearest cell in any case, or where none is heard, of another link. The choices
+/// go from the most aggressive change of the primary address to the most conservative one. They are those of Koh,
+/// Chang and Lee, "mSCTP for soft handover in transport layer", IEEE Communications Letters 8(3), 2004. Events are
+/// named as in IEEE Std 802.21-2008.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrimaryChange {
@@ -162,8 +163,9 @@ pub enum PrimaryChange {
     /// When another base station is nearer than its own by more than `hysteresis`, as by the strength of the signal.
     #[default]
     Nearer,
-    /// When the link of its own cell is going down (its first beacon is missed, or `going_down_ahead` says so) and that of
-    /// another cell is not; in its absence, when one is newly heard before a beacon of its own is again.
+    /// When the link of its own cell is going down and that of another cell is not. A link is going down when its
+    /// first beacon is missed, or by `going_down_ahead`. Without another cell, the change comes when one is heard
+    /// before a beacon of its own cell is.
     GoingDown,
     /// When its own cell is lost.
     Down,

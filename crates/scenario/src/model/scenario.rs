@@ -31,7 +31,7 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What the run is called and how long it lasts.
+    /// The name of the run and its duration.
     #[serde(rename = "scenario")]
     pub general: General,
     /// The nodes, one `[[node]]` each: hosts and routers alike.
@@ -78,19 +78,19 @@ pub struct Scenario {
     pub warnings: Vec<String>,
 }
 
-/// The `[scenario]` table.
+/// A `[scenario]`: the name of the run, its duration, and settings of the whole.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct General {
-    /// What the scenario is called in results and reports.
+    /// The scenario's name in results and reports.
     pub name: String,
     /// Simulated time after which the run ends.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub duration: Span,
-    /// What happens before this time is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`, `marks`,
-    /// `percentiles` and those of DECT accesses; rates and means are over the rest. Default chosen: nothing is cut, so that
-    /// a run counts all that happened.
+    /// Time that is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`, `marks`,
+    /// `percentiles` and those of DECT accesses. Rates and means are over the rest. Default chosen: nothing is
+    /// cut, so that a run counts all that happened.
     #[serde(with = "units::instant")]
     #[schemars(with = "units::Instant")]
     #[serde(default)]
@@ -99,7 +99,7 @@ pub struct General {
     /// messages and signalling entry: `[50, 99.9]`. Default chosen: none beside the 50th, 95th and 99th of `flows` and `signalling`.
     #[serde(default)]
     pub percentiles: Vec<f64>,
-    /// What the scenario shows, in a sentence or two.
+    /// A sentence or two about the scenario.
     #[serde(default)]
     pub description: Option<String>,
     /// The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the 802.21

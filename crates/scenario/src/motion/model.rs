@@ -139,8 +139,8 @@ pub struct MotionFile {
     pub file: Option<String>,
     /// The number of the node in the file, from 0.
     pub node: u32,
-    /// What the file says of this node, in place of `file`. A file is replaced by it when the scenario is read, so
-    /// that results are filed under what was in the file.
+    /// The file's lines about this node, in place of `file`. Reading the scenario replaces a file by them, so
+    /// results depend on the file's content, not on its name.
     #[serde(default)]
     pub content: Option<String>,
 }
@@ -154,8 +154,8 @@ pub struct BonnmotionFile {
     pub file: Option<String>,
     /// The number of the node in the file, from 0.
     pub node: u32,
-    /// What the file says of this node, in place of `file`. A file is replaced by it when the scenario is read, so
-    /// that results are filed under what was in the file.
+    /// The file's lines about this node, in place of `file`. Reading the scenario replaces a file by them, so
+    /// results depend on the file's content, not on its name.
     #[serde(default)]
     pub content: Option<String>,
     /// 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left out: as the file's lines

@@ -163,7 +163,7 @@ pub(crate) fn check_threshold(
     let name = access.name();
     match (dbm, percent) {
         (Some(_), None) if by_distance => {
-            let message = format!("in \"{name}\" a distance stands for the signal, which is told in percent");
+            let message = format!("in \"{name}\" a distance stands for the signal, in percent");
             report.add(&join(place, ["dbm"]), message, "write `percent`, such as percent = 30");
         }
         (None, Some(_)) if !by_distance => {
@@ -202,7 +202,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         [("thresholds", !source.thresholds.is_empty()), ("actions", !source.actions.is_empty())]
     {
         if some && source.kind != SignallingKind::LinkEvents {
-            let message = "only who is told of link events commands links";
+            let message = "only a user that gets link events commands links";
             let help = format!("leave `{key}` out, or write kind = \"link_events\"");
             report.add(&join(at, [key]), message, help);
             return;
@@ -250,8 +250,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
                 && !is_switched(name)
                 && !(key == "of" && reports && counts_errors(name))
             {
-                let message =
-                    format!("\"{name}\" is no link of \"{}\" that does what it is told", source.from);
+                let message = format!("\"{name}\" is no link of \"{}\" that obeys commands", source.from);
                 let help = format!(
                     "name {THAT_COME_AND_GO} that it is a station of, a [[link]] of it, or a [[dect]] without `fixed_bearers` whose \
                      terminal it is"
@@ -269,7 +268,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         let cell = member(&action.link);
         let keeps_all = scenario.nodes.iter().any(|node| node.name == *source.from && node.multihomed);
         if action.action == LinkActionKind::Scan && !cell.is_some_and(|cell| cell.scans_when_told()) {
-            let message = format!("the link of \"{}\" is not able to scan when it is told to", action.link);
+            let message = format!("the link of \"{}\" cannot scan on command", action.link);
             let help = "name a [[wifi]] with `beacons`, or a [[wimax]] with `scanning` in its `entry`";
             report.add(&join(&place, ["action"]), message, help);
         } else if action.action != LinkActionKind::Scan && cell.is_some() && !keeps_all {

@@ -19,13 +19,13 @@ use crate::units;
 pub struct Signalling {
     /// The source's name in results.
     pub name: String,
-    /// What is sent.
+    /// The kind of message.
     pub kind: SignallingKind,
     /// The node that originates. It opens the TCP connection.
     pub from: String,
     /// The node that receives, and answers requests.
     pub to: String,
-    /// What carries the MIH messages.
+    /// The transport of the MIH messages.
     pub transport: Transport,
     /// The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as applications do
     /// that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
@@ -58,17 +58,18 @@ pub struct Signalling {
     /// message.
     #[serde(default)]
     pub events: Option<Vec<SubscribedEvent>>,
-    /// Of `link_events`, from which confidence on Link_Going_Down is told, as the table `link_events` has it: at the report or beacon at which it
-    /// comes to that. Left out: at once, whatever it is.
+    /// Of `link_events`, the least confidence of a reported Link_Going_Down, as in the table `link_events`. The
+    /// report comes at the report or beacon that reaches it. Left out: at once, whatever it is.
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     pub confidence: Option<f64>,
-    /// Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to` configures at links of `from`
-    /// (MIH_Link_Configure_Thresholds): of these links it subscribes to MIH_Link_Parameters_Report as well, and a report is sent when one
-    /// has been crossed. Left out: none.
+    /// Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to` configures at
+    /// links of `from` (MIH_Link_Configure_Thresholds). It subscribes to MIH_Link_Parameters_Report of these
+    /// links as well, and gets a report when one has been crossed. Left out: none.
     #[serde(default)]
     pub thresholds: Vec<LinkThreshold>,
-    /// Of `link_events`, what the MIH user at `to` has links of `from` do when it is told an event (MIH_Link_Actions). Left out: nothing.
+    /// Of `link_events`, the actions that the MIH user at `to` orders of links of `from` upon an event
+    /// (MIH_Link_Actions). Left out: nothing.
     #[serde(default)]
     pub actions: Vec<LinkAction>,
     /// When the first message is generated; by a distribution it is drawn once a run. Default: with the run.
@@ -81,7 +82,7 @@ pub struct Signalling {
     pub stop: Option<Time>,
 }
 
-/// What a signalling source sends.
+/// The messages of a signalling source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SignallingKind {
@@ -89,8 +90,8 @@ pub enum SignallingKind {
     Indication,
     /// A request, which the other end answers with a response.
     Request,
-    /// What happens to the links of `from`, as it happens: the MIH indications of `events`, to which the MIH user at `to`
-    /// subscribes once `from` has registered its links.
+    /// The events of the links of `from`, as they happen: the MIH indications of `events`, to which the MIH user
+    /// at `to` subscribes once `from` has registered its links.
     LinkEvents,
 }
 
@@ -102,8 +103,8 @@ pub enum SubscribedEvent {
     LinkDetected,
     /// MIH_Link_Up: packets can be sent over the link.
     LinkUp,
-    /// MIH_Link_Parameters_Report: how strong the signal is, told as often as the link finds out, or where a threshold of it has been crossed;
-    /// of wires and DECT accesses, that one of packet errors has.
+    /// MIH_Link_Parameters_Report: the strength of the signal, as often as the link finds it out, or where it has
+    /// crossed a threshold. Wires and DECT accesses report when packet errors cross a threshold.
     LinkParametersReport,
     /// MIH_Link_Going_Down: it is about to go down.
     LinkGoingDown,
@@ -161,7 +162,7 @@ pub(crate) fn has_errors_counted(scenario: &Scenario, link: &str) -> bool {
     thresholds.any(|threshold| threshold.packet_error_percent.is_some() && threshold.link == link)
 }
 
-/// What a link is told to do.
+/// An action that an MIH user orders of a link, upon an event.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkAction {
@@ -176,7 +177,7 @@ pub struct LinkAction {
     pub of: Option<String>,
 }
 
-/// What a link is told to do (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
+/// An action of a link (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkActionKind {
@@ -205,8 +206,8 @@ pub struct Acknowledgement {
     /// Whether an acknowledgement is a message of its own. Default: it is, as in the published 802.21 study.
     #[serde(default)]
     pub mode: AcknowledgementMode,
-    /// When a requester stops accepting a response. Default chosen: `acked`, because a requester that was told that
-    /// its request arrived has reason to wait for the response.
+    /// When a requester stops accepting a response. Default chosen: `acked`, because a requester whose request
+    /// was acknowledged has reason to wait for the response.
     #[serde(default)]
     pub validity: Validity,
 }

@@ -152,6 +152,11 @@ def lost_attempts(labels: Mapping[str, Any]) -> dict[str, Any]:
     return loss_of_attempts(labels["loss"], labels)
 
 
+def one_way(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP whose ACKs go alone, by a connection for each direction; over TCP."""
+    return {"handover.walk.transport.one_way_connections": True} if labels["transport"] in TCPS else {}
+
+
 def places_beside(labels: Mapping[str, Any]) -> dict[str, Any]:
     """The PoS beside AP and BS."""
     return place("beside AP and BS", labels)

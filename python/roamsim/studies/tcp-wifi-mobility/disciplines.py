@@ -20,7 +20,7 @@ def _points(data: Data) -> Iterator[tuple[str, dict[str, Label]]]:
     """Every variant and distance, in words and as labels."""
     for variant in data.labels(EXPERIMENT, "variant"):
         for metres in DISTANCES_M:
-            yield f"{NAMES.get(str(variant), 'CUBIC')}, {metres} m", {"variant": variant, "distance_m": metres}
+            yield f"{NAMES[str(variant)]}, {metres} m", {"variant": variant, "distance_m": metres}
 
 
 def others_do_not_wait(data: Data) -> Finding:

@@ -5,9 +5,11 @@ A finding is a function of `Runs`, so that it can be asked of the experiment tha
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -17,7 +19,9 @@ from roamsim.study.data import Data, Share
 from roamsim.study.judging import Finding, either, every, positive, within
 
 VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
-NAMES = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas"}
+NAMES: dict[str, str] = tomllib.loads((Path(__file__).parent / "study.toml").read_text(encoding="utf-8"))["study"][
+    "words"
+]
 DISTANCES_M = (5, 10)
 THREE = 3
 

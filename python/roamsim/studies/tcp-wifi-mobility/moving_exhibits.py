@@ -158,7 +158,7 @@ def rates(data: Data) -> list[dict[str, Any]]:
             runs = Walks(data, "rates", {"rate": rate})
             row: dict[str, Any] = {"km/h": speed, "rate": rate}
             for variant in data.labels("rates", "variant"):
-                row[NAMES.get(str(variant), "CUBIC")] = with_interval(runs.throughput(int(speed), variant=variant))
+                row[NAMES[str(variant)]] = with_interval(runs.throughput(int(speed), variant=variant))
             gain = rate_gain(data, rate, FIXED_RATES[0], int(speed)) if rate != FIXED_RATES[0] else None
             row["gain (%)"] = with_interval(gain) if gain else ""
             found = data.rows_of("rates", "handovers", speed_kmh=speed, rate=rate)

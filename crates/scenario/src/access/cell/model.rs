@@ -84,7 +84,7 @@ pub struct DistancePower {
     /// edition, section 4.6).
     #[serde(default = "default_exponent")]
     pub exponent: f64,
-    /// What the error is of. Default chosen: a packet, because the figure is then a loss ratio that can be read off.
+    /// The error that the probability is of. Default chosen: a packet, because the figure is then a loss ratio.
     #[serde(default)]
     pub per: ErrorUnit,
 }
@@ -101,11 +101,11 @@ pub struct ErrorTable {
     /// has them.
     #[serde(default)]
     pub points: Vec<ErrorPoint>,
-    /// What the errors are of. Default chosen: packets, as of `distance_power`.
+    /// The error that the probabilities are of. Default chosen: packets, as of `distance_power`.
     #[serde(default)]
     pub per: ErrorUnit,
-    /// A file in place of `points`, relative to the folder of the scenario: on each line a distance in metres and a
-    /// probability, with a comma or spaces between; lines that begin with `#` are comments. Default: none.
+    /// A file in place of `points`, relative to the folder of the scenario. Each line has a distance in metres
+    /// and a probability, with a comma or spaces between. Lines that begin with `#` are comments. Default: none.
     #[serde(default)]
     pub file: Option<String>,
 }
@@ -124,7 +124,7 @@ pub struct ErrorPoint {
     pub error: f64,
 }
 
-/// What an error probability is of.
+/// The object of an error probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorUnit {

@@ -95,7 +95,7 @@ fn one() -> f64 {
 pub struct Connection {
     /// Set-up and modification end with so many bearers. Default: the paper.
     pub target_bearers: u32,
-    /// With fewer bearers the connection is blocked or dropped, and set up anew. Default chosen: 1.
+    /// With fewer bearers the connection is blocked or dropped, and set up again. Default chosen: 1.
     pub minimum_bearers: u32,
     /// With fewer bearers the connection is modified: set up to the target again. Zero: never. Default: the paper.
     pub modification_threshold: u32,
@@ -132,8 +132,9 @@ pub struct Terminals {
     pub terminal_type: TerminalType,
     /// Offered traffic of the whole cluster in erlang: calls at a time if none were lost.
     pub offered_erlang: f64,
-    /// Mean of exponential call durations. Left out: `durations`, or else what the paper has for the type, a mean of
-    /// 120 s, and for `data` 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001.
+    /// Mean of exponential call durations. Left out: `durations`, or else the durations of the paper. For `data`
+    /// these are 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001; for other types a
+    /// mean of 120 s.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub mean_duration: Option<Span>,
@@ -223,7 +224,7 @@ pub struct Burst {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub duration: Span,
-    /// What the bit error ratios are multiplied by, beside `ber_factor`.
+    /// A factor of the bit error ratios, beside `ber_factor`.
     pub factor: f64,
 }
 
@@ -327,7 +328,7 @@ pub enum Transceivers {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelList {
-    /// A list is made anew after so many frames. Default: the paper.
+    /// A list is made again after so many frames. Default: the paper.
     pub refresh_frames: u64,
     /// Probability that an idle channel is found quiet; otherwise interfered. Default: the paper.
     #[serde(deserialize_with = "units::probability")]
@@ -395,7 +396,7 @@ pub struct Lu2 {
     pub retransmission_timer_frames: u32,
     /// T2: frames from that request until the DLC frame is dropped. Default: the paper.
     pub discard_timer_frames: u32,
-    /// What the receiver acknowledges. Default chosen: every fragment.
+    /// The unit that the receiver acknowledges. Default chosen: every fragment.
     pub acknowledgement: DlcAcknowledgement,
     /// Frames until the sender knows what the receiver knows. Default chosen: 1, the shortest.
     pub acknowledgement_delay_frames: u32,
@@ -423,7 +424,7 @@ impl Default for Lu2 {
     }
 }
 
-/// What the receiver of LU2 acknowledges.
+/// The unit that the receiver of LU2 acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DlcAcknowledgement {
@@ -443,7 +444,7 @@ pub enum TimersWithoutBearers {
     Running,
 }
 
-/// What becomes of an unfinished packet of the Ip channel whose bearer goes.
+/// The fate of an unfinished packet of the Ip channel whose bearer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnfinishedPackets {

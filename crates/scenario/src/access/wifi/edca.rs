@@ -41,7 +41,7 @@ pub struct EdcaCategories {
     pub ac_vo: EdcaCategory,
 }
 
-/// An access category (IEEE 802.11-2007 section 7.3.2.29). What is left out is the standard's default.
+/// An access category (IEEE 802.11-2007 section 7.3.2.29). Keys that are left out have the standard's defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EdcaCategory {

@@ -29,7 +29,7 @@ pub struct Loss {
     pub start: Time,
     /// When it holds from then on.
     pub during: During,
-    /// What is lost.
+    /// The unit that is lost.
     pub of: LossOf,
     /// What decides.
     pub model: LossModel,
@@ -81,7 +81,7 @@ macro_rules! tables {
             /// When it holds from then on. Default chosen: always, as on other links.
             #[serde(default)]
             during: During,
-            /// What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read off.
+            /// The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
             #[serde(default)]
             of: LossOf,
             $($(#[$about_key])* $key: $of_key,)*
@@ -137,9 +137,9 @@ tables! {
     }
     /// When counting begins.
     ListTable {
-        /// The numbers of those that are lost, in any order: of packets with data that the MAC has brought over, or of attempts at
-        /// such packets, from 1, of each station in each direction by itself. A retransmission of TCP is a packet of its own; its segments
-        /// without data (handshake, pure ACK, a FIN alone) do not count.
+        /// The numbers of those that are lost, in any order, from 1. They count packets with data that the MAC
+        /// has brought over, or attempts at them, of each station and direction by itself. A retransmission of
+        /// TCP is a packet of its own; its segments without data (handshake, pure ACK, a FIN alone) do not count.
         #[schemars(inner(range(min = 1)))]
         segments: Vec<u64>,
         /// Only packets of this flow count, and are lost. Left out: all packets with data.
@@ -157,22 +157,23 @@ pub(crate) struct SeriesTable {
     /// When it holds. Default chosen: always, as on other links.
     #[serde(default)]
     during: During,
-    /// What is lost. Default chosen: packets, because the probability is then a loss ratio that can be read off.
+    /// The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
     #[serde(default)]
     of: LossOf,
     /// The probability before the first step. Left out: the first step is at "0s".
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     constant: Option<f64>,
-    /// From when on each probability holds, in order of time: of what ends then.
+    /// The time from which each probability holds, in order of time, for packets or attempts that end from then
+    /// on.
     #[serde(default)]
     steps: Vec<LossStep>,
     /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of
     /// the scenario. The first line holds from the beginning on.
     #[serde(default)]
     file: Option<String>,
-    /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed under what
-    /// was in the file.
+    /// The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results depend on the
+    /// file's content, not on its name.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     content: Option<Lines<Vec<(Time, f64)>>>,
@@ -182,7 +183,7 @@ pub(crate) struct SeriesTable {
     period: Option<Span>,
 }
 
-/// What is lost.
+/// The unit that is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LossOf {
@@ -200,8 +201,8 @@ pub enum During {
     /// All the time.
     #[default]
     Always,
-    /// From a station's Link_Going_Down until it is rolled back, or until the station is associated again. What comes meanwhile alone is
-    /// counted, and draws.
+    /// From a station's Link_Going_Down until it is rolled back, or until the station is associated again. Frames
+    /// at other times neither count nor draw.
     LinkGoingDown,
 }
 

@@ -32,9 +32,9 @@ pub struct Wifi {
     #[serde(rename = "rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub rate_bps: Option<u64>,
-    /// Rate of acknowledgement, RTS and CTS frames, one of the data rates and not above `rate`. Left out: the highest
-    /// mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6): of 1 and 2 Mb/s in 802.11b, which every DSSS
-    /// station has (clause 15), of 6, 12 and 24 Mb/s in 802.11g (clause 17.3.2.1).
+    /// Rate of acknowledgement, RTS and CTS frames, one of the data rates and not above `rate`. Left out: the
+    /// highest mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6). 802.11b has 1 and 2 Mb/s,
+    /// which every DSSS station knows (clause 15); 802.11g has 6, 12 and 24 Mb/s (clause 17.3.2.1).
     #[serde(rename = "basic_rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub basic_rate_bps: Option<u64>,
@@ -73,9 +73,9 @@ pub struct Wifi {
     #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub rts_threshold_bytes: u64,
-    /// Data frames to one receiver that are longer than this, with their MAC header and FCS, are sent in fragments of that length,
-    /// each with an acknowledgement: an even number of bytes from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex
-    /// D), 2346 bytes, so that none is.
+    /// Data frames to one receiver that are longer than this, with their MAC header and FCS, are sent in
+    /// fragments of that length. Each fragment has an acknowledgement. An even number of bytes from 256. Default:
+    /// dot11FragmentationThreshold (IEEE 802.11-2007 annex D), 2346 bytes, so that none is.
     #[serde(
         rename = "fragmentation_threshold",
         default = "default_fragmentation_threshold_bytes",
@@ -83,8 +83,8 @@ pub struct Wifi {
     )]
     #[schemars(with = "units::Size")]
     pub fragmentation_threshold_bytes: u64,
-    /// What goes before the frames of 802.11g where stations of 802.11b share the medium (IEEE 802.11-2007 section 9.13). Left out:
-    /// nothing, there are none.
+    /// The protection of 802.11g frames where stations of 802.11b share the medium (IEEE 802.11-2007 section
+    /// 9.13). Left out: nothing, there are none.
     #[serde(default)]
     pub protection: Option<Protection>,
     /// Access categories by the class of packets. Left out: none, all packets of a node are equal.
@@ -167,7 +167,7 @@ fn default_fragmentation_threshold_bytes() -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Protection {
-    /// What goes before a frame.
+    /// The frames before a protected frame.
     pub mechanism: Mechanism,
     /// Its rate, one of 802.11b. Default chosen: 2Mb/s, the highest that every DSSS station has (IEEE 802.11-2007 clause 15).
     #[serde(rename = "rate", default = "default_protection_rate_bps", with = "units::rate")]

@@ -38,14 +38,14 @@ pub struct Radio {
     /// The standard deviation of log-normal shadowing in dB. Default: 0, none.
     #[serde(default)]
     pub shadowing_deviation_db: f64,
-    /// When it is drawn anew. Default chosen: for each frame, as in ns-2.
+    /// How often it is drawn. Default chosen: for each frame, as in ns-2.
     #[serde(default)]
     pub shadowing: Shadowing,
     /// From when on a frame is received in spite of others. Left out: frames that overlap disturb each other, whatever their
     /// powers.
     #[serde(default)]
     pub capture: Option<Capture>,
-    /// What decides whether a frame is understood. Default chosen: its power alone, by `reception_threshold`.
+    /// The criterion by which a frame is understood. Default chosen: its power alone, by `reception_threshold`.
     #[serde(default)]
     pub reception: Reception,
     /// The distance up to which frames at `rate` are understood, as far as shadowing lets them: sets `reception_threshold`. With
@@ -74,16 +74,16 @@ fn default_transmit_power_dbm() -> f64 {
     20.0
 }
 
-/// What decides whether a frame is understood.
+/// The criterion by which a frame is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:by", rename_all = "snake_case")]
 #[schemars(rename = "WifiReception", tag = "by")]
 pub enum Reception {
     /// The power at which it arrives.
     Threshold(Threshold),
-    /// The ratio of its power to the sum of noise and of all others' powers, by the error model of its modulation. The thresholds
-    /// of reception remain what Link_Going_Down and rates by signal go by; what arrives below `carrier_sense_threshold` is
-    /// neither received nor added to the interference.
+    /// The ratio of its power to the sum of noise and of all others' powers, by the error model of its
+    /// modulation. Link_Going_Down and rates by signal still use the thresholds of reception. Frames below
+    /// `carrier_sense_threshold` are neither received nor added to the interference.
     Sinr(Sinr),
 }
 
@@ -102,7 +102,8 @@ pub struct Threshold {}
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sinr {
-    /// What a receiver adds to the thermal noise, in dB. Default: 10 (IEEE 802.11-2007 section 17.3.10.1).
+    /// The noise figure of a receiver, above the thermal noise, in dB. Default: 10 (IEEE 802.11-2007 section
+    /// 17.3.10.1).
     #[serde(default = "default_noise_figure_db")]
     pub noise_figure_db: f64,
 }
@@ -111,7 +112,7 @@ fn default_noise_figure_db() -> f64 {
     10.0
 }
 
-/// When shadowing is drawn anew.
+/// How often shadowing is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:redrawn", rename_all = "snake_case")]
 #[schemars(rename = "Shadowing", tag = "redrawn")]
@@ -379,7 +380,7 @@ fn check_shadowing(radio: &Radio, steps: &[Step], report: &mut Report<'_>) -> bo
     }
     if radio.shadowing_deviation_db == 0.0 {
         let help = "write a `shadowing_deviation_db` above 0 as well, or leave this out";
-        report.add(steps, "there is no shadowing that could be drawn anew", help);
+        report.add(steps, "there is no shadowing to draw", help);
         return false;
     }
     true

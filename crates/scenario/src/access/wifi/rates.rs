@@ -35,8 +35,8 @@ pub enum RateControl {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BySignal {
-    /// From which power on which rate is taken; rates that are left out are not used, but for the lowest. Left out: the powers
-    /// from which on the radio understands them.
+    /// The least power of each rate. Rates that are left out are not used, but for the lowest. Left out: the
+    /// powers from which on the radio understands them.
     #[serde(default)]
     pub thresholds: Vec<RateThreshold>,
 }
@@ -105,7 +105,7 @@ pub struct Minstrel {
     #[serde(default = "default_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
-    /// What that mean keeps of what it was, in percent. Default: 75 (mac80211 of Linux).
+    /// The weight of that mean's old value, in percent. Default: 75 (mac80211 of Linux).
     #[serde(default = "default_ewma_percent")]
     #[schemars(range(max = 99))]
     pub ewma_percent: u32,
@@ -250,7 +250,7 @@ fn check_minstrel(minstrel: Minstrel, at: &[Step], report: &mut Report<'_>) {
         );
     }
     if ewma_percent >= 100 {
-        let message = format!("a mean that keeps {ewma_percent} % of what it was learns nothing");
+        let message = format!("a mean that keeps {ewma_percent} % of its value learns nothing");
         report.add(&join(at, ["ewma_percent"]), message, "write 99 or less; mac80211 of Linux has 75");
     }
     if !(1..=100).contains(&lookaround_percent) {

@@ -68,9 +68,9 @@ pub struct WifiStation {
     #[serde(rename = "signal_threshold", default, deserialize_with = "units::some_power")]
     #[schemars(with = "Option<units::Power>")]
     pub signal_threshold_dbm: Option<f64>,
-    /// By what factor above the reception threshold, or `signal_threshold`, a signal is low: then comes Link_Going_Down, and the station looks for
-    /// another access point on its other channels. Default chosen: 4, 6 dB, which a walk away from the edge of a cell takes in
-    /// seconds.
+    /// A signal is low below this factor times the reception threshold, or `signal_threshold`. Link_Going_Down
+    /// then comes, and the station looks for another access point on its other channels. Default chosen: 4, 6 dB,
+    /// which a walk away from the edge of a cell takes in seconds.
     #[serde(default = "default_going_down_factor")]
     pub going_down_factor: f64,
     /// It changes to an access point whose signal is stronger than that of its own by more than this. Default chosen: 5 dB, so

@@ -38,8 +38,8 @@ pub struct Arq {
     #[serde(default = "default_lifetime", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub block_lifetime: Span,
-    /// ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins anew, with ARQ_Reset; 0 s: never (section 11.13.18.5). Default:
-    /// 1 s, as of ORBIT's base stations.
+    /// ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins again, with ARQ_Reset; 0 s:
+    /// never (section 11.13.18.5). Default: 1 s, as of ORBIT's base stations.
     #[serde(default = "default_sync_loss_timeout", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub sync_loss_timeout: Span,
@@ -51,7 +51,8 @@ pub struct Arq {
     /// ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: true, as of ORBIT's base stations.
     #[serde(default = "default_deliver_in_order")]
     pub deliver_in_order: bool,
-    /// What receivers tell of blocks (section 6.3.4.2). Default chosen: `"cumulative with selective"`, which has all that the others have.
+    /// The form of the receivers' feedback about blocks (section 6.3.4.2). Default chosen: `"cumulative with
+    /// selective"`, which has all that the others have.
     #[serde(default)]
     pub acknowledgement: Acknowledgement,
 }

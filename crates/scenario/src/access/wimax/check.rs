@@ -355,8 +355,8 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["arq", "block_size"]), message, help);
     } else if config.most_message_room() < told {
         let message = format!(
-            "no station could ever enter: a message of {longest_bytes} B takes {told} {units} of the downlink, which has \
-             {down}, of which preamble, header, maps and descriptors leave {}",
+            "no station could ever enter: a message of {longest_bytes} B takes {told} {units} of the downlink. It has \
+             {down}; preamble, header, maps and descriptors leave {}",
             config.most_message_room()
         );
         let help = format!(
@@ -378,8 +378,8 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["requests"]), message, requests_help);
     } else if config.most_uplink_room() < message {
         let message = format!(
-            "no station could ever enter: a message of {LONGEST_FROM_STATION_BYTES} B takes {message} {units} of the uplink, \
-             which has {up}, of which opportunities leave {}{robust}",
+            "no station could ever enter: a message of {LONGEST_FROM_STATION_BYTES} B takes {message} {units} of the uplink. \
+             It has {up}; opportunities leave {}{robust}",
             config.most_uplink_room()
         );
         let help = format!(

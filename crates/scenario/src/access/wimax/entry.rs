@@ -20,7 +20,7 @@ pub struct Entry {
     #[serde(rename = "radius", default, with = "units::length")]
     #[schemars(with = "Option<units::Length>")]
     pub radius_m: Option<f64>,
-    /// What of a signal arrives, and what is understood of it. This, or `radius`.
+    /// Path loss and thresholds of reception. This, or `radius`.
     #[serde(default)]
     pub radio: Option<Radio>,
     /// Whether stations know DCD and UCD before they hear them, as from an earlier scan. Default chosen: false.
@@ -79,7 +79,7 @@ pub struct Entry {
     #[serde(default = "default_channels")]
     #[schemars(range(min = 1))]
     pub channel: u32,
-    /// How long a station rests when it has searched all channels in vain. Default chosen: 100ms.
+    /// How long a station rests when it has searched all channels and found none. Default chosen: 100ms.
     #[serde(default = "default_search_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub search_interval: Span,
@@ -87,8 +87,8 @@ pub struct Entry {
     #[serde(default = "default_report_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub report_interval: Span,
-    /// A station is told that its link is going down when its walk will have led it out of reach after this time. Left out: when it
-    /// hears no maps any more.
+    /// A station gets Link_Going_Down this long before its walk leads it out of reach. Left out: when it hears no
+    /// maps any more.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub going_down_ahead: Option<Span>,
@@ -119,8 +119,8 @@ pub struct Timers {
     #[serde(default = "default_t3", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t3: Span,
-    /// T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins anew. Default: 35s (IEEE Std
-    /// 802.16-2004 table 342).
+    /// T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins
+    /// network entry again. Default: 35s (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_t4", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t4: Span,
@@ -175,7 +175,7 @@ pub struct Timers {
     pub lost_ul_map: Span,
 }
 
-/// What of network entry the standard limits.
+/// The standard's limits of network entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {

@@ -70,7 +70,7 @@ pub(super) fn check(
     }
     if entry.going_down_ahead == Some(Span::ZERO) {
         let help = "write a time above zero, such as \"2s\", or leave it out";
-        refuse("going_down_ahead", "what is told no time ahead is told when it happens", help);
+        refuse("going_down_ahead", "Link_Going_Down no time ahead comes when the link is down", help);
     }
     let reach_m = match (entry.radius_m, &entry.radio) {
         (None, None) => {
@@ -229,7 +229,8 @@ fn check_limits(cell: &Wimax, entry: &Entry, at: &[Step], report: &mut Report<'_
         }
     }
     if t27_idle >= t4 {
-        let message = format!("every idle station would begin anew after T4, {}", units::time_text(t4));
+        let message =
+            format!("every idle station would begin network entry again after T4, {}", units::time_text(t4));
         let help = "write a shorter time: T4 waits for the bursts that come by it";
         report.add(&join(at, ["timers", "t27_idle"]), message, help);
     }

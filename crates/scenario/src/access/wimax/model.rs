@@ -75,8 +75,9 @@ pub struct Wimax {
     /// none.
     #[serde(default)]
     pub non_real_time_polling: Vec<Polling>,
-    /// Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3 octets: what the sender is free to do
-    /// (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services may say otherwise of its own. Default chosen: false.
+    /// Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3 octets. The
+    /// sender is free to do so (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services may say
+    /// otherwise of its own. Default chosen: false.
     #[serde(default)]
     pub packing: bool,
     /// How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of unsolicited grants, which have no room for
@@ -379,7 +380,7 @@ pub struct Requests {
     pub beyond_standard: Vec<RequestLimit>,
 }
 
-/// What of the requests the standard limits.
+/// The standard's limits of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestLimit {

@@ -135,7 +135,7 @@ pub(super) fn check_opportunities(
     let message = format!(
         "opportunities take {symbols} symbols behind each other, one each and two each for ranging, and the uplink has {uplink_symbols}"
     );
-    let help = "write fewer `opportunities`, of which several stations can use one by different codes";
+    let help = "write fewer `opportunities`; several stations can use one by different codes";
     report.add(&join(at, ["requests", "opportunities"]), message, help);
     false
 }

@@ -17,7 +17,8 @@ use crate::validate::{At, Report, Step, join};
 /// Nobody has a frequency outside of these (chosen: any band that 802.16 is for, and more).
 const FREQUENCIES_HZ: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
 
-/// What of a signal arrives, by the places of the nodes, and from which ratio of signal to noise on a burst profile is understood.
+/// The signal that arrives, by the places of the nodes, and the ratio of signal to noise from which a burst
+/// profile is understood.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WimaxRadio")]
@@ -40,24 +41,24 @@ pub struct Radio {
     pub frequency_hz: u64,
     /// How power falls with distance.
     pub path_loss: PathLoss,
-    /// What a receiver adds to the thermal noise, in dB. Left out: 7 (IEEE Std 802.16-2004 section 8.3.11.1), in OFDMA 8 (IEEE Std 802.16e-2005
-    /// section 8.4.13.1.1).
+    /// The noise figure of a receiver, above the thermal noise, in dB. Left out: 7 (IEEE Std 802.16-2004 section
+    /// 8.3.11.1), in OFDMA 8 (IEEE Std 802.16e-2005 section 8.4.13.1.1).
     #[serde(default)]
     pub noise_figure_db: Option<f64>,
-    /// What a receiver loses beside, in dB. Default: 5 (IEEE Std 802.16-2004 section 8.3.11.1).
+    /// The implementation loss of a receiver, in dB. Default: 5 (IEEE Std 802.16-2004 section 8.3.11.1).
     #[serde(default = "default_implementation_margin_db")]
     pub implementation_margin_db: f64,
-    /// Thresholds of single burst profiles. Those that are not listed have the standard's: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7 and 24.4 dB,
-    /// from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266); in OFDMA 5,
+    /// Thresholds of single burst profiles. Others have the standard's. In OFDM these are 6.4, 9.4, 11.2, 16.4,
+    /// 18.2, 22.7 and 24.4 dB, from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266). In OFDMA they are 5,
     /// 8, 10.5, 14, 18 and 20 dB, from QPSK 1/2 on (IEEE Std 802.16e-2005 table 338).
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
-    /// By what factor above the power that maps need a falling signal is low: then comes Link_Going_Down. Default chosen: 4, 6 dB, as
-    /// of stations of 802.11.
+    /// A falling signal is low below this factor times the power that maps need. Link_Going_Down then comes.
+    /// Default chosen: 4, 6 dB, as of stations of 802.11.
     #[serde(default = "default_going_down_factor")]
     pub going_down_factor: f64,
-    /// Block errors of burst profiles by signal over noise, of which the standard has no table. Left out, and for profiles that are not in it:
-    /// all is understood from the threshold on, and nothing below.
+    /// Block errors of burst profiles by signal over noise; the standard has no table of them. Left out, and for
+    /// profiles that are not in it: all is understood from the threshold on, and nothing below.
     #[serde(default)]
     pub block_errors: Option<BlockErrors>,
     /// How burst profiles follow the signal, `{}` for the defaults. Left out: they stay as `burst_profile` and `station_profiles` say.
@@ -65,7 +66,7 @@ pub struct Radio {
     pub adaptation: Option<Adaptation>,
 }
 
-/// What a burst profile needs.
+/// The signal that a burst profile needs.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WimaxThreshold")]

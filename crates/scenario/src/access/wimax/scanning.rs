@@ -8,8 +8,8 @@ use serde::Deserialize;
 use crate::units;
 use crate::validate::{Report, Step, join};
 
-/// Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2): in scan intervals it listens on the channels of the other
-/// `[[wimax]]` that it is a station of, and its packets wait.
+/// Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2). In scan intervals it listens on
+/// the channels of the other `[[wimax]]` that it is a station of, and its packets wait.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scanning {

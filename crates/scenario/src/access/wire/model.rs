@@ -66,16 +66,18 @@ struct LinkTable {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Delay>")]
     delay: Vec<Delay>,
-    /// The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one bandwidth-delay product of
-    /// 1500-byte packets at 30 Mb/s and 40 ms); in a direction with a mahimahi trace without a limit, as in its link emulator.
+    /// The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one bandwidth-delay
+    /// product of 1500-byte packets at 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as in
+    /// mahimahi's link emulator.
     #[serde(default)]
     queue: Option<Queue>,
     /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section 2).
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     mtu_bytes: u64,
-    /// What the link costs on a route, in both directions, from 1 to 65535; routes are those of the least sum (the interface output cost of
-    /// RFC 2328 appendix C.3). Default: 1, every link alike. Cells and accesses of DECT cost 1.
+    /// The cost of the link on a route, in both directions, from 1 to 65535. Routes are those of the least sum
+    /// (the interface output cost of RFC 2328 appendix C.3). Default: 1, every link alike. Cells and accesses of
+    /// DECT cost 1.
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1, max = 65535))]
     cost: u32,
@@ -88,7 +90,7 @@ struct LinkTable {
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Duplicate>")]
     duplicate: Vec<Duplicate>,
-    /// When the link is cut: what arrives at it or is on it during an outage is lost. Left out: never.
+    /// When the link is cut. Packets that arrive at it or are on it during an outage are lost. Left out: never.
     #[serde(default)]
     outages: Vec<Outage>,
 }

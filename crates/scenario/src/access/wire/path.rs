@@ -109,8 +109,8 @@ macro_rules! over_time {
             $(#[$about_file])*
             #[serde(default)]
             pub file: Option<String>,
-            /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed
-            /// under what was in the file.
+            /// The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
+            /// depend on the file's content, not on its name.
             #[serde(default)]
             #[schemars(with = "Option<String>")]
             pub content: Option<Lines<Vec<(Time, f64)>>>,
@@ -226,7 +226,7 @@ over_time! {
         /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces between; relative to the
         /// folder of the scenario. The first line holds from the beginning on.
         file,
-        /// What each packet takes longer, drawn anew for each. Default: nothing.
+        /// An additional delay, drawn for each packet. Default: nothing.
         #[serde(default)]
         #[schemars(extend("default" = "0s"))]
         jitter: TimeDistribution,
@@ -277,14 +277,14 @@ over_time! {
 pub struct LinkEvent {
     /// The link or cell.
     pub link: String,
-    /// What happens.
+    /// The event.
     pub event: LinkEventName,
     /// The node for which it happens. Left out: any.
     #[serde(default)]
     pub node: Option<String>,
 }
 
-/// What happens to a link, in the words of IEEE 802.21.
+/// An event of a link, in the words of IEEE 802.21.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::enum_variant_names, reason = "the standard's names")]

@@ -21,17 +21,18 @@ pub struct Transfers {
     /// How much a transfer is.
     #[serde(default)]
     pub size: Option<SizeDistribution>,
-    /// A file of transfers: on each line when it arrives, in seconds since the start of the application, and its size in bytes, with a
-    /// comma or spaces between; relative to the folder of the scenario.
+    /// A file of transfers, relative to the folder of the scenario. Each line has the arrival, in seconds since
+    /// the start of the application, and the size in bytes, with a comma or spaces between.
     #[serde(default)]
     pub trace: Option<String>,
-    /// The lines, in place of `trace`. A file is replaced by its lines when the scenario is read, so that results are filed
-    /// under what was in the file.
+    /// The lines, in place of `trace`. Reading the scenario replaces a file by its lines, so results depend on
+    /// the file's content, not on its name.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub content: Option<Lines<Arrivals>>,
-    /// The most connections at one time, those counted that wait for their last packets to leave the network: what arrives beyond is not
-    /// begun, and counted as `refused`. Default chosen: more than a link that keeps up with its transfers has.
+    /// The most connections at one time, with those that wait for their last packets to leave the network.
+    /// Further arrivals are not begun, and counted as `refused`. Default chosen: more than a link that keeps up
+    /// with its transfers has.
     #[serde(default = "default_max_connections")]
     pub max_connections: u32,
     /// When the process begins; by a distribution it is drawn once a run. Default: with the run.

@@ -21,8 +21,8 @@ pub struct Video {
     /// them; relative to the folder of the scenario. Either this or `film`.
     #[serde(default)]
     pub trace: Option<String>,
-    /// The frames, in place of `trace`. A file is replaced by its lines when the scenario is read, so that results are
-    /// filed under what was in the file.
+    /// The frames, in place of `trace`. Reading the scenario replaces a file by its lines, so results depend on
+    /// the file's content, not on its name.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub content: Option<Lines<Trace>>,

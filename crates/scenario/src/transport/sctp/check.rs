@@ -273,7 +273,7 @@ fn check_windows(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
         let message = format!("a receive window has {MIN_WINDOW_BYTES} B at least (RFC 9260 section 3.3.2)");
         report.add(&steps, message, format!("write \"{MIN_WINDOW_BYTES}B\" or more"));
     } else if sctp.receive_window_bytes > u64::from(u32::MAX) {
-        let message = "a receive window is told in 32 bits (RFC 9260 section 3.3.4)";
+        let message = "a receive window has 32 bits (RFC 9260 section 3.3.4)";
         report.add(&steps, message, "write less than \"4GiB\"");
     }
 }

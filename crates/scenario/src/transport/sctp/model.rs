@@ -41,10 +41,10 @@ pub struct Sctp {
     /// How many times a chunk is reported missing before it is sent again. Left out: 3 (RFC 9260 section 7.2.4), or
     /// 4 (RFC 2960 section 7.2.4).
     pub missing_reports: Option<u32>,
-    /// Whether, in fast recovery too, every SACK that brings chunks their last missing report lets one packet of them go at
-    /// once, whatever the window is, as RFC 4960 has it (section 7.2.4, step 3; so do ns-2 and Linux). Default: no, as RFC
-    /// 9260 has it: the first packet goes at once, the others as the window allows ("If not in Fast Recovery", section
-    /// 7.2.4, step 3). Not with RFC 2960's rules, which know no fast recovery.
+    /// In fast recovery, a SACK may bring chunks their last missing report. Whether it then always lets one
+    /// packet of them go at once, whatever the window is, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux.
+    /// Default: no, as RFC 9260 has it: the first packet goes at once, the others as the window allows ("If not
+    /// in Fast Recovery", section 7.2.4, step 3). Not with RFC 2960's rules, which know no fast recovery.
     pub fast_retransmit_in_recovery: bool,
     /// How many packets with data one SACK acknowledges, where nothing is missing. Default: RFC 9260 section 6.2. 1
     /// is without delay.
@@ -100,11 +100,11 @@ pub struct Sctp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub valid_cookie_life: Span,
-    /// Whether the association follows the addresses of a `multihomed` station that is one of its ends, by ASCONF (RFC
-    /// 5061; mobile SCTP): it begins with those of the cells that the station hears, adds the address of each cell that
-    /// is newly heard, asks for data at the one that the station prefers (`change_primary_at` of the node), and deletes
-    /// that of a cell that is lost. Default: no, as Linux (`net.sctp.addip_enable`); all addresses are then known from
-    /// the start.
+    /// Whether the association follows the addresses of a `multihomed` station at one of its ends, by ASCONF (RFC
+    /// 5061; mobile SCTP). It begins with the addresses of the cells that the station hears. It adds the address
+    /// of each newly heard cell, and deletes that of a lost one. It asks for data at the address that the station
+    /// prefers (`change_primary_at` of the node). Default: no, as Linux (`net.sctp.addip_enable`); all addresses
+    /// are then known from the start.
     pub dynamic_addresses: bool,
 }
 

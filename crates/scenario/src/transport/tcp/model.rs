@@ -65,9 +65,9 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub delayed_ack_timeout: Span,
-    /// The full-sized segments of which the last has a delayed acknowledgement sent, 1 or more. Default: RFC 5681 section
-    /// 4.2, every second one. With more than the window holds, an acknowledgement waits for data to ride on, or for its
-    /// timeout.
+    /// The delayed acknowledgement comes with every so many full-sized segments, 1 or more. Default: RFC 5681
+    /// section 4.2, every second one. With more than the window holds, an acknowledgement waits for data to ride
+    /// on, or for its timeout.
     pub delayed_ack_count: u32,
     /// Whether data carries an acknowledgement that is due, so that none goes alone where there is something to send.
     /// Default: yes (RFC 9293 section 3.8.6.3 has acknowledgement and data combined). With false, which goes with

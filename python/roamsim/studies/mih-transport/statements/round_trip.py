@@ -253,7 +253,7 @@ def acknowledgement_gains_nothing_when_late(data: Data) -> Finding:
             without = _of_regime(data, "rtt-plain", "success_rate", THIRD, transport="UDP", **at)
             gained = paired(lambda a, b: b - a, without, with_ack)
             what = f"p = {percent} %, success with MIH ACK less that without"
-            law = _law(data, "success_rate", (0.41, 0.5), validity=policy, **at)[0.5].mean
+            law = _law(data, "success_rate", (0.5,), validity=policy, **at)[0.5].mean
             law -= unacknowledged_success(percent / 100, "request")
             parts.append(by_law(within(gained, -0.01, 0.01, what), within(exact(law), -0.01, 0.01, what)))
         readings[policy] = every(parts)

@@ -255,7 +255,7 @@ fn stands_on_the_model_page(name: &str, table: &str) {
     if std::env::var_os("ROAMSIM_WRITE_TABLES").is_some() {
         std::fs::write(path, format!("{before}{begin}{table}{end}{after}")).expect("the page is written");
     } else {
-        assert_eq!(written, table, "docs/models/wifi.md; the head of bianchi.rs says how it is written anew");
+        assert_eq!(written, table, "docs/models/wifi.md; the head of bianchi.rs says how to write it again");
     }
 }
 
