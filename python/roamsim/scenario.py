@@ -2666,8 +2666,8 @@ class TcpTransport(Table):
     Attributes:
         profile: A named set of settings: it takes the place of the defaults below, and what is set beside it goes
             first. Left out: the defaults below.
-        variant: Loss detection, recovery and window law together. Default: NewReno, the standard for a TCP without
-            SACK (RFC 6582). Without it: "newreno".
+        variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
+            without SACK (RFC 6582). Without it: "newreno".
         mss: Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
             leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
         initial_window: The window that a connection starts with, in segments. Left out: min(10 MSS, max(2 MSS,
@@ -2733,6 +2733,25 @@ class TcpTransport(Table):
         fast_convergence: Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises to do without where a flow is alone). The other variants have
             none. Without it: true.
+        rack: Losses by time (RACK, RFC 8985): a segment is lost when one that was sent later has arrived and a
+            round trip has passed, with some patience for reordering; retransmissions are found lost in the same
+            way. Goes with the variants that learn from SACK. Default chosen: off, as the variants are those of the
+            publications. Without it: false.
+        tail_loss_probe: Loss probes, with `rack`: two round trips behind the last segment another goes, so that
+            the loss of the last ones is found without a timeout (TLP, RFC 8985 section 7). Default: off. Without
+            it: false.
+        prr: Proportional rate reduction: during a repair the window follows what arrives, down to ssthresh (RFC
+            9937). Goes with the variants that learn from SACK. Default: off. Without it: false.
+        frto: F-RTO, with `rack`: behind a timeout new data goes first, and a timeout that proves needless is taken
+            back (RFC 5682). Default: off. Without it: false.
+        undo: Whether a reduction is taken back, with `rack`, once each of its retransmissions is reported as a
+            duplicate (RFC 3708), or a timestamp shows that the original has arrived (RFC 3522). Default: off.
+            Without it: false.
+        hystart: HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC
+            9406). Not with `vegas`, which has a rule of its own. Default: off. Without it: false.
+        pacing: Pacing: what the window lets go is spread over the round trip, at twice the rate of the window in
+            slow start and 1.2 times behind it, as Linux does, in bursts of two segments or a millisecond. Default:
+            off. Without it: false.
         ecn: Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets
             instead of dropping them. Default chosen: off, as queues mark only where a scenario says so. RFC 3168.
             Without it: false.
@@ -2776,6 +2795,13 @@ class TcpTransport(Table):
     byte_counting_limit: int | None = None
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
+    rack: bool | None = None
+    tail_loss_probe: bool | None = None
+    prr: bool | None = None
+    frto: bool | None = None
+    undo: bool | None = None
+    hystart: bool | None = None
+    pacing: bool | None = None
     ecn: bool | None = None
     abe: bool | None = None
     msl: Duration | None = None
@@ -3839,9 +3865,15 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: (RFC 5681 section 3.2); `clock_granularity = "1ms"` (Linux's timestamp clock); `min_rto = "200ms"` (Linux's
 #: TCP_RTO_MIN); `max_rto = "120s"` (Linux's TCP_RTO_MAX); `initial_rto = "1s"` (RFC 6298 section 2.1; Linux's
 #: TCP_TIMEOUT_INIT).
-TcpProfile = Literal["classic", "modern"]
+#: "rfc": TCP as the standards track has it by now, with every part that is modelled: `variant = "cubic"` (RFC 9438);
+#: `window_scaling = true` (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `rack = true` (RFC 8985
+#: section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto = true` (RFC 5682); `undo
+#: = true` (RFC 9438 section 4.9); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `limited_transmit = true` (RFC
+#: 3042); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `min_rto = "1s"`
+#: (RFC 6298 section 2.4); `initial_rto = "1s"` (RFC 6298 section 2.1).
+TcpProfile = Literal["classic", "modern", "rfc"]
 
-#: A named triple of loss detection, recovery and window law.
+#: A named triple of loss detection, recovery and congestion control.
 #: "tahoe": Fast retransmit, then slow start from one segment (Jacobson 1988).
 #: "reno": Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).
 #: "newreno": Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).
