@@ -243,16 +243,14 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         if set && !learns {
             let message = match tcp.sack {
                 Some(false) => format!("`{key}` needs SACK, which `sack = false` turns off"),
-                _ => {
-                    format!("`{key}` needs a recovery that learns from SACK: {} has none", variant_text(tcp))
-                }
+                _ => format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
             };
             report.add(&join(at, [key]), message, "write variant = \"cubic\" or \"sack\", or leave it out");
         }
     }
     for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {
         if set && !tcp.rack {
-            let message = format!("`{key}` needs the record of transmissions that `rack` keeps");
+            let message = format!("`{key}` needs the records of `rack`");
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
         }
     }
