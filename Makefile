@@ -2,7 +2,7 @@
 # make dev     set up with an incremental build that is not fully optimised: after an edit, the way back to pytest
 # make test    set up, then all tests
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
-# make lint    formats, lints and types, Rust and Python
+# make lint    formats, lints and types, Rust and Python; the prose of pages and messages
 # make generated  write the Python anew that metrics.toml and the schema of scenarios say
 # make docs    the documentation as a site in results/site, with the gallery and the crates' API; works offline
 # make figures draw the documentation's figures anew
@@ -124,6 +124,8 @@ lint-python: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest roamsim._roamsim
+	$(SAY) 'Checking: the prose of pages and messages'
+	$(BIN)/python docs/prose.py
 
 generated: setup
 	$(SAY) 'Generating: typed tables and typed scenarios'
@@ -135,6 +137,7 @@ figures: setup
 	$(BIN)/python docs/figures/queue_delays.py
 	$(BIN)/python docs/figures/window_shapes.py
 	$(BIN)/python docs/figures/walk.py
+	$(BIN)/python docs/figures/lecture.py
 
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'

@@ -7,6 +7,7 @@ loudly. With ROAMSIM_REQUIRE_TOOLS=1, as in continuous integration, any test tha
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import shlex
@@ -247,8 +248,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("needs"):
         for program in mark.args:
-            if shutil.which(program) is None:
+            if program == "tun" and (lacking := lacks_tun()):
+                pytest.skip(f"this machine lets nobody make TUN devices in namespaces: {lacking}")
+            if program != "tun" and shutil.which(program) is None:
                 pytest.skip(f"{program} is not installed")
+
+
+@functools.cache
+def lacks_tun() -> str:
+    """Why `roamsim live` cannot work here; empty where it can."""
+    from roamsim.live.namespaces import Namespaces, NoNamespaces, Program
+
+    try:
+        Namespaces([Program("a", "a", ["true"], ["10.0.0.1"], 1500)], "", is_v4=True).close()
+    except NoNamespaces as error:
+        return str(error)
+    return ""
 
 
 @pytest.hookimpl(wrapper=True)

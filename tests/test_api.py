@@ -49,8 +49,13 @@ def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> N
     traces = ["cwnd", "segments", "transactions", "packets", "messages", "occupancy", "link_events"]
     found = {}
     # Some tables are there only where what they are about is.
-    for path in (scenario, *sorted((ROOT / "examples").glob("*.toml"))):
-        asked = roamsim.load(path, set={"scenario.percentiles": [99.9]})
+    outside = {
+        "scenario": {"name": "programs outside", "duration": "1s"},
+        "node": [{"name": "server", "external": True}, {"name": "phone", "external": True}],
+        "link": [{"name": "path", "between": ["server", "phone"], "rate": "1Mb/s", "delay": "1ms"}],
+    }
+    for one in (scenario, outside, *sorted((ROOT / "examples").glob("*.toml"))):
+        asked = roamsim.load(one, set={"scenario.percentiles": [99.9]})
         result = _roamsim.run(asked, trace=traces, series=True)
         for name, table in result.tables.items():
             for column, dtype in polars.DataFrame(table).schema.items():

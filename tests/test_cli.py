@@ -374,8 +374,8 @@ def test_help_shows_a_range_as_it_is_written(roamsim: Command) -> None:
 
 def test_help_tells_of_each_command_the_whole_of_what_it_is_for(roamsim: Command) -> None:
     told = " ".join(roamsim("--help").stdout.split())
-    assert "query Ask results a question in SQL; every table is there under its name. plot" in told
-    assert "run Run a study and write its report; killed or interrupted, the same command goes on." in " ".join(
+    assert "query Answer a question in SQL over the tables of results. plot" in told
+    assert "run Run a study and write its report; the same command resumes an interrupted study." in " ".join(
         roamsim("study", "--help").stdout.split()
     )
 

@@ -10,11 +10,12 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_every_program_that_tests_need_is_installed_by_continuous_integration() -> None:
+    # A device of the kernel (`tun`), which no package brings.
     needed = {
         program
         for file in (ROOT / "tests").glob("*.py")
         for program in re.findall(r'mark\.needs\("([^"]+)"', file.read_text())
-    }
+    } - {"tun"}
     script = (ROOT / ".ci/run").read_text()
     programs = re.search(r"^for program in (.+); do$", script, flags=re.MULTILINE)
     assert programs, "the programs that .ci/run installs stand elsewhere"
@@ -45,3 +46,23 @@ def test_the_site_that_is_published_is_that_of_make_docs() -> None:
     path = re.search(r"path: (\S+)", workflow)
     assert path
     assert f"--jobs=2 -b html -c docs . {path[1]}\n" in (ROOT / "Makefile").read_text()
+
+
+def test_a_version_is_named_the_same_everywhere_and_has_its_notes() -> None:
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE) == [version]
+    newest = re.search(r"^## (\S+)\n(.+?)(?=^## |\Z)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert newest
+    assert newest[1] == version
+    assert len(newest[2].split()) > 50, "a release has notes"
+
+
+def test_only_files_of_a_looked_over_release_are_published() -> None:
+    release = (ROOT / ".github/workflows/release.yml").read_text()
+    publish = (ROOT / ".github/workflows/publish.yml").read_text()
+    steps = [release.index(step) for step in ("Refuse a tag", "attest-build-provenance", "gh release create")]
+    assert steps == sorted(steps)
+    assert "--draft" in release
+    assert "gh-action-pypi-publish" not in release
+    assert "types: [published]" in publish
+    assert publish.index("gh attestation verify") < publish.index("gh-action-pypi-publish")

@@ -30,6 +30,8 @@ PYTHON: Floors = (
     ("technologies",),
     ("reports",),
     ("results", "answers"),
+    ("world",),
+    ("live",),
     ("study",),
     ("studies",),
     ("api", ""),  # the package itself, whose names stand for what lies in the floors

@@ -14,6 +14,7 @@ import polars
 import pytest
 import roamsim as package
 from conftest import SCENARIO
+from roamsim import UsageError
 from roamsim.storing.manifests import Damaged
 from roamsim.storing.merging import merge
 from roamsim.storing.parts import Parts
@@ -37,6 +38,21 @@ HOSTILE: dict[str, tuple[str, Change, str]] = {
     "count that is missing": ("links", every("dropped_packets", None), r"links\.dropped_packets has a value"),
     "time that is missing": ("samples", every("time_s", None), r"samples\.time_s has a value"),
     "sample that is missing": ("samples", every("value", None), r"samples\.value has a value"),
+    "share of fewer": ("signalling", every("successes", 10**6), r"signalling\.successes is larger than messages"),
+    "negative count": ("flows", every("lost_packets", -2.0), r"flows\.lost_packets has a value"),
+    "negative count of its own type": (
+        "links",
+        lambda frame: frame.with_columns(polars.lit(-3, polars.Int64).alias("dropped_packets")),
+        r"links\.dropped_packets has a value",
+    ),
+    "truth for a number": (
+        "flows",
+        lambda frame: frame.with_columns(polars.lit(value=True).alias("goodput_bps")),
+        "flows has no column 'goodput_bps' of its type",
+    ),
+    "instant beyond 64 bits": ("samples", every("time_s", 1e24), r"samples\.time_s has a value"),
+    "instant before the run": ("samples", every("time_s", -1.0), r"samples\.time_s has a value"),
+    "duration beyond 64 bits": ("flows", every("mean_delay_s", -1e20), r"flows\.mean_delay_s has a value"),
     "text for a number": (
         "flows",
         lambda frame: frame.with_columns(polars.col("goodput_bps").cast(polars.String)),
@@ -130,6 +146,24 @@ def test_what_a_study_measures_is_a_text_or_a_finite_number(made: Path, tmp_path
         of_part(tmp_path / f"{number}", "flows", lambda frame, value=value: frame.with_columns(measured=value))
         with pytest.raises(Damaged, match="measured"):
             Parts(tmp_path / f"{number}").rows("flows")
+
+
+def test_parts_of_a_course_have_a_beginning_and_an_end(made: Path, tmp_path: Path) -> None:
+    for column in ("begin_s", "end_s"):
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        shutil.copytree(made / "run", tmp_path / "run")
+        of_run(tmp_path / "run", "series", every(column, None))
+        with pytest.raises(Damaged, match=rf"series\.{column} has a value"):
+            package.open_results(tmp_path / "run")
+
+
+def test_samples_that_were_never_set_are_no_figure(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "run", tmp_path / "run")
+    of_run(tmp_path / "run", "samples", every("value", 1e24))
+    found = package.open_results(tmp_path / "run")
+    with pytest.raises(UsageError, match="it was never set"):
+        found.plot("cwnd")
+    assert "samples-cwnd" not in found.report(tmp_path / "report.html").read_text()
 
 
 def test_events_of_unknown_names_are_left_out_of_a_report(made: Path, tmp_path: Path) -> None:

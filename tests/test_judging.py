@@ -1,6 +1,7 @@
 """The rules of verdicts."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from roamsim.statistics import Estimate
@@ -82,6 +83,8 @@ def test_readings_that_decide_are_named_where_others_say_otherwise() -> None:
     assert either({"open": good, "acked": bad, "strict": good}, "policy").rests_on == ("policy open or strict alone",)
     assert either({"open": good, "acked": good}, "policy").rests_on == ()
     assert every([good, either({"open": good, "acked": open_}, "policy")]).rests_on == ("policy open alone",)
+    turned = replace(good, turned_by=("a default",))
+    assert every([open_, turned, turned]).turned_by == ("a default",)
 
 
 def test_ours_is_the_number_that_decided() -> None:

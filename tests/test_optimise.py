@@ -151,7 +151,7 @@ def test_what_makes_no_difference_is_not_confirmed() -> None:
     found = search(SHORT, {"link.path.queue.packets": "5:50"}, **MEAN_DELAY)
     assert not found.confirmed
     assert (
-        "Not confirmed: mean_delay_s: the winner and the scenario as written are equal in every replication."
+        "Not confirmed: mean delay: the winner and the scenario as written are equal in every replication."
         in found.sentences
     )
     same = search(SHORT, {"link.path.queue.packets": "20:21"}, trials=4, **MEAN_DELAY)
@@ -163,7 +163,7 @@ def test_what_is_worse_than_the_scenario_as_written_is_told() -> None:
     # The ranges leave out what the scenario has.
     found = search(SHORT, {"link.path.delay": "30ms:50ms"}, **MEAN_DELAY)
     assert not found.confirmed
-    assert found.sentences[2].startswith("Not confirmed: mean_delay_s: ")
+    assert found.sentences[2].startswith("Not confirmed: mean delay: ")
     assert found.sentences[3].startswith("Beside the runner-up: ")
     assert "In the fresh replications the scenario as written is better than the winner: take that." in found.notes
 

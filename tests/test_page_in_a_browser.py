@@ -339,6 +339,43 @@ def test_a_link_to_a_statement_unfolds_it_where_it_stands(tmp_path: Path, follow
     assert groups == [False, True]
 
 
+@pytest.mark.parametrize("follow", [False, True], ids=["opened there", "followed"])
+def test_a_link_into_a_folded_section_unfolds_it_and_its_figure_is_drawn_there(tmp_path: Path, follow: bool) -> None:
+    page = Report("t")
+    for title in ("First", "Second"):
+        with page.section(title, "20 exhibits", folded=title != "First"):
+            for number in range(20):
+                page.figure(f"{title}-{number}", of_three_points(), f"{title} {number}")
+    asked = f"""(async () => {{{QUIET}
+        const folds = () => [...document.querySelectorAll("details.section")].map(({{open}}) => open);
+        if ({json.dumps(follow)}) {{ await quiet(); location.hash = "#Second-15"; }}
+        for (let before = -1; before !== scrollY;) {{ before = scrollY; for (let n = 0; n < 20; n++) await frame(); }}
+        await quiet();
+        const target = document.getElementById("Second-15");
+        return JSON.stringify([folds(), target.getBoundingClientRect().top, Boolean(target.querySelector("svg.marks"))]);
+    }})()"""
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (1280, 900), "" if follow else "#Second-15")
+        folds, top, drawn = json.loads(opened.said(asked))
+    assert folds == [True, True]
+    assert -5 < top < 5
+    assert drawn
+
+
+def test_a_folded_section_takes_no_room_until_it_is_asked_for(tmp_path: Path) -> None:
+    heights = {}
+    for folded in (False, True):
+        page = Report("t")
+        with page.section("All", folded=folded):
+            for number in range(20):
+                page.figure(f"{number}", of_three_points(), f"{number}")
+        with browser() as opened:
+            opened.open(page.write(tmp_path / "page.html"), (1280, 900))
+            asked = f"(async () => {{{QUIET} await quiet(); return document.documentElement.scrollHeight; }})()"
+            heights[folded] = int(opened.said(asked))
+    assert heights[True] <= 900 < heights[False] / 5
+
+
 @pytest.mark.parametrize("width", [1280, 500])
 def test_legends_of_long_names_are_whole(tmp_path: Path, width: int) -> None:
     names = [f"transfer of the station number {n}" for n in range(12)]
@@ -457,7 +494,7 @@ DOWN = (
 def test_long_tables_are_laid_out_when_they_come_near_and_nothing_moves(tmp_path: Path) -> None:
     page = Report("t")
     page.text("\n\n".join("word " * 400 for _ in range(12)))
-    wide = {f"a column with a long name {n}": n for n in range(12)}
+    wide = {f"a column with a long name {n}": n for n in range(24)}
     for rows in ([{"n": 1}] * 14, [{"n": 1}] * 15, [wide] * 15, [wide] * 300):
         page.table(rows)
     with browser() as opened:

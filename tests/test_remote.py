@@ -120,9 +120,9 @@ def test_what_can_no_longer_be_put_there_stays_on_this_machine(
     monkeypatch.setattr(remote, "PUT_EVERY_S", 0.05)
     files = fsspec.filesystem("memory")
     monkeypatch.setattr(type(files), "put_file", full)
-    with pytest.raises(OSError, match=r"the quota is used up\. What is finished lies in") as told:
+    with pytest.raises(OSError, match=r"the quota is used up\. Finished runs are in") as told:
         package.sweep(scenario, VARY, replications=3, out=url)
-    left = Path(str(re.search(r"lies in (\S+),", str(told.value))[1]))  # type: ignore[index]
+    left = Path(str(re.search(r"runs are in (\S+);", str(told.value))[1]))  # type: ignore[index]
     assert package.merge([left], tmp_path / "all").missing == 0
 
 

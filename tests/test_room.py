@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from threading import Event
+from typing import ClassVar
 
 import polars
 import pytest
-import roamsim as package
 from conftest import SCENARIO, Command
+from roamsim import RunFailed
+from roamsim.running import foresight
 from roamsim.storing import room
 from roamsim.storing.room import require_room
 
@@ -43,7 +46,7 @@ def test_a_small_file_that_unpacks_to_many_rows_is_refused(roamsim: Command, swo
     done = roamsim(first, swollen, *rest, "--max-memory", "400MB", code=1)
     assert "flows in " in done.stderr
     assert "has 500,000 rows, which take " in done.stderr
-    assert "where --max-memory allows 400 MB" in done.stderr
+    assert "memory. --max-memory allows 400 MB" in done.stderr
 
 
 def test_a_question_that_takes_too_much_memory_is_told(roamsim: Command, scenario: Path) -> None:
@@ -72,21 +75,25 @@ def test_what_is_needed_is_reckoned_of_rows_and_columns(tmp_path: Path, monkeypa
     require_room(file, tmp_path, "t")
 
 
-def test_the_estimate_before_a_run_heeds_the_limit(roamsim: Command, tmp_path: Path) -> None:
-    many = 3000
-    nodes = "".join(f'[[node]]\nname = "n{number}"\n' for number in range(many))
-    links = "".join(
-        f'[[link]]\nname = "l{number}"\nbetween = ["n{number}", "n{(number + 1) % many}"]\nrate = "1Mb/s"\ndelay = "1ms"\n'
-        for number in range(many)
-    )
-    flow = (
-        '[[flow]]\nname = "x"\nfrom = "n0"\nto = "n5"\ntransport = { protocol = "udp" }\n'
-        'application = { kind = "cbr", packet_size = "100B", interval = "100ms" }\n'
-    )
-    file = tmp_path / "ring.toml"
-    file.write_text(f'[scenario]\nname = "ring"\nduration = "1s"\n{nodes}{links}{flow}')
-    # Less than the process has already.
-    done = roamsim("run", file, "--max-memory", "20MB", code=1)
-    assert "too much memory" in done.stderr
-    assert "where --max-memory allows 20" in done.stderr
-    assert package.load(file).name == "ring"
+def test_the_estimate_before_a_run_heeds_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Large:
+        """A scenario with so many links that its estimate, whose routes take memory, does not end."""
+
+        name = "large"
+        warnings: ClassVar = ()
+        row_names: ClassVar = {"links": ["link"] * foresight.WATCHED_LINKS}
+        ended = Event()
+
+        def estimate(self, traces: list[str]) -> tuple[float, float, float]:
+            self.ended.wait(10)
+            return 0.0, 0.0, 0.0
+
+    monkeypatch.setattr(foresight, "memory_bytes", lambda: (30_000_000, 20_000_000))
+    try:
+        with pytest.raises(RunFailed, match=r"before it begins: 30 MB for the routes .* --max-memory allows 20 MB"):
+            foresight.foresee([(Large(), 1)], (), at_once=1)
+    finally:
+        Large.ended.set()
+    # What it takes counts, and not how large it is.
+    monkeypatch.setattr(foresight, "memory_bytes", lambda: (10_000_000, 20_000_000))
+    foresight.foresee([(Large(), 1)], (), at_once=1)

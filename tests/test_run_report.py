@@ -48,41 +48,50 @@ def drawn(results: Results) -> dict[str, Any]:
 def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command, tmp_path: Path) -> None:
     results = results_of(roamsim, tmp_path, "mobile-ip")
     assert outcome.asked(results) == (
-        "upload: bulk data over TCP sack (terminal to server), over 3 links and 2 cells, for 120\u00a0s."
+        "upload: bulk data over TCP sack, terminal to server. 3 links and 2 cells, 120\u00a0s."
     )
     flow, handovers = results["flows"].to_dicts()[0], results["handovers"]
     said = outcome.came_out(results)
     assert said[0] == (
-        f"upload delivered {octets(flow['delivered_bytes'])}, at {bit_rate(flow['goodput_bps'])}, with "
-        f"{flow['retransmissions']} retransmissions and {flow['timeouts']} timeouts; its connection is still open."
+        f"upload moved {octets(flow['delivered_bytes'])} at {bit_rate(flow['goodput_bps'])}. "
+        f"It sent {flow['retransmissions']} retransmissions and timed out {flow['timeouts']} times."
     )
     lost = handovers["lost_uplink"].sum() + handovers["lost_downlink"].sum()
-    assert said[1].startswith(f"{handovers.height} handovers of terminal, interrupted for ")
-    assert said[1].endswith(f"; {lost} packets were lost in them.")
+    assert said[1].startswith(f"{handovers.height} handovers of terminal interrupted the uplink for ")
+    assert said[1].endswith(f" and lost {lost} packets.")
     busiest = results["links"].sort("utilisation").to_dicts()[-1]
-    assert f"{busiest['name']} from {busiest['from']}" in said[2]
-    assert percent(busiest["utilisation"]) in said[2]
-    assert said[3].startswith(f"Dropped packets: {results['drops'].filter(reason='loss')['packets'].sum()} loss")
+    assert said[2].startswith(f"Busiest link: {busiest['name']}, {busiest['from']} to {busiest['to']}, with ")
+    assert f"{percent(busiest['utilisation'])} utilisation" in said[2]
+    drops = results["drops"]
+    lost = drops.filter(reason="loss")["packets"].sum()
+    assert said[3].startswith(f"The network dropped {drops['packets'].sum()} packets: {lost} loss, ")
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("dect-access", ["bearers on average; of ", "were blocked"]),
-        ("wifi-contention", ["10 streams delivered ", "air, the Wi-Fi cell: ", "% collisions"]),
-        ("wimax", ["air, the 802.16 cell: ", "downlink bursts"]),
+        ("dect-access", ["bearers on average. Of ", "competing calls", "were blocked and "]),
+        ("wifi-contention", ["10 streams moved ", "Airtime of air: ", "% collisions"]),
+        ("wimax", ["Airtime of air: ", "downlink bursts", " packets (queue full)."]),
         (
             "mih-handover",
             [
-                "all 60 messages arrived",
-                "1 handover of terminal, interrupted for 80.4 ms downlink; nothing was lost in it.",
-                "walk: committed",
+                "stream delivered all 60 messages. The mean delay was 20.2 ms; 95 % arrived within 20.2 ms.",
+                "1 handover of terminal interrupted the downlink for 80.4 ms and lost no packet.",
+                "walk: committed 1.601 s after Link_Going_Down.",
             ],
         ),
-        ("mih-indications", ["of 8000 messages succeeded"]),
-        ("short-transfers", ["transfers were completed, after "]),
+        ("mih-indications", ["of 8000 messages succeeded. They took "]),
+        ("short-transfers", [" completed ", " transfers. They took ", "and never timed out."]),
         ("video", ["frames could be decoded in time"]),
-        ("continuity", ["7 flows of messages: "]),
+        (
+            "continuity",
+            [
+                "7 flows delivered ",
+                "; still delivered least, ",
+                "The highest delay: 95 % of agent-heard arrived within ",
+            ],
+        ),
     ],
 )
 def test_every_kind_of_run_tells_its_main_figures(
@@ -104,8 +113,8 @@ def test_what_handovers_cost_is_told_by_direction_and_by_flow(roamsim: Command, 
     }  # fmt: skip
     assert {flow: row["late_messages"] for flow, row in flows.items() if row["late_messages"]} == {"primary-lost": 6}
     assert (
-        "6 handovers, interrupted for 16.5 ms to 2.69 s downlink; 148 packets were lost "
-        "in them (broken 2, primary-lost 13, agent-lost 133), 6 messages came late (primary-lost 6)."
+        "6 handovers interrupted the downlink for 16.5 ms to 2.69 s and lost 148 packets "
+        "(broken 2, primary-lost 13, agent-lost 133). 6 messages came late (primary-lost 6)."
     ) in outcome.came_out(results)
 
 
@@ -118,7 +127,7 @@ def test_what_was_lost_with_a_link_that_no_other_followed_is_told(roamsim: Comma
     results = open_results(tmp_path / "out")
     said = outcome.came_out(results)
     assert "walk: redirecting." in said
-    assert "10 packets were lost while a link was down and no other followed." in said
+    assert "10 packets were lost while a link was down and no handover followed." in said
     roamsim("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert "handover_flows: what they cost each flow" in page
@@ -133,7 +142,7 @@ def test_a_folder_of_before_a_table_is_reported_without_it(roamsim: Command, tmp
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
     results = open_results(tmp_path / "out")
     assert "handover_flows" not in results
-    assert any(said.endswith("; 6 packets were lost in them.") for said in outcome.came_out(results))
+    assert any(said.endswith(" and lost 6 packets.") for said in outcome.came_out(results))
     roamsim("report", "out")
 
 
@@ -143,6 +152,12 @@ def test_several_replications_are_told_by_their_means(roamsim: Command, tmp_path
     assert bit_rate(results["flows"]["goodput_bps"].mean()) in said[0]  # type: ignore[arg-type]
     assert said[-1] == "Numbers are means over 3 replications."
     assert results["series"]["replication"].unique().to_list() == [0]
+
+
+def test_both_directions_of_a_flow_are_told_apart(roamsim: Command, tmp_path: Path) -> None:
+    said = outcome.came_out(results_of(roamsim, tmp_path, "both-ways"))
+    assert said[0].startswith("chat (alice to bob) delivered ")
+    assert said[1].startswith("chat (bob to alice) delivered ")
 
 
 def test_results_stand_before_parameters(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

@@ -245,7 +245,14 @@ def test_a_manifest_of_a_stranger_does_not_move_a_terminal(scenario: Path) -> No
     )
     file = folder / "out" / "manifest.json"
     tree = json.loads(file.read_text())
-    for place in ("scenario", "version"):
-        file.write_text(json.dumps(tree | {place: HOSTILE}))
+    study = {
+        "kind": "study", "study": HOSTILE, "own": False, "level": "quick", "seed": 1, "version": "0.1.0", "build": "0",
+        "command": "", "made_with": {}, "layout": tree["layout"],
+    }  # fmt: skip
+    # Errors quote a key that there is not, and a study that there is not.
+    for hostile in (tree | {HOSTILE: 1}, study):
+        file.write_text(json.dumps(hostile))
         for words in (["report", "out"], ["query", "out", "select count(*) from flows"]):
-            assert harmless(in_a_terminal(*words, cwd=folder))
+            shown = in_a_terminal(*words, cwd=folder)
+            assert "u202e" in shown, shown
+            assert harmless(shown), repr(shown)

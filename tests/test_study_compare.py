@@ -23,6 +23,17 @@ def test_a_run_is_equal_to_the_reference_that_it_made(roamsim: Command, small: P
     assert json.loads(roamsim(*asked, "--json").stdout)["moved"] == []
 
 
+def test_a_reference_has_one_result_a_line(small: Path, tmp_path: Path) -> None:
+    file = study.update(study.run(small, level="quick", out=tmp_path / "out"))
+    lines = file.read_text().splitlines()
+    kept = json.loads(file.read_text())
+    assert '"success without loss": 1.0' in lines
+    assert f'"lossy": "{kept["experiments"]["lossy"]}"' in lines
+    (what, mean, low, high), *_ = kept["statements"]["2"]["values"]
+    assert f' ["{what}", {mean}, {low}, {high}]]}}' in lines
+    assert '"2": {"verdict": "differs", "values": [' in lines
+
+
 def test_what_moved_is_named_with_its_intervals(roamsim: Command, small: Path) -> None:
     asked = ("study", "compare", small, "--quick", "--out", "out")
     roamsim(*asked, "--update")

@@ -1,6 +1,8 @@
 """Where verdicts come from: runs, laws, readings, and what they rest on by the alternatives that were run."""
 
+import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,6 +88,48 @@ def test_a_verdict_rests_on_what_an_alternative_turns_round(small: Path, tmp_pat
     assert {row["success_rate"] for row in outcome.data.rows("lossy", kind="indication", loss=0.5)} != {1.0}
     page = outcome.report.read_text()
     assert "with a wire without loss it agrees" in page
+
+
+def test_an_alternative_may_compute_its_settings_and_stand_for_several(small: Path, tmp_path: Path) -> None:
+    text = ALTERNATIVE.replace('set = { "link.path.loss.probability" = 0.0 }', 'function = "for_{kind}"')
+    text = text.replace('id = "lossless"', 'each = { kind = ["request", "indication"] }\nid = "{kind}"')
+    with (small / "study.toml").open("a") as definition:
+        definition.write(text)
+    with (small / "study.py").open("a") as code:
+        for kind in ("request", "indication"):
+            code.write(f"\ndef for_{kind}(labels):\n    lossless = labels['kind'] == '{kind}'\n")
+            code.write("    return {'link.path.loss.probability': 0.0} if lossless else {}\n")
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    for kind, other in (("request", "indication"), ("indication", "request")):
+        rows = outcome.data.rows(f"lossy~{kind}", loss=0.5)
+        assert {row["success_rate"] for row in rows if row["kind"] == kind} == {1.0}
+        assert max(row["success_rate"] for row in rows if row["kind"] == other) < 1.0
+    refused(small, "study.py", "def for_request", "def for_requests", "study.py has no function 'for_request'")
+
+
+def test_conditions_name_what_turns_a_verdict_round(small: Path, tmp_path: Path) -> None:
+    change(small, "statements.toml", 'rests_on = "messages of 100 B"', 'conditions = "tried"')
+    with (small / "statements.py").open("a") as code:
+        code.write("\ndef tried(data, statement, verdict):\n    return (f'a chance ({statement}, {verdict})',)\n")
+    second = study.run(small, level="quick", out=tmp_path / "out").statements[1]
+    assert second["turned_by"] == ["a chance (2, differs)"]
+    refused(small, "statements.toml", 'conditions = "tried"', 'conditions = "tired"', "no function 'tired'")
+
+
+def test_a_coarse_alternative_has_the_values_of_the_quick_look_in_the_full_run(small: Path, tmp_path: Path) -> None:
+    with (small / "study.toml").open("a") as definition:
+        definition.write(f"{ALTERNATIVE}coarse = true\nfull = 1\n")
+    data = study.run(small, out=tmp_path / "out").data
+    assert data.labels("lossy", "size_bytes") == [100, 200]
+    assert data.under("lossless").labels("lossy", "size_bytes") == [100]
+    assert {row["size_bytes"] for row in data.rows("lossy~lossless")} == {100}
+
+
+def test_a_reference_keeps_no_digest_of_what_was_not_run(small: Path, tmp_path: Path) -> None:
+    with (small / "study.toml").open("a") as definition:
+        definition.write(f"{ALTERNATIVE}full_only = true\n")
+    kept = json.loads(study.update(study.run(small, level="quick", out=tmp_path / "out")).read_text())
+    assert list(kept["experiments"]) == ["lossy"]
 
 
 def test_a_reading_may_make_a_statement_agree(small: Path, tmp_path: Path) -> None:
@@ -201,3 +245,28 @@ def test_labels_that_the_other_experiment_does_not_have_are_refused(small: Path)
     )
     message = "statement 1: experiment one has no dimension 'kind'"
     refused(small, "statements.toml", 'function = "all_arrive"\n', f"{part}\n", message)
+
+
+def test_which_delay_is_larger_has_no_verdict_where_the_shares_of_missing_messages_differ(
+    small: Path, tmp_path: Path
+) -> None:
+    with (small / "statements.toml").open("a") as statements:
+        for number, loss in (("3", 0.0), ("4", 0.5)):
+            statements.write(
+                f"""
+[[statement]]
+id = "{number}"
+published = "Requests take longer than indications."
+rule = "The delay of requests less that of indications is above zero."
+positive = true
+measured = {{ experiment = "lossy", column = "mean_delay_s", where = {{ kind = "request", loss = {loss} }}, less = {{ kind = "indication" }}, label = "delay (s)" }}
+"""
+            )
+    found = {s["id"]: s for s in study.run(small, level="quick", out=tmp_path / "out").statements}
+    assert found["3"]["verdict"] == "agrees"
+    # Half of the indications are lost, and three quarters of the requests or of their responses.
+    lossy = found["4"]
+    assert (lossy["verdict"], lossy["replications_needed"]) == ("not decidable", None)
+    assert re.search(
+        r"no verdict: it is of the messages that arrived, and [45]\d % to 7\d % did not", lossy["measured"]
+    )

@@ -300,7 +300,7 @@ def test_what_is_varied_in_vain_is_refused(roamsim: Command, scenario: Path, tmp
     whole = 'link.path={name="path",between=["server","phone"],rate="1Mb/s",delay="5ms",queue={packets=9}}'
     for more, complaint in (
         (f"{DELAY}=3ms,4ms", f"{DELAY} is varied twice"),
-        (whole, f"{DELAY} is varied in vain: link.path is varied behind it, and sets all of it"),
+        (whole, f"{DELAY} is varied without effect: link.path is varied behind it, and sets all of it"),
     ):
         for command in ("sweep", "compare"):
             vary = ["--vary", f"{DELAY}=1ms,2ms", "--vary", more, "--out", f"vain-{command}"]

@@ -18,7 +18,7 @@ from roamsim.pictures.charts import Look, Palette, chart
 from roamsim.storing.manifests import Manifest, PointEntry
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target, numeric
-from roamsim.tables.words import digits, in_words, metric_words, path_words, scale, varied_unit
+from roamsim.tables.words import digits, in_words, metric_words, path_words, scale, value_label, varied_unit
 
 LOSS = "link.path.loss.probability"
 
@@ -57,12 +57,25 @@ def test_metrics_and_paths_are_called_by_words() -> None:
     assert path_words("link.path.loss.probability", tree) == "loss probability of path"
     assert path_words('flow."my.flow".transport.min_rto', tree) == "transport min RTO of my.flow"
     assert path_words("scenario.duration", tree) == "duration"
-    assert path_words("link.path.queue.packets", tree) == "queue length of path in packets"
+    assert path_words("link.path.queue.packets", tree) == "queue length of path"
     assert path_words("link.path.queue.bytes", tree) == "queue length of path"
     # By its number; one whose name is a number is meant by its name, and a number of none stays as it is.
     assert path_words("link.0.delay", {"link": [{"name": "path"}]}) == "delay of path"
     assert path_words("link.0.delay", {"link": [{"name": "1"}, {"name": "0"}]}) == "delay of 0"
     assert path_words("link.7.delay", {"link": [{"name": "path"}]}) == "delay of 7"
+
+
+def test_varied_values_are_told_with_their_quantity() -> None:
+    assert value_label("wifi.cell.rts_threshold", "500B", ["wifi.cell.rts_threshold"]) == "RTS threshold 500 B"
+    assert value_label("link.path.queue.packets", 60, ["link.path.queue.packets"]) == "queue length 60 packets"
+    assert value_label("wifi.cell.shadowing_deviation_db", 4, []) == "shadowing deviation 4 dB"
+    # Names tell by themselves what they are of.
+    assert value_label("flow.call.transport.variant", "sack", []) == "sack"
+    # Two paths that read alike keep the entries that they belong to, or all of themselves.
+    alike = ["link.a.delay", "link.b.delay"]
+    assert [value_label(path, "10ms", alike) for path in alike] == ["delay of a 10 ms", "delay of b 10 ms"]
+    alike = ["link.a.delay", "cell.a.delay"]
+    assert [value_label(path, "10ms", alike) for path in alike] == ["link.a.delay 10 ms", "cell.a.delay 10 ms"]
 
 
 def test_values_have_the_unit_that_suits_them() -> None:

@@ -125,7 +125,7 @@ def printed(
 ) -> str:
     """What a terminal of that width shows of a frame."""
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
-    monkeypatch.setattr(summary, "terminal", lambda: console)
+    monkeypatch.setattr(summary, "on_stdout", lambda: console)
     summary.print_frame(frame, vertical=vertical)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
@@ -169,7 +169,7 @@ def test_a_table_for_readers_has_words_units_and_no_empty_column() -> None:
 def test_packets_that_were_dropped_do_not_hide_the_packets_that_were_varied(scenario: Path, tmp_path: Path) -> None:
     results = package.sweep(scenario, {"link.path.queue.packets": "5,20", LOSS: "0.02"}, out=tmp_path / "out")
     rows = summaries.dropped(results)
-    varied = dict.fromkeys(row["packets"] for row in rows)
+    varied = dict.fromkeys(row["queue length"] for row in rows)
     assert list(varied) == [
         str(value) for value in results["drops"]["link.path.queue.packets"].unique(maintain_order=True)
     ]

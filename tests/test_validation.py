@@ -277,7 +277,7 @@ def test_cells_of_802_16_that_differ_by_more_than_five_percent_are_counted() -> 
     sides = (wimax.Told(1.0, 1.06, 3.0), wimax.Told(1.0, 1.0, 0.4))
     text, too_large = wimax.report(plan, dict.fromkeys(plan, sides), "ns-3 of a day")
     assert (too_large, text.count("1.060 (!)"), text.count("1.060 (n)")) == (2, 2, 1)
-    assert "\n- n: **What ns-3 sends before the data.**" in text
+    assert "\n- n: **ns-3 sends more before the data.**" in text
 
 
 def test_every_word_of_an_802_16_cell_is_one_that_its_program_knows() -> None:

@@ -35,11 +35,11 @@ KINDS = {
 
 #: Why 802.11b with RTS and CTS differs where many contend.
 RTS_COLLISIONS = (
-    "RTS frames go at 2 Mb/s. Of two that collide with equal power ns-3, as we read its DSSS model, "
-    "receives the first: eleven chips a symbol make 0 dB of signal over interference an Eb/N0 of 10.4 dB, "
-    "at which hardly a bit is wrong. Here frames that overlap are lost. It was not traced frame by frame; "
-    "but with control frames at 11 Mb/s, where there is no such gain, the ratio is the same for 1, 20 and "
-    "50 stations (1.04, 1.05, 1.05)."
+    "RTS frames go at 2 Mb/s. As we read ns-3's DSSS model, it receives the first of two that collide "
+    "with equal power. Eleven chips a symbol turn 0 dB of signal over interference into an Eb/N0 of 10.4 "
+    "dB, with hardly a wrong bit. Here frames that overlap are lost. This was not traced frame by frame. "
+    "With control frames at 11 Mb/s, without such a gain, the ratio is the same for 1, 20 and 50 stations"
+    " (1.04, 1.05, 1.05)."
 )
 
 

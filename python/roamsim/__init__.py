@@ -4,10 +4,9 @@
     >>> result = roamsim.run("scenario.toml", seed=1)
     >>> result.flows.select("name", "goodput_bps")
 
-`load`, `check` and `schema` deal with scenarios, `run`, `sweep`, `compare`, `sensitivity` and `optimise` run them.
-What these return has the methods `report`, `plot`, `query` and `save`, and so has what `open_results` reads of a
-folder that a command wrote. `roamsim.study` lists and runs studies. Tables are polars frames; `roamsim.explain`
-says what each of their columns means.
+`load`, `check` and `schema` read scenarios. `run`, `sweep`, `compare`, `sensitivity` and `optimise` run them, and
+`open_results` reads a folder of results. All results have `report`, `plot`, `query` and `save`. Tables are polars
+frames; `roamsim.explain` explains their columns. `roamsim.study` lists and runs the published studies.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from roamsim.statistics import jain_index
     from roamsim.storing.merging import merge
     from roamsim.tables.metrics import explain
+    from roamsim.world import World
 
 __version__ = version()
 
@@ -53,6 +53,7 @@ __all__ = [
     "Sensitivity",
     "SweepResult",
     "UsageError",
+    "World",
     "__version__",
     "check",
     "compare",
@@ -97,6 +98,7 @@ _HOMES = {
     "Result": "roamsim.results",
     "Sensitivity": "roamsim.answers",
     "SweepResult": "roamsim.results",
+    "World": "roamsim.world",
 }
 
 

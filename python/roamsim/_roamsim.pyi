@@ -13,6 +13,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Table",
+    "World",
     "build",
     "limit_memory",
     "memory_bytes",
@@ -203,7 +204,7 @@ def run(
     replication: int = 0,
     trace: list[str] = ...,
     pcap: str | None = None,
-    pcap_at: Sequence[str] = (),
+    pcap_at: Sequence[str] = ...,
     pcap_frames: str | None = None,
     fingerprints: bool = False,
     heard: Callable[[float], object] | None = None,
@@ -233,6 +234,47 @@ def run(
         RunFailed: the run broke a rule of the simulator, or took too much memory.
         OSError: the capture cannot be written.
     """
+
+@final
+class World:
+    """A run that is driven from outside; `roamsim.World` is for users."""
+
+    def __new__(
+        cls,
+        scenario: Scenario,
+        *,
+        seed: int = 1,
+        replication: int = 0,
+        trace: list[str] = ...,
+        pcap: str | None = None,
+        pcap_at: list[str] = ...,
+        series: bool = False,
+    ) -> World:
+        """Builds the world, at time zero."""
+    @property
+    def now_ns(self) -> int:
+        """The instant that it has come to."""
+    @property
+    def end_ns(self) -> int:
+        """When it ends at the latest."""
+    @property
+    def next_deadline_ns(self) -> int | None:
+        """An instant before which nothing happens by itself."""
+    @property
+    def lateness(self) -> tuple[int, int, int, int, int]:
+        """Packets; how late half, 99.9 % and all of them were at most; packets that a device refused."""
+    def addresses(self, node: str) -> tuple[list[str], int]:
+        """Addresses of a node, and the MTU of its smallest interface."""
+    def step(self, until_ns: int) -> None:
+        """Goes on to an instant."""
+    def inject(self, node: str, octets: bytes) -> None:
+        """A program of an external node sends a packet."""
+    def emitted(self) -> list[tuple[str, int, bytes]]:
+        """Packets that have left: node, nanoseconds, octets."""
+    def live(self, gates: list[tuple[str, int]], wakes: list[int]) -> bool:
+        """Goes on by the clock; takes the descriptors, and closes them."""
+    def finish(self) -> Result:
+        """Ends it where it is."""
 
 @final
 class Batch:

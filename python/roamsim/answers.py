@@ -1,4 +1,4 @@
-"""What campaigns with a question return: comparisons, searches, sensitivities, each with the results it rests on."""
+"""Results of `compare`, `optimise` and `sensitivity`: the answer, with the runs behind it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Answer(Told):
-    """What was found in results: of these more can be asked, drawn, reported and saved."""
+    """An answer with its `results`; query, plot, report and save work on them."""
 
     results: Results
     sentences: list[str]
@@ -27,11 +27,11 @@ class _Answer(Told):
         return self.results
 
     def to_pandas(self, table: str) -> pandas.DataFrame:
-        """One table of the runs as a pandas frame; as of `SweepResult`."""
+        """One table of the runs as a pandas frame, as `SweepResult.to_pandas`."""
         return self.results.to_pandas(table)
 
     def estimate(self, table: str, column: str, by: Sequence[str] | None = None) -> polars.DataFrame:
-        """Means over replications of a column of the runs, with their 95 % intervals; as of `SweepResult`."""
+        """Means over replications of a column of the runs, with 95 % intervals, as `SweepResult.estimate`."""
         return self.results.estimate(table, column, by)
 
     def _came_out(self, stored: store.Results) -> Iterator[str]:
@@ -40,7 +40,7 @@ class _Answer(Told):
 
 
 class Comparison(_Answer, comparisons.Comparison):
-    """What `compare` returns; of its `results` more can be asked, drawn, reported and saved."""
+    """The result of `compare`: sentences, means and differences, with the `results` of all runs."""
 
     results: Results
 
@@ -53,12 +53,12 @@ class Comparison(_Answer, comparisons.Comparison):
 
 
 class Optimum(_Answer, optima.Optimum):
-    """What `optimise` returns; of its `results` more can be asked, drawn, reported and saved."""
+    """The result of `optimise`: the winner and its confirmation, with the `results` of all runs."""
 
     results: Results
 
 
 class Sensitivity(_Answer, sensitivities.Sensitivity):
-    """What `sensitivity` returns; of its `results` more can be asked, drawn, reported and saved."""
+    """The result of `sensitivity`: indices with intervals, with the `results` of all runs."""
 
     results: Results

@@ -1,6 +1,6 @@
-"""What the package offers as functions: what the command line does, and what is asked of folders of results.
+"""Functions of the package for campaigns and for folders of results, as on the command line.
 
-A folder is that of a run or a sweep, or that of a study; `query` and `report` take each.
+`query` and `report` take folders of runs, sweeps and studies.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 def open_results(path: str | os.PathLike[str]) -> Results:
     """Reads a folder that `roamsim run --parquet`, `roamsim sweep` or `roamsim.sweep` wrote.
 
-    An unfinished sweep gives the rows that are there.
+    An unfinished sweep gives its finished rows.
 
     Raises:
-        UsageError: there is no such folder, or it holds no results.
-        Damaged: it is not as Roamsim left it; the text says which file.
+        UsageError: the folder is missing or holds no results.
+        Damaged: a file is not as Roamsim wrote it; the message names it.
     """
     return Results.of(store.open_results(path))
 
@@ -50,20 +50,20 @@ def open_results(path: str | os.PathLike[str]) -> Results:
 def query(
     folder: str | os.PathLike[str], question: str, *, study: str | os.PathLike[str] | None = None
 ) -> polars.DataFrame:
-    """Answers a question in SQL (DuckDB's) over the tables of a folder; paths as columns need double quotes.
+    """Answers a question in SQL (DuckDB's dialect) over the tables of a folder; quote paths with double quotes.
 
         >>> query("results", 'select "link.path.loss.probability" as p, avg(goodput_bps) from flows group by p')
 
-    Of a study, the tables hold its finished runs, with `experiment` and the dimensions as columns. The question reads
-    these tables and nothing else: no file, no network.
+    Tables of a study hold its finished runs, with `experiment` and the dimensions as columns. The question reads
+    these tables only: no file, no network.
 
     Args:
-        folder: of a run, a sweep or a study.
+        folder: a folder of a run, a sweep or a study.
         question: in SQL.
-        study: the folder of the study's definition, where it is no study of the package.
+        study: the folder of the definition of a study of your own.
 
     Raises:
-        UsageError: there are no results, the text is no question, or it is not valid SQL; the text is DuckDB's.
+        UsageError: there are no results, or the question is not valid SQL; the message is DuckDB's.
     """
     with in_words_of_python():
         return ask(folder, question, study)
@@ -87,12 +87,12 @@ def report(
     *,
     study: str | os.PathLike[str] | None = None,
 ) -> Written:
-    """Writes the report of a folder of results; of a study's folder, the study's own.
+    """Writes the report of a folder of a run, a sweep or a study.
 
     Args:
-        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim study run` wrote.
-        out: the HTML file; `FOLDER/report.html` unless given.
-        study: the folder of the study's definition, where it is no study of the package.
+        folder: a folder that `roamsim run --parquet`, `roamsim sweep` or `roamsim study run` wrote.
+        out: the HTML file; `FOLDER/report.html` by default.
+        study: the folder of the definition of a study of your own.
 
     Raises:
         UsageError: there are no results.
@@ -131,7 +131,7 @@ def plot(
     y_label: str | None = None,
     size: tuple[float, float] | None = None,
 ) -> Written:
-    """Draws one figure of a folder of results, as `roamsim plot` does; arguments and errors as of `Result.plot`."""
+    """Draws one figure of a folder of results, as `Result.plot` does."""
     return open_results(folder).plot(
         what,
         out,
@@ -171,34 +171,34 @@ def sweep(
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
         vary: for each dotted path a list of values, or a text of values and ranges: `{"link.path.delay":
-            "10ms:100ms:10ms", "flow.ftp.transport.variant": ["reno", "newreno"]}`. A step falls on a
-            range's end, which belongs to it; steps are exact decimals. Several paths make the product.
+            "10ms:100ms:10ms", "flow.ftp.transport.variant": ["reno", "newreno"]}`. A range includes its end, and its
+            steps are exact decimals. Several paths make the product.
         set: values to replace at every point.
-        allow_files_outside: whether the scenario may name files outside of its folder.
-        replications: independent repetitions of each point; 1 unless a precision is asked for.
-        precision: `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=2%`: replications are added to a point until the
-            half-width of the 95 % interval (Student's t) is that small beside the mean.
-        max_replications: where `precision` stops at the latest.
-        trace: what to record of the first replication of each point, as `run` does.
-        jobs: threads; all processors unless said otherwise. Results do not depend on it.
-        seed: selects the random streams; points meet the same streams, so that they can be compared in pairs.
-        out: a folder that keeps the results, or a URL that fsspec understands. An interrupted sweep goes on where it
-            was, and a wider one adds to it.
-        progress: hears how many runs are done.
-        shard: only one of several shares of the runs, as in `"3/16"`; `roamsim.merge` puts their folders together.
-        executor: makes the runs in place of threads: any of `concurrent.futures`, such as a `ProcessPoolExecutor`,
-            or what a cluster's client has for one. It needs Roamsim of the same build, and no shared disk. Four
-            parcels of runs for each of `jobs` are with it at a time.
-        time_limit_s: seconds after which a run is stopped; it is made once more, by another worker where the executor
-            can choose, and has failed when that takes too long too.
+        allow_files_outside: whether the scenario may name files outside its folder.
+        replications: independent repetitions of each point; 1 without `precision`.
+        precision: `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=2%`. A point gets replications until the half-width of its
+            95 % interval (Student's t) is this share of the mean.
+        max_replications: the limit of `precision`.
+        trace: records of the first replication of each point, as in `run`.
+        jobs: threads; all processors by default. Results do not depend on it.
+        seed: selects the random streams. All points use the same streams, so they can be compared in pairs.
+        out: a folder that keeps the results, or a URL of fsspec. An interrupted sweep resumes there, and a wider one
+            adds to it.
+        progress: called with the number of finished runs.
+        shard: one share of the runs, such as `"3/16"`; `roamsim.merge` merges their folders.
+        executor: makes the runs instead of threads: any executor of `concurrent.futures`, such as a
+            `ProcessPoolExecutor`, or that of a cluster's client. Its workers need the same build of Roamsim and no
+            shared disk. It gets four parcels of runs for each of `jobs` at a time.
+        time_limit_s: seconds after which a run is stopped. It gets one more try, by another worker if possible; then
+            it has failed.
 
     Returns:
-        The tables, with a column for each varied path (and one more, named by its unit, for quantities).
+        The tables, with a column for each varied path, and one more, named by its unit, for quantities.
 
     Raises:
         ScenarioError: the scenario is not valid at one of the points; nothing was run.
-        RunFailed: runs broke a rule of the simulator, or took more time or memory than they may; all others were
-            made, and are kept in `out`.
+        RunFailed: runs broke a rule of the simulator, or took too much time or memory. All others are made and kept
+            in `out`.
         UsageError: a malformed range, an unknown metric, or a folder that holds something else.
     """
     with in_words_of_python(), _Place(out) as place:
@@ -240,38 +240,36 @@ def compare(
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Comparison:
-    """Holds values against each other on the same losses: differences in pairs of replications, with intervals.
+    """Compares values on the same losses: differences in pairs of replications, with intervals.
 
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
-        vary: as of `sweep`. The values of the first path are compared, at each combination of the others.
+        vary: as in `sweep`. Compares the values of the first path, at each combination of the others.
         set: values to replace at every point.
-        allow_files_outside: whether the scenario may name files outside of its folder.
-        metric: `TABLE.COLUMN`, `TABLE.NAME.COLUMN` or `TABLE.COLUMN:jain` (Jain's index over the rows of a run), or
-            several of them, of the tables `flows`, `signalling`, `links` and `drops`; what the scenario is about
-            unless given (`flows.goodput_bps` of bulk streams).
-        baseline: the value that all others are compared with; the first unless given. Each value is also compared
-            with the one before it.
-        replications: independent repetitions of each value, two at least; 10 unless a precision is asked for.
-        precision: such as `1%` or 0.01: replications are added until every 95 % interval of a relative difference (of
-            shares, of the difference in percentage points) has a half-width this small.
-        max_replications: where `precision` stops at the latest.
-        trace: what to record of the first replication of each point, as `run` does.
-        jobs: threads; all processors unless said otherwise. Results do not depend on it.
+        allow_files_outside: whether the scenario may name files outside its folder.
+        metric: one or several of `TABLE.COLUMN`, `TABLE.NAME.COLUMN` or `TABLE.COLUMN:jain` (Jain's index over the
+            rows of a run). By default the scenario's main metric, such as `flows.goodput_bps` of bulk streams.
+        baseline: the value with which all others are compared; the first by default. Each value is also compared with
+            the value before it.
+        replications: independent repetitions of each value, at least two; 10 without `precision`.
+        precision: `1%` or 0.01: adds replications until every 95 % interval of a relative difference has this
+            half-width. Shares differ in percentage points.
+        max_replications: the limit of `precision`.
+        trace: records of the first replication of each point, as in `run`.
+        jobs: threads; all processors by default. Results do not depend on it.
         seed: selects the random streams.
-        out: a folder that keeps the results; the same as that of a sweep, and it goes on in the same way.
-        progress: hears how many runs are done.
-        executor: makes the runs in place of threads, as of `sweep`.
-        time_limit_s: seconds after which a run is stopped, as of `sweep`.
+        out: a folder that keeps the results, as in `sweep`.
+        progress: called with the number of finished runs.
+        executor: makes the runs instead of threads, as in `sweep`.
+        time_limit_s: seconds after which a run is stopped, as in `sweep`.
 
     Returns:
-        `sentences`, and as tables `means` and `differences`; `results` are those of the sweep.
+        `sentences`, the tables `means` and `differences`, and the `results` of all runs.
 
     Raises:
         ScenarioError: the scenario is not valid at one of the points; nothing was run.
-        RunFailed: runs broke a rule of the simulator, or took more time or memory than they may; all others were
-            made, and are kept in `out`.
-        UsageError: fewer than two values or replications, an unknown metric or baseline, or what `sweep` refuses.
+        RunFailed: runs failed, as in `sweep`.
+        UsageError: fewer than two values or replications, an unknown metric or baseline, or an error of `sweep`.
     """
     with in_words_of_python(), _Place(out) as place:
         results, question = compared_runs(
@@ -311,37 +309,37 @@ def sensitivity(
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Sensitivity:
-    """Tells which of several uncertain quantities moves a metric, and how much.
+    """Finds which of several uncertain quantities moves a metric, and how much.
 
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
         vary: for each dotted path its range: `{"link.path.delay": "10ms:50ms", "link.path.loss.probability": (0,
-            0.1)}`; a third part is the step. Without one a range is cut as finely as the scenario takes it.
+            0.1)}`. A third part is the step; without it the range is as fine as the scenario allows.
         set: values to replace at every point.
-        allow_files_outside: whether the scenario may name files outside of its folder.
-        metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, or several of them; what the scenario is about unless given. Of
-            several rows of a run it is the mean, of counts of what was dropped or marked the sum.
+        allow_files_outside: whether the scenario may name files outside its folder.
+        metric: one or several of `TABLE.COLUMN` or `TABLE.NAME.COLUMN`; the scenario's main metric by default. A
+            run's value is the mean over several rows, and the sum of counts of drops and marks.
         method: `sobol` for shares of the variance, `morris` for the size of effects, with fewer runs.
-        samples: base samples of Sobol's method, a power of two, 128 unless given: with k quantities they make k + 2
-            points each; or trajectories of Morris' method, 16 unless given, of k + 1 points each.
-        replications: independent repetitions of each point, on the same random streams at all; 5 unless given.
-        jobs: threads; all processors unless said otherwise. Results do not depend on it.
+        samples: base samples of Sobol's method (a power of two, 128 by default): k + 2 points each for k quantities.
+            Or trajectories of Morris' method (16 by default) of k + 1 points each.
+        replications: independent repetitions of each point, on the same random streams at all points; 5 by default.
+        jobs: threads; all processors by default. Results do not depend on it.
         seed: selects the random streams and the points.
-        out: a folder that keeps the results, or a URL; an interrupted call goes on there, as that of `sweep` does,
-            and one with more samples or replications adds to it.
-        progress: hears how many runs are done.
-        executor: makes the runs in place of threads, as of `sweep`.
-        time_limit_s: seconds after which a run is stopped, as of `sweep`.
+        out: a folder that keeps the results, or a URL. An interrupted call resumes there; more samples or
+            replications add to it.
+        progress: called with the number of finished runs.
+        executor: makes the runs instead of threads, as in `sweep`.
+        time_limit_s: seconds after which a run is stopped, as in `sweep`.
 
     Returns:
-        `indices`, a table with 95 % intervals, which take in the choice of points and the chance of the replications;
-        `sentences`, `notes`, and the `results` of all runs.
+        `indices` with 95 % intervals, which cover the choice of points and the replications; `sentences`, `notes`,
+        and the `results` of all runs.
 
     Raises:
         ScenarioError: the scenario is not valid at one of the points; nothing was run.
-        RunFailed: runs failed, as of `sweep`.
-        UsageError: a malformed range, an unknown metric or method, or what `sweep` refuses.
-        MissingExtra: `pip install 'roamsim[sensitivity]'` brings what is missing.
+        RunFailed: runs failed, as in `sweep`.
+        UsageError: a malformed range, an unknown metric or method, or an error of `sweep`.
+        MissingExtra: install `roamsim[sensitivity]`.
     """
     with in_words_of_python(), _Place(out) as place:
         results = run_sensitivity(
@@ -380,43 +378,43 @@ def optimise(
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Optimum:
-    """Searches for the values of several quantities at which a metric is best, and confirms them by fresh runs.
+    """Searches for the best values of several quantities, and confirms them by fresh runs.
 
     Args:
-        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`. It says a value of each varied path, which
-            the winner is compared with.
-        vary: for each dotted path its range, as of `sensitivity`, or the values to choose from: `"reno,sack"`, or a
-            list of which not all are numbers.
-        maximise: `TABLE.COLUMN` or `TABLE.NAME.COLUMN` that should be high. Of several rows of a run it is the mean,
-            of counts of what was dropped or marked the sum.
-        minimise: or one that should be low.
+        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`. The winner is compared with its values of
+            the varied paths.
+        vary: for each dotted path its range, as in `sensitivity`, or the values to choose from: `"reno,sack"`, or a
+            list that holds a text.
+        maximise: the metric that should be high, `TABLE.COLUMN` or `TABLE.NAME.COLUMN`. A run's value is the mean
+            over several rows, and the sum of counts of drops and marks.
+        minimise: the metric that should be low, instead of `maximise`.
         set: values to replace, in the scenario as written too.
-        allow_files_outside: whether the scenario may name files outside of its folder.
-        trials: combinations of values that are tried; 50 unless given.
-        replications: independent repetitions of each trial, on the same random streams at all; 5 unless given.
-        fresh: further repetitions of the winner, the runner-up and the scenario as written, by which they are
-            compared in pairs; 20 unless given.
-        jobs: threads; all processors unless said otherwise. Results do not depend on it.
+        allow_files_outside: whether the scenario may name files outside its folder.
+        trials: combinations of values to try; 50 by default.
+        replications: independent repetitions of each trial, on the same random streams at all trials; 5 by default.
+        fresh: further repetitions in which the winner, the runner-up and the scenario as written are compared in
+            pairs; 20 by default.
+        jobs: threads; all processors by default. Results do not depend on it.
         seed: selects the random streams and the search.
-        out: a folder that keeps the results, or a URL; an interrupted call goes on there and ends as if it had not
-            been, and one with more trials adds to it.
-        progress: hears how many runs are done.
-        executor: makes the runs in place of threads, as of `sweep`.
-        time_limit_s: seconds after which a run is stopped, as of `sweep`.
+        out: a folder that keeps the results, or a URL. An interrupted call resumes there with the same result; more
+            trials add to it.
+        progress: called with the number of finished runs.
+        executor: makes the runs instead of threads, as in `sweep`.
+        time_limit_s: seconds after which a run is stopped, as in `sweep`.
 
     Returns:
-        `winner`, `confirmed`, `sentences` and `notes`; as tables `means`, `differences` and `trials`; and the
+        `winner`, `confirmed`, `sentences` and `notes`; the tables `means`, `differences` and `trials`; and the
         `results` of all runs.
 
     Raises:
         ScenarioError: the scenario is not valid at one end of a range; nothing was run.
-        RunFailed: runs failed, as of `sweep`.
-        UsageError: not one of `maximise` and `minimise`, a malformed range, an unknown metric, or what `sweep`
-            refuses.
-        MissingExtra: `pip install 'roamsim[optimise]'` brings what is missing.
+        RunFailed: runs failed, as in `sweep`.
+        UsageError: both or none of `maximise` and `minimise`, a malformed range, an unknown metric, or an error of
+            `sweep`.
+        MissingExtra: install `roamsim[optimise]`.
     """
     if (maximise is None) == (minimise is None):
-        raise UsageError("say what is best: either maximise or minimise, a metric each")
+        raise UsageError("name a metric to optimise: either maximise or minimise, not both")
     with in_words_of_python(), _Place(out) as place:
         results = run_search(
             source(scenario, allow_files_outside=allow_files_outside),
@@ -438,7 +436,7 @@ def optimise(
 
 
 class _Place:
-    """Where a campaign keeps its results: the folder that is asked for, or a temporary one that goes with them."""
+    """The folder of a campaign's results: the given one, or a temporary one that lives as long as they do."""
 
     def __init__(self, out: str | os.PathLike[str] | None) -> None:
         self.path = out if out is not None else Path(tempfile.mkdtemp(prefix="roamsim-"))

@@ -28,23 +28,23 @@ def words_of_python(text: str) -> str:
 
 
 class UsageError(ValueError):
-    """Something was asked for that cannot be done: a missing file, a malformed path or range, an unknown metric."""
+    """A request that cannot be met: a missing file, a malformed path or range, an unknown metric."""
 
 
 class CheckFailed(RuntimeError):
-    """One of the project's own checks against a closed form failed; results should not be trusted."""
+    """A check of the project against a closed form failed. Do not trust the results."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A sweep was interrupted; what was finished is kept, and the same call goes on from there."""
+    """A sweep was interrupted. Finished runs are kept, and the same call resumes."""
 
 
 class NotEnoughMemory(MemoryError):
-    """Results would take more memory than they may; the text says how much, and how to allow more."""
+    """Results need more memory than allowed. The message says how much, and how to allow more."""
 
 
 class Notice(UserWarning):
-    """Something that a user of a folder of results should know: what was set aside, removed, or is made again."""
+    """A warning about a folder of results: parts set aside, files removed, or runs made again."""
 
     def __init__(self, text: str) -> None:
         super().__init__(words_of_python(text) if OF_PYTHON.get() else text)
@@ -69,11 +69,11 @@ EXTRAS = {
 
 
 class MissingExtra(UsageError, ModuleNotFoundError):
-    """A package is not installed that is asked for; the text has the line that installs it."""
+    """An optional package is not installed. The message has the line that installs it."""
 
 
 def missing_extra(error: ModuleNotFoundError, extra: str | None = None) -> MissingExtra | None:
-    """What is said of a package that is not installed; `None` where no extra brings it.
+    """The error for a package that is not installed; `None` if no extra brings it.
 
     Args:
         error: of the import.

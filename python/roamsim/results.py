@@ -1,4 +1,4 @@
-"""What functions of the package return: tables that can be asked, drawn, reported and saved. And a run of them."""
+"""Results of `run` and `sweep`, which can be queried, drawn, reported and saved; and `run` itself."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 
 
 class Told:
-    """What can be asked of results, and made of them, in the words of the command line.
+    """The methods of all results: query, report, plot and save, in the words of the command line.
 
-    A page or a figure is written to a file, and its path returned; at the end of a notebook's cell the notebook shows
-    the file. Unless a file is named it goes to the folder of the results, or of results that have none to a temporary
-    one that goes with them.
+    `report` and `plot` return the path of their file; a notebook shows the file itself. Without `out` the file goes
+    to the folder of the results, or to a temporary folder that lives as long as they do.
     """
 
     def _stored(self) -> store.Results:
-        """The results as a folder has them."""
+        """The results in the form of a folder."""
         raise NotImplementedError
 
     @cached_property
@@ -40,18 +39,18 @@ class Told:
         return goes_with(self, Path(tempfile.mkdtemp(prefix="roamsim-")))
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and other processes, which make temporary folders of their own."""
+        """Leaves the temporary folder out: a copy makes its own."""
         return {name: value for name, value in self.__dict__.items() if name != "_aside"}
 
     def _written(self, path: Path) -> Written:
         return Written.of(path, self)
 
     def query(self, question: str) -> polars.DataFrame:
-        """Answers a question in SQL (DuckDB's) over the tables, for instance `select * from flows`.
+        """Answers a question in SQL (DuckDB's dialect) over the tables: `select * from flows`.
 
         Raises:
-            UsageError: the text is no question, or it is not valid SQL; the text is DuckDB's.
-            MissingExtra: `pip install 'roamsim[sql]'` brings what is missing.
+            UsageError: the question is not valid SQL; the message is DuckDB's.
+            MissingExtra: install `roamsim[sql]`.
         """
         from roamsim.storing.queries import answer_of
 
@@ -62,11 +61,11 @@ class Told:
         """Writes the report, as `roamsim report` and `roamsim run --report` do: one HTML file that works offline.
 
         Args:
-            out: the file; `report.html` unless given.
+            out: the file; `report.html` by default.
 
         Raises:
             UsageError: the file's folder does not exist.
-            MissingExtra: `pip install 'roamsim[report]'` brings what is missing.
+            MissingExtra: install `roamsim[report]`.
         """
         with in_words_of_python():
             from roamsim.reports import results
@@ -93,22 +92,22 @@ class Told:
         """Draws one figure, as `roamsim plot` does: `cwnd`, `segments`, `flows.goodput_bps`, ...
 
         Args:
-            what: what is drawn.
-            out: the file, whose ending (.svg, .png, .pdf) chooses the format; `WHAT.svg` unless given.
-            flow: of a trace, the only flow that is drawn.
-            start_s: of a trace, where the time axis begins.
-            end_s: of a trace, where it ends.
-            against: of a metric, the one that is drawn along x.
-            where: conditions on rows, as `name=download` or `link.path.delay=10ms`.
-            log: the axes that are logarithmic, `""`, `"x"`, `"y"` or `"xy"`; by the values unless given.
-            title: above the figure; the scenario's name unless given.
-            x_label: below the axes, instead of what they show.
-            y_label: beside them, instead of what they show.
+            what: a trace or a metric.
+            out: the file; its ending (.svg, .png, .pdf) chooses the format. `WHAT.svg` by default.
+            flow: for a trace, the only flow to draw.
+            start_s: for a trace, the begin of the time axis.
+            end_s: for a trace, its end.
+            against: for a metric, the metric along x.
+            where: conditions on rows, such as `name=download` or `link.path.delay=10ms`.
+            log: the logarithmic axes, `""`, `"x"`, `"y"` or `"xy"`; chosen from the values by default.
+            title: above the figure; the scenario's name by default.
+            x_label: text of the x axis.
+            y_label: text of the y axis.
             size: width and height in inches.
 
         Raises:
-            UsageError: there are no such results, or another ending than .svg, .png and .pdf.
-            MissingExtra: `pip install 'roamsim[plot]'` brings what is missing.
+            UsageError: the results are missing, or the ending is not .svg, .png or .pdf.
+            MissingExtra: install `roamsim[plot]`.
         """
         with in_words_of_python():
             from roamsim.pictures.paper import Dress
@@ -121,13 +120,13 @@ class Told:
             return self._written(write(self._stored(), what, target, asked, follow=out is not None))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Writes a folder with all tables as Parquet and a manifest, which `open_results` reads again.
+        """Writes a folder of Parquet tables and a manifest for `open_results`, `roamsim report`, `plot` and `query`.
 
-        It is what `roamsim run --parquet` and `roamsim sweep --out` write, so that `roamsim report`, `plot` and
-        `query` take it too. Results of an earlier run in it are replaced; a sweep is added to the same sweep.
+        It has the format of `roamsim run --parquet` and `roamsim sweep --out`. A run replaces an earlier run in the
+        folder; a sweep is added to the same sweep.
 
         Raises:
-            UsageError: the folder holds something else, or cannot be written to.
+            UsageError: the folder holds something else, or is not writable.
         """
         from roamsim.storing import outputs
         from roamsim.storing.merging import merge
@@ -141,14 +140,14 @@ class Told:
                 merge([stored.path], target)
             else:
                 raise UsageError(
-                    f"there is no folder {os.fspath(stored.path)!r}, from which these results are saved. Of results "
-                    "at a URL, `roamsim merge URL --out DIR` makes a folder. Save a sweep before you copy it to "
+                    f"there is no folder {os.fspath(stored.path)!r}, from which these results are saved. `roamsim "
+                    "merge URL --out DIR` makes a folder of results at a URL. Save a sweep before you copy it to "
                     "another process, or give it a folder by `out`"
                 )
         return target
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what came out, in words and units; everything else is folded."""
+        """The view of a notebook: the summary in words and units, with all tables folded."""
         from roamsim.pages import notebook
 
         stored = self._stored()
@@ -179,26 +178,26 @@ class Told:
         yield notebook.sentences([note for note in (stored.alike_in_words, *stored.failures.values()) if note])
 
     def _home(self) -> Path:
-        """Where what is made of the results goes."""
+        """The folder for pages and figures of these results."""
         path = self._stored().path
         return path if path.is_dir() else self._aside
 
 
 class Result(Told, result.Result):
-    """What `run` returns: the tables, how the run went, and what can be made of them.
+    """The result of `run`: its tables and counts.
 
     Attributes:
         scenario: name of the scenario.
         seed: seed of all its replications.
-        replications: how many there are, numbered from 0.
+        replications: their number; they count from 0.
         version: version of the simulator.
-        events: events worked off, over all replications.
-        wall_s: seconds that the runs took, added up; start-up and building of the network excluded.
+        events: events of all replications.
+        wall_s: seconds of all runs, without start-up and building the network.
     """
 
     @classmethod
     def of(cls, made: result.Result, scenario: Scenario, text: str, traces: Sequence[str]) -> Result:
-        """The same result, with the scenario that was run, its text as it was given, and what was recorded."""
+        """A result with its scenario, the scenario's text, and its traces."""
         told = cls(
             made.tables,
             scenario=made.scenario,
@@ -214,7 +213,7 @@ class Result(Told, result.Result):
 
     def _stored(self) -> store.Results:
         if self._given is None:
-            raise UsageError("nothing says of which scenario this is the result; roamsim.run returns one that knows")
+            raise UsageError("this result does not know its scenario; use the result that roamsim.run returns")
         from roamsim.storing import outputs
 
         scenario, text, traces = self._given
@@ -225,12 +224,12 @@ class Result(Told, result.Result):
 
 
 class Results(Told, store.Results):
-    """Tables of a folder, with what was varied as columns after `point`, and what can be made of them.
+    """Tables of a folder, with the varied paths as columns after `point`.
 
     Attributes:
-        path: the folder; of a sweep that was given none, a temporary one that goes with these results.
-        manifest: how the results came about.
-        made: of a sweep, the runs that this call made; the others were there already.
+        path: the folder; a temporary one, which lives as long as these results, for a sweep without `out`.
+        manifest: scenario, build, seed, command and points.
+        made: for a sweep, the number of runs that this call made; the others were there already.
     """
 
     @classmethod
@@ -264,29 +263,27 @@ def run(
 
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
-        seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
+        seed: selects the random streams, 0 to 2^64 - 1. The same seed gives the same tables on any machine.
         replications: independent repetitions.
-        set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        allow_files_outside: whether the scenario may name files outside of its folder.
-        trace: what to record beside the usual tables, such as `cwnd` (in the table `samples`) or `segments` (in one
-            of the same name); `roamsim explain` lists all of them. Its rows are held in memory; those of
-            `roamsim run --parquet` are written to disk as they come.
-        pcap: where to write a pcapng capture; for one replication.
-        pcap_at: the nodes whose packets it shows, sent and received: each end's own view. Left out: the packets at
-            every interface, each once a hop.
-        pcap_frames: what it shows instead of the IP packets at every interface: `all` the 802.11 frames on the air of
-            Wi-Fi cells, or the name of a node whose radio sends or hears them.
-        jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
-            depend on it.
-        progress: hears how many replications are done.
+        set: values to replace, by dotted path: `{"link.path.delay": "50ms"}`.
+        allow_files_outside: whether the scenario may name files outside its folder.
+        trace: further records, such as `cwnd` (in table `samples`) or `segments`; `roamsim explain` lists all. Their
+            rows are held in memory. `roamsim run --parquet` writes them to disk instead.
+        pcap: the file of a pcapng capture, for one replication.
+        pcap_at: the nodes whose sent and received packets it shows. Without it: packets at every interface, once a
+            hop.
+        pcap_frames: `all` for the 802.11 frames on the air instead of IP packets, or a node for the frames that its
+            radio sends or hears.
+        jobs: threads; all processors by default. Results do not depend on it.
+        progress: called with the number of finished replications.
 
     Returns:
-        The tables, one polars frame each, their rows in the order of replications; and what can be made of them.
+        The tables as polars frames, with rows in the order of replications.
 
     Raises:
         ScenarioError: the scenario is not valid.
         RunFailed: a run broke a rule of the simulator, such as the conservation of packets.
-        UsageError: a file that does not exist, an unknown trace, or an argument out of its range.
+        UsageError: a missing file, an unknown trace, or an argument out of range.
     """
     with in_words_of_python():
         read, kinds = source(scenario, allow_files_outside=allow_files_outside), traces(trace)

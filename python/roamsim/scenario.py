@@ -371,6 +371,9 @@ class Node(Table):
         change_primary_at: When a `multihomed` station prefers the address of another cell, for its SCTP
             associations with `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one
             address change their cell, and schemes are then compared at the same moment. Without it: "nearer".
+        external: Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and
+            out there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
+            Without it: false.
         count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
             number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
             once.
@@ -385,6 +388,7 @@ class Node(Table):
     handover: Handover | None = None
     wifi: WifiStation | None = None
     change_primary_at: PrimaryChange | None = None
+    external: bool | None = None
     count: int | None = None
 
 
@@ -2733,25 +2737,21 @@ class TcpTransport(Table):
         fast_convergence: Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises to do without where a flow is alone). The other variants have
             none. Without it: true.
-        rack: Losses by time (RACK, RFC 8985): a segment is lost when one that was sent later has arrived and a
-            round trip has passed, with some patience for reordering; retransmissions are found lost in the same
-            way. Goes with the variants that learn from SACK. Default chosen: off, as the variants are those of the
-            publications. Without it: false.
-        tail_loss_probe: Loss probes, with `rack`: two round trips behind the last segment another goes, so that
-            the loss of the last ones is found without a timeout (TLP, RFC 8985 section 7). Default: off. Without
-            it: false.
-        prr: Proportional rate reduction: during a repair the window follows what arrives, down to ssthresh (RFC
-            9937). Goes with the variants that learn from SACK. Default: off. Without it: false.
-        frto: F-RTO, with `rack`: behind a timeout new data goes first, and a timeout that proves needless is taken
-            back (RFC 5682). Default: off. Without it: false.
-        undo: Whether a reduction is taken back, with `rack`, once each of its retransmissions is reported as a
-            duplicate (RFC 3708), or a timestamp shows that the original has arrived (RFC 3522). Default: off.
-            Without it: false.
+        rack: RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
+            plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
+            SACK. Default chosen: off, as the variants are those of the publications. Without it: false.
+        tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
+            lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
+        prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
+            (RFC 9937). It needs a variant that learns from SACK. Default: off. Without it: false.
+        frto: F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
+            Default: off. Without it: false.
+        undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
+            or a timestamp of the original (RFC 3522). Default: off. Without it: false.
         hystart: HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC
             9406). Not with `vegas`, which has a rule of its own. Default: off. Without it: false.
-        pacing: Pacing: what the window lets go is spread over the round trip, at twice the rate of the window in
-            slow start and 1.2 times behind it, as Linux does, in bursts of two segments or a millisecond. Default:
-            off. Without it: false.
+        pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
+            Linux does. Bursts have two segments or a millisecond of data. Default: off. Without it: false.
         ecn: Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets
             instead of dropping them. Default chosen: off, as queues mark only where a scenario says so. RFC 3168.
             Without it: false.

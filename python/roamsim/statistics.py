@@ -110,7 +110,7 @@ def sum_of_means(terms: Sequence[tuple[float, Mapping[int, Sequence[float]]]], l
 
     Values of one replication may depend on each other in any way, within a mean and between means, and a replication
     may lack some or all of them. The variance is that of the sum without each replication in turn (jackknife, Tukey
-    1958): with as many values in each replication, Student's of the replications' own sums, to the last digit.
+    1958). With equally many values in each replication it equals Student's, to the last digit.
 
     Args:
         terms: of each mean its weight, and its values by replication; NaN is left out. A difference has weights 1
@@ -118,9 +118,9 @@ def sum_of_means(terms: Sequence[tuple[float, Mapping[int, Sequence[float]]]], l
         level: probability that the interval covers the true sum.
 
     Returns:
-        The estimate; `samples` counts the replications that have a value of the mean that has the fewest, and
-        Student's t has one degree of freedom less (chosen: Welch's formula would give as many or more). All NaN
-        where a mean has no value, an open interval where one has those of a single replication.
+        The estimate. `samples` counts the replications with a value, of the mean that has the fewest. Student's t has
+        one degree of freedom less (chosen: Welch's formula would give as many or more). All is NaN if a mean has no
+        value. The interval is open if a mean has values of one replication only.
     """
     present = [
         (weight, {r: [v for v in of if not math.isnan(v)] for r, of in values.items()}) for weight, values in terms
@@ -166,9 +166,10 @@ def proportion(successes: int, trials: int, level: float = LEVEL) -> Estimate:
 def share(successes: Sequence[int], trials: Sequence[int], level: float = LEVEL) -> Estimate:
     """Share of successes over replications, with Wilson's interval for as many trials as they are worth.
 
-    Trials of one run may depend on each other. How much more the replications' shares vary than independent trials
-    would (Kish's design effect), and that this is estimated from few replications (Student's t), makes the trials
-    worth fewer (Korn and Graubard 1998); never more. Where all or none succeed nothing tells, and they count in full.
+    Trials of one run may depend on each other, so they count as fewer independent ones, never as more (Korn and
+    Graubard 1998). Their number shrinks by Kish's design effect: the variance of the replications' shares over that
+    of independent trials. Student's t accounts for few replications. If all or none succeed, the trials count in
+    full.
 
     Args:
         successes: of each replication.
@@ -204,8 +205,8 @@ def difference(one: Estimate, other: Estimate, correlation: float = 0.0) -> Esti
     certain.
 
     Args:
-        one: what is held against the other.
-        other: the other.
+        one: the estimate.
+        other: the estimate to subtract.
         correlation: between the two, as of shares that meet the same draws (`correlation`).
     """
 

@@ -118,6 +118,20 @@ impl Stream {
         u64::from(self.buffer[at]) | u64::from(self.buffer[at + 1]) << 32
     }
 
+    /// Passes over so many calls of [`Stream::next_u64`], whatever their number in the same time.
+    pub fn skip(&mut self, draws: u64) {
+        let left = u64::from((4 - self.used) / 2);
+        let Some(beyond) = draws.checked_sub(left) else {
+            self.used += 2 * draws as u8;
+            return;
+        };
+        self.used = 4;
+        self.block += beyond / 2;
+        if !beyond.is_multiple_of(2) {
+            self.next_u64();
+        }
+    }
+
     /// What the next 64 calls of [`Stream::next_u64`] give.
     fn next_64(&mut self) -> [u64; DRAWS] {
         let mut values = [0; DRAWS];
@@ -216,6 +230,29 @@ impl Ahead {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_passed_over_is_not_drawn() {
+        let stream = Stream::new(3, 1, "skip");
+        for before in 0..4 {
+            for passed in 0..7 {
+                let mut drawn = stream.clone();
+                for _ in 0..before {
+                    drawn.next_u64();
+                }
+                let mut skipped = drawn.clone();
+                for _ in 0..passed {
+                    drawn.next_u64();
+                }
+                skipped.skip(passed);
+                assert_eq!(
+                    [0; 3].map(|_| skipped.next_u64()),
+                    [0; 3].map(|_| drawn.next_u64()),
+                    "{before} {passed}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn many_at_once_are_as_many_one_by_one_from_anywhere_in_a_block() {

@@ -28,11 +28,13 @@ pub enum DropReason {
     NotAssociated,
     /// Active queue management (RFC 7567) took it, though there was room.
     QueueManagement,
+    /// It came from a program outside, and nobody takes such packets at its destination.
+    NoSocket,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 11] = [
+    pub const ALL: [DropReason; 12] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
@@ -44,6 +46,7 @@ impl DropReason {
         DropReason::NotRegistered,
         DropReason::NotAssociated,
         DropReason::QueueManagement,
+        DropReason::NoSocket,
     ];
 }
 
@@ -61,6 +64,7 @@ impl fmt::Display for DropReason {
             DropReason::NotRegistered => "not registered",
             DropReason::NotAssociated => "not associated",
             DropReason::QueueManagement => "queue management",
+            DropReason::NoSocket => "no socket",
         })
     }
 }

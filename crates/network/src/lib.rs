@@ -16,6 +16,7 @@ pub mod mih_handover;
 pub mod mobility;
 pub mod names;
 pub mod network;
+pub mod octets;
 pub mod packet;
 pub mod queue;
 pub mod recorder;

@@ -1,9 +1,12 @@
-//! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is.
+//! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is. One from outside
+//! ([`crate::octets`]) is its octets.
 //!
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
 //! A packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
 
 use crate::ends::SocketId;
+pub use crate::octets::IpVersion;
+use crate::octets::Octets;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Time;
 use roamsim_protocols::tcp::Segment;
@@ -12,23 +15,6 @@ use roamsim_protocols::{Address, mih, mobile_ip, sctp};
 use std::net::Ipv4Addr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-
-/// The version of IP that a whole network speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)] // the octets of its header
-pub enum IpVersion {
-    /// RFC 8200.
-    V6 = 40,
-    /// RFC 791.
-    V4 = 20,
-}
-
-impl IpVersion {
-    /// Octets of the header: 40 (RFC 8200 section 3), 20 (RFC 791 section 3.1, no options).
-    pub const fn header_bytes(self) -> u32 {
-        self as u32
-    }
-}
 
 /// A message of an application, as it travels over UDP or in a TCP stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +98,8 @@ pub enum Pdu {
     Sctp(sctp::Packet),
     /// An ICMP message.
     Icmp(Icmp),
+    /// Whatever a node outside of the simulation has sent.
+    Octets(Octets),
 }
 
 /// A packet's number in its run, from zero, in order of creation.
@@ -204,7 +192,7 @@ impl Packet {
     pub fn socket_id(&self) -> Option<SocketId> {
         match self.pdu {
             Pdu::Tcp(_) => Some(SocketId::Tcp(self.socket)),
-            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => None,
+            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) | Pdu::Octets(_) => None,
             Pdu::Udp(..) => Some(SocketId::Udp(self.socket)),
             Pdu::Sctp(_) => Some(SocketId::Sctp(self.socket)),
         }
@@ -231,7 +219,9 @@ impl Packet {
                         | sctp::Chunk::AsconfAck(_)
                 )
             ),
-            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
+            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) | Pdu::Octets(_) => {
+                false
+            }
         }
     }
 
@@ -255,7 +245,9 @@ impl Packet {
             Pdu::Tcp(segment) => segment.payload_bytes > 0,
             Pdu::Sctp(packet) => packet.data().next().is_some(),
             Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => true,
-            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
+            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) | Pdu::Octets(_) => {
+                false
+            }
         }
     }
 }

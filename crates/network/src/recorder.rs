@@ -63,7 +63,7 @@ pub struct PacketRow {
     pub way: Option<Subject>,
     /// Of a drop, why.
     pub reason: Option<DropReason>,
-    /// "tcp", "udp", "sctp" or "icmp".
+    /// "tcp", "udp", "sctp" or "icmp"; "ip" for any other protocol of a program outside.
     pub protocol: &'static str,
     /// What it carries, in words.
     pub description: String,
@@ -287,11 +287,12 @@ impl Recorder {
             socket: packet.socket_id().filter(|_| !packet.is_broadcast()),
             way,
             reason,
-            protocol: match packet.pdu {
+            protocol: match &packet.pdu {
                 Pdu::Tcp(_) => "tcp",
                 Pdu::Udp(..) => "udp",
                 Pdu::Sctp(_) => "sctp",
                 Pdu::Icmp(_) => "icmp",
+                Pdu::Octets(octets) => octets.protocol_name(),
             },
             description: match (packet.tunnel, description) {
                 (Some(_), description) => format!("in a tunnel: {}", description.unwrap_or_default()),

@@ -27,6 +27,11 @@ impl TrafficClass {
         TrafficClass(dscp << 2)
     }
 
+    /// The class that an octet in an IP header says.
+    pub const fn of_octet(octet: u8) -> TrafficClass {
+        TrafficClass(octet)
+    }
+
     /// The same class with other bits of ECN.
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> TrafficClass {

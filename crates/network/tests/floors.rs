@@ -13,7 +13,7 @@ const FLOORS: [(&str, &[&str]); 9] = [
         "what the loop wakes, what is drawn and counted",
         &["names", "ends", "ways", "event", "alarm", "distribution", "durations"],
     ),
-    ("packets and addresses", &["traffic_class", "packet", "drops", "topology", "testing"]),
+    ("packets and addresses", &["traffic_class", "octets", "packet", "drops", "topology", "testing"]),
     ("queues", &["queue"]),
     ("links and motion", &["mobility", "link"]),
     ("what is recorded", &["subject", "segment_log", "capture", "trace", "recorder"]),

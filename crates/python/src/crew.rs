@@ -74,7 +74,7 @@ pub(crate) struct Crew {
 
 /// The run alone, which is what is timed: by the name of this function callgrind finds it (`benches/counts.py`).
 #[inline(never)]
-fn counted_run(prepared: &mut Prepared<'_>) -> Result<(), RunError> {
+fn counted_run(prepared: &mut Prepared<&Scenario>) -> Result<(), RunError> {
     prepared.run()
 }
 
@@ -197,7 +197,7 @@ impl Shared {
         };
         let work = || -> Result<(Outcome, Cost), RunError> {
             let begun = Instant::now();
-            let mut prepared = prepare(&job.scenario, options)?;
+            let mut prepared = prepare(&*job.scenario, options)?;
             let (wall, cpu) = (Instant::now(), ThreadTime::now());
             counted_run(&mut prepared)?;
             let cost = Cost {

@@ -8,6 +8,7 @@ mod memory;
 mod result;
 mod scenario;
 mod table;
+mod world;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -59,6 +60,7 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<result::RunResult>()?;
     module.add_class::<batch::Batch>()?;
+    module.add_class::<world::World>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

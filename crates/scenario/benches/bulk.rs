@@ -48,7 +48,7 @@ fn options() -> Options {
 
 /// What is measured: a name of its own, by which a profiler finds it.
 #[inline(never)]
-fn measured_run(prepared: &mut Prepared) {
+fn measured_run(prepared: &mut Prepared<&Scenario>) {
     prepared.run().expect("it runs");
 }
 

@@ -80,7 +80,7 @@ fn full_model(criterion: &mut Criterion) {
                 || prepare(&scenario, Options { seed: 1, ..Options::default() }).expect("it is built");
             bencher.iter_batched(
                 build,
-                |mut prepared: Prepared| prepared.run().expect("it runs"),
+                |mut prepared: Prepared<_>| prepared.run().expect("it runs"),
                 BatchSize::PerIteration,
             );
         });

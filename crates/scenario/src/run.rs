@@ -15,9 +15,11 @@ use roamsim_network::World;
 use roamsim_network::capture::Capture;
 use roamsim_network::network::ConservationViolation;
 use roamsim_network::recorder::Recorder;
+use roamsim_network::topology::NodeId;
 pub use roamsim_network::trace::Trace;
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// What a capture shows.
@@ -137,19 +139,19 @@ impl fmt::Display for RunError {
 }
 
 /// A world that is ready to run.
-pub struct Prepared<'s> {
-    scenario: &'s Scenario,
+pub struct Prepared<S> {
+    scenario: S,
     seed: u64,
     replication: u64,
     world: World,
     end: Time,
-    traces: Traces<'s>,
+    traces: Traces,
     events: u64,
     watch: Arc<Watch>,
 }
 
 /// Builds the world of a scenario.
-pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, RunError> {
+pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Result<Prepared<S>, RunError> {
     let Options {
         seed,
         replication,
@@ -176,7 +178,7 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
         Ok(Some(Box::new(Recorder::new(trace, fingerprints, capture))))
     };
     let mut world =
-        build::world(scenario, seed, replication, recorder, &watch).map_err(|unbuilt| match unbuilt {
+        build::world(&scenario, seed, replication, recorder, &watch).map_err(|unbuilt| match unbuilt {
             Unbuilt::Capture(error) => RunError::Capture(error),
             Unbuilt::Stopped => RunError::Stopped(Reached::default()),
         })?;
@@ -186,26 +188,69 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
             scenario.nodes.iter().filter(|node| node.motion.is_some()).map(|node| node.name.as_str());
         world.keep_series(&moving.collect::<Vec<_>>());
     }
+    for (number, _) in (0..).zip(&scenario.nodes).filter(|(_, node)| node.external) {
+        world.network.edge.open(NodeId(number));
+    }
     if scenario.general.warm_up > Time::ZERO {
         world.cut_warm_up(scenario.general.warm_up);
     }
     let end = Time::ZERO + scenario.general.duration;
-    let traces = Traces::new(scenario, trace, sink, rows_at_once, Arc::clone(&watch));
+    let traces = Traces::new(trace, sink, rows_at_once, Arc::clone(&watch));
     Ok(Prepared { scenario, seed, replication, world, end, traces, events: 0, watch })
 }
 
-impl Prepared<'_> {
+impl<S: Deref<Target = Scenario>> Prepared<S> {
     /// Runs to the end of the scenario. This is the part that is timed.
     pub fn run(&mut self) -> Result<(), RunError> {
-        let traces = &mut self.traces;
-        let mut look = |world: &mut World, now: Time| traces.hand_out(world, Some(now));
-        self.events =
-            self.world.run(self.end, &self.watch, &mut look).map_err(|unfinished| match unfinished {
-                Unfinished::Livelock(livelock) => RunError::Livelock(livelock),
-                Unfinished::Stopped { at, events } => RunError::Stopped(reached(&self.world, at, events)),
-            })?;
+        let (traces, scenario) = (&mut self.traces, &*self.scenario);
+        let mut look = |world: &mut World, now: Time| traces.hand_out(scenario, world, Some(now));
+        let done = self.world.run(self.end, &self.watch, &mut look);
+        self.events = done.map_err(|unfinished| self.failed(unfinished))?;
         self.world.network.finish(self.end);
         Ok(())
+    }
+
+    /// Begins a run that goes step by step, in place of [`Prepared::run`].
+    pub fn begin(&mut self) {
+        self.world.begin(self.end);
+    }
+
+    /// Goes on to an instant, as [`World::step`] does.
+    pub fn step(&mut self, to: Time) -> Result<(), RunError> {
+        let (traces, scenario) = (&mut self.traces, &*self.scenario);
+        let mut look = |world: &mut World, now: Time| traces.hand_out(scenario, world, Some(now));
+        let done = self.world.step(to, &self.watch, &mut look);
+        done.map_err(|unfinished| self.failed(unfinished))
+    }
+
+    /// Ends a run that went step by step, where it is. [`Prepared::finish`] comes next.
+    pub fn conclude(&mut self) {
+        self.end = self.world.now();
+        self.events = self.world.finish();
+        self.world.network.finish(self.end);
+    }
+
+    /// The world: to put packets in, and to take packets out.
+    pub fn world(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// When it ends at the latest.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// The number of the node of a name.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        let nodes = self.world.network.topology.nodes();
+        nodes.iter().position(|node| &*node.name == name).map(|number| NodeId(number as u32))
+    }
+
+    fn failed(&self, unfinished: Unfinished) -> RunError {
+        match unfinished {
+            Unfinished::Livelock(livelock) => RunError::Livelock(livelock),
+            Unfinished::Stopped { at, events } => RunError::Stopped(reached(&self.world, at, events)),
+        }
     }
 
     /// Checks that packets add up, ends the capture, and makes the tables.
@@ -215,8 +260,8 @@ impl Prepared<'_> {
         }
         self.world.network.forget_packets();
         let of_ends = flow::results::OfEnds::new(&self.world);
-        let mut tables = results::tables(self.scenario, &self.world, self.end);
-        let Some(traces) = self.traces.finish(&mut self.world) else {
+        let mut tables = results::tables(&self.scenario, &self.world, self.end);
+        let Some(traces) = self.traces.finish(&self.scenario, &mut self.world) else {
             return Err(RunError::Stopped(reached(&self.world, self.end, self.events)));
         };
         tables.extend(traces);
@@ -249,7 +294,7 @@ impl Prepared<'_> {
 
     /// Runs again, and tells the stories of packets that have no end.
     fn story(&self) -> String {
-        let &Prepared { scenario, seed, replication, .. } = self;
+        let (scenario, seed, replication) = (&*self.scenario, self.seed, self.replication);
         let trace = Trace { packets: true, ..Trace::default() };
         let watch = Arc::clone(&self.watch);
         let again = prepare(scenario, Options { seed, replication, trace, watch, ..Options::default() });

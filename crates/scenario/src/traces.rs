@@ -44,8 +44,7 @@ impl<'w> TracedTable<'w> {
 }
 
 /// The traces of one run.
-pub(crate) struct Traces<'s> {
-    scenario: &'s Scenario,
+pub(crate) struct Traces {
     trace: Trace,
     rows_at_once: usize,
     destination: Destination,
@@ -55,16 +54,14 @@ pub(crate) struct Traces<'s> {
     logged: usize,
 }
 
-impl<'s> Traces<'s> {
+impl Traces {
     pub(crate) fn new(
-        scenario: &'s Scenario,
         trace: Trace,
         sink: Option<Sink>,
         rows_at_once: Option<usize>,
         watch: Arc<Watch>,
-    ) -> Traces<'s> {
+    ) -> Traces {
         Traces {
-            scenario,
             trace,
             rows_at_once: rows_at_once.unwrap_or(ROWS_AT_ONCE).max(1),
             destination: sink.map_or_else(|| Destination::Tables(Vec::new()), Destination::Sink),
@@ -93,24 +90,23 @@ impl<'s> Traces<'s> {
 
     /// Hands out what is final when nothing before `now` will change, where enough waits; without a time all that is left.
     /// False ends the run.
-    pub(crate) fn hand_out(&mut self, world: &mut World, now: Option<Time>) -> bool {
+    pub(crate) fn hand_out(&mut self, scenario: &Scenario, world: &mut World, now: Option<Time>) -> bool {
         let Some(recorder) = &mut world.network.recorder else { return true };
         let least = self.rows_at_once;
         let link_events = ripe(&mut recorder.link_events, now, least);
         let messages = ripe(&mut recorder.messages, now, least);
         let segments = ripe(&mut recorder.segments, now, least);
         let packets = ripe(&mut recorder.packets, now, least);
-        self.hand_out_samples(world, now)
+        self.hand_out_samples(scenario, world, now)
             && self.give_rows(&link_events, |rows| link_events::table(world, rows))
             && self.give_rows(&messages, |rows| messages::table(world, rows))
             && self.give_rows(&segments, |rows| segments::table(world, rows))
             && self.give_rows(&packets, |rows| packets::table(world, rows))
     }
 
-    fn hand_out_samples(&mut self, world: &mut World, now: Option<Time>) -> bool {
+    fn hand_out_samples(&mut self, scenario: &Scenario, world: &mut World, now: Option<Time>) -> bool {
         let (mut logged, mut behind) = (0, Span::ZERO);
-        for log in self.scenario.technologies().filter_map(|technology| technology.logged(world, &self.trace))
-        {
+        for log in scenario.technologies().filter_map(|technology| technology.logged(world, &self.trace)) {
             (logged, behind) = (logged + log.values, behind.max(log.behind));
         }
         let Some(recorder) = &mut world.network.recorder else { return true };
@@ -120,21 +116,21 @@ impl<'s> Traces<'s> {
         }
         let line = now.map_or(Time::MAX, |now| Time::ZERO + now.since(Time::ZERO).saturating_sub(behind));
         let recorded = if now.is_some() { samples.take(line) } else { samples.take_all() };
-        let rows = samples::merged(self.scenario, world, &recorded, &(self.logged_before..line));
+        let rows = samples::merged(scenario, world, &recorded, &(self.logged_before..line));
         (self.logged_before, self.logged) = (line, logged);
         self.give_rows(&rows, samples::table)
     }
 
     /// Hands out all that is left when the run is over. The tables that were asked for, in order: with their rows where
     /// nobody took them. `None` where the run is to end before that.
-    pub(crate) fn finish(mut self, world: &mut World) -> Option<Vec<Table>> {
-        let mut given = self.hand_out(world, None);
+    pub(crate) fn finish(mut self, scenario: &Scenario, world: &mut World) -> Option<Vec<Table>> {
+        let mut given = self.hand_out(scenario, world, None);
         let mut tables = Vec::new();
         let mut traced = Vec::new();
         if self.trace.transactions {
             traced.push(TracedTable::new(transactions::rows(world), transactions::table));
         }
-        let technologies = self.scenario.technologies();
+        let technologies = scenario.technologies();
         traced.extend(technologies.flat_map(|technology| technology.traced_tables(world, &self.trace)));
         for table in traced {
             let mut starts = (0..table.rows).step_by(self.rows_at_once);

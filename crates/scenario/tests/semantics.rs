@@ -345,3 +345,18 @@ fn messages_that_are_lost_or_late_are_not_in_time() {
     };
     assert_eq!((asks("20ms"), asks("21ms")), (0.0, 1.0));
 }
+
+#[test]
+fn a_response_over_one_way_connections_carries_no_acknowledgement_of_its_request() {
+    // What the responder sends, in the first row of `links`.
+    let packets = |keys: &str| {
+        let text = signalling(&format!(
+            "kind = \"request\"\ntransport = {{ protocol = \"tcp\"{keys} }}\nstart = \"0s\""
+        ));
+        value(&text.replace("[\"a\", \"b\"]", "[\"b\", \"a\"]"), "links", "sent_packets")
+    };
+    // A SYN-ACK, MIH_Register.request and twenty responses: data carries every acknowledgement.
+    assert_eq!(packets(""), 22.0);
+    // Twenty requests and MIH_Register.response are acknowledged in packets of their own.
+    assert_eq!(packets(", one_way_connections = true"), 22.0 + 21.0);
+}

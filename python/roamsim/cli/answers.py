@@ -1,4 +1,4 @@
-"""The commands that make a campaign an answer: `roamsim sensitivity`, `roamsim optimise`."""
+"""The commands `roamsim sensitivity` and `roamsim optimise`."""
 
 from typing import Annotated, Any
 
@@ -30,13 +30,13 @@ Ranges = Annotated[
     typer.Option(
         "--vary",
         metavar="PATH=LOW:HIGH",
-        help="A quantity and its range, units allowed (10ms:100ms); LOW:HIGH:STEP for steps. May be repeated.",
+        help="A quantity and its range (10ms:100ms), or LOW:HIGH:STEP. May be repeated.",
         autocompletion=completion.keys,
     ),
 ]
 Out = Annotated[
     str | None,
-    typer.Option(metavar="DIR", help="Folder that keeps the results, or a URL; what is there is used."),
+    typer.Option(metavar="DIR", help="Folder or URL that keeps the results; finished runs in it are used."),
 ]
 
 
@@ -49,7 +49,7 @@ def sensitivity(
         list[str] | None,
         typer.Option(
             metavar="METRIC",
-            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain; what the scenario is about unless given. "
+            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain; by default the scenario's main metric. "
             "May be repeated.",
             autocompletion=completion.metrics,
         ),
@@ -64,11 +64,11 @@ def sensitivity(
     samples: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Base samples of Sobol's method, 128 unless given; trajectories of Morris', 16."
+            metavar="N", help="Base samples of Sobol's method, 128 by default; trajectories of Morris', 16."
         ),
     ] = None,
     replications: Annotated[
-        int | None, typer.Option(metavar="N", help="Repetitions of each point, the same at all; 5 unless given.")
+        int | None, typer.Option(metavar="N", help="Repetitions of each point, on the same streams; 5 by default.")
     ] = None,
     out: Out = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object: sentences, indices.")] = False,
@@ -80,7 +80,7 @@ def sensitivity(
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
-    """Tell which of several uncertain quantities moves a metric, and how much, with intervals."""
+    """Find which of several uncertain quantities moves a metric, and how much, with intervals."""
     from roamsim.cli.bars import progress
     from roamsim.cli.campaigns import answer_summary
     from roamsim.estimates.sensitivities import Sensitivity
@@ -153,23 +153,24 @@ def optimise(
         str | None,
         typer.Option(
             metavar="METRIC",
-            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain that should be high.",
+            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain: the metric that should be high.",
             autocompletion=completion.metrics,
         ),
     ] = None,
     minimise: Annotated[
-        str | None, typer.Option(metavar="METRIC", help="One that should be low.", autocompletion=completion.metrics)
+        str | None,
+        typer.Option(metavar="METRIC", help="The metric that should be low.", autocompletion=completion.metrics),
     ] = None,
     settings: Settings = None,
     allow_files_outside: AllowFilesOutside = False,
     trials: Annotated[
-        int | None, typer.Option(metavar="N", help="Combinations of values that are tried; 50 unless given.")
+        int | None, typer.Option(metavar="N", help="Combinations of values to try; 50 by default.")
     ] = None,
     replications: Annotated[
-        int | None, typer.Option(metavar="N", help="Repetitions of each trial, the same at all; 5 unless given.")
+        int | None, typer.Option(metavar="N", help="Repetitions of each trial, on the same streams; 5 by default.")
     ] = None,
     fresh: Annotated[
-        int | None, typer.Option(metavar="N", help="Further repetitions that confirm the winner; 20 unless given.")
+        int | None, typer.Option(metavar="N", help="Fresh repetitions that confirm the winner; 20 by default.")
     ] = None,
     out: Out = None,
     json: Annotated[
@@ -183,7 +184,7 @@ def optimise(
     shard: Annotated[str | None, typer.Option("--shard", hidden=True)] = None,
     on: OnOption = None,
 ) -> None:
-    """Search for the values at which a metric is best, and confirm them by fresh runs."""
+    """Search for the best values of several quantities, and confirm them by fresh runs."""
     from roamsim.cli.bars import progress
     from roamsim.cli.campaigns import answer_summary
     from roamsim.estimates.optima import Optimum
@@ -198,8 +199,8 @@ def optimise(
         raise UsageError("--json and --csv both write to stdout; choose one")
     if shard is not None:
         raise UsageError(
-            "a search has no shards: which values it tries next depends on what those before gave. --on dask or --on "
-            "tcp://SCHEDULER spreads the runs of each lot of trials over machines"
+            "a search has no shards, because each trial depends on those before. Use --on dask or --on "
+            "tcp://SCHEDULER, which spreads the runs of each lot of trials over machines"
         )
     if (maximise is None) == (minimise is None):
         raise UsageError("say what is best: either --maximise METRIC or --minimise METRIC")

@@ -1,7 +1,15 @@
-"""The command `roamsim`. What is asked for goes to stdout, everything said about it to stderr.
+"""The command `roamsim`. Results go to stdout, messages to stderr.
 
-Exit codes: 0 done, 1 a run failed, 2 usage, 3 the scenario is not valid, 4 one of the project's own checks against a
-closed form failed, 5 a study's results are not as in its reference, 130 interrupted (a sweep goes on where it was).
+Exit codes:
+- 0: done
+- 1: a run failed
+- 2: usage
+- 3: the scenario is not valid
+- 4: a check of the project against a closed form failed
+- 5: a study's results differ from its reference
+- 130: interrupted; the same command resumes
+
+`roamsim live` ends with the code of its first program that ended, 124 if packets were late, 125 without namespaces.
 """
 
 import os
@@ -15,6 +23,7 @@ import typer
 from roamsim._roamsim import ScenarioError, version
 from roamsim.cli import answers, completion, examples, streams
 from roamsim.cli.faults import Commands
+from roamsim.cli.live import live
 from roamsim.cli.options import (
     AllowFilesOutside,
     Jobs,
@@ -83,7 +92,7 @@ def run(
         str | None,
         typer.Option(
             metavar="TABLE",
-            help="Which table --csv prints; flows, or else signalling.",
+            help="The table that --csv prints; flows by default, else signalling.",
             autocompletion=completion.tables,
         ),
     ] = None,
@@ -92,23 +101,21 @@ def run(
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a report: one HTML file that works offline, with what happened over time."
-        ),
+        typer.Option(metavar="FILE", help="Write a report of the run over time: one HTML file that works offline."),
     ] = None,
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
     pcap_at: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NODE",
-            help="Capture only what this node sends and receives; may be given several times.",
+            help="Capture only packets that this node sends or receives. May be repeated.",
         ),
     ] = None,
     pcap_frames: Annotated[
         str | None,
         typer.Option(
             metavar="all|NODE",
-            help="Capture the 802.11 frames of Wi-Fi cells instead: all, or those that a node sends or hears.",
+            help="Capture 802.11 frames instead: all, or those that a node sends or hears.",
         ),
     ] = None,
     trace: Trace = None,
@@ -127,7 +134,7 @@ def run(
     kinds = traces(trace or [])
     if kinds and not (json or csv or parquet or report):
         raise UsageError(
-            "what --trace records is not part of the summary; add --parquet DIR, --report FILE, --json or --csv"
+            "the summary does not show what --trace records; add --parquet DIR, --report FILE, --json or --csv"
         )
     if report is not None:
         # Before anything is run, for it may lack what it needs.
@@ -183,7 +190,7 @@ def sweep(
         list[str],
         typer.Option(
             metavar="PATH=SPEC",
-            help="Values a,b,c or a range start:end:step, end included; units allowed (10ms:100ms:10ms). Several "
+            help="Values a,b,c or a range start:end:step, end included, with units (10ms:100ms:10ms). Several "
             "make the product.",
             autocompletion=completion.keys,
         ),
@@ -192,7 +199,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of the results, or a URL; what is there is used. Without it the table of means is printed.",
+            help="Folder or URL of the results; finished runs in it are used. Without it, print the means.",
         ),
     ] = None,
     settings: Settings = None,
@@ -202,12 +209,12 @@ def sweep(
         str | None,
         typer.Option(
             metavar="METRIC=2%",
-            help="Add replications until the 95 % interval's half-width is that small beside the mean.",
+            help="Add replications until the half-width of the 95 % interval is this share of the mean.",
             autocompletion=completion.metrics,
         ),
     ] = None,
     max_replications: Annotated[
-        int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
+        int | None, typer.Option(metavar="N", help="Limit of --precision; 100 by default.", min=2)
     ] = None,
     trace: Trace = None,
     jobs: Jobs = None,
@@ -217,7 +224,7 @@ def sweep(
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
-    """Run a scenario over varied values; killed or interrupted, the same command goes on."""
+    """Run a scenario over varied values; the same command resumes an interrupted sweep."""
     from roamsim.cli.bars import progress
     from roamsim.cli.campaigns import sweep_summary
     from roamsim.running.clusters import cluster
@@ -231,7 +238,7 @@ def sweep(
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
     kinds = traces(trace or [])
     if kinds and out is None:
-        raise UsageError("what --trace records is not part of the table; add --out DIR")
+        raise UsageError("the table does not show what --trace records; add --out DIR")
     shared = share(shard, out)
     with cluster(on, jobs) as executor, progress("sweep") as heard:
         results = run_sweep(
@@ -274,11 +281,11 @@ def sweep(
 @app.command()
 def merge(
     folders: Annotated[
-        list[str], typer.Argument(metavar="DIR...", help="Folders or URLs of shards, which stay as they are.")
+        list[str], typer.Argument(metavar="DIR...", help="Folders or URLs of shards; they are not changed.")
     ],
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of all of them; what is there is kept.")],
+    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of the merged results; runs in it are kept.")],
 ) -> None:
-    """Put the shards of a sweep or a study together; nothing is run."""
+    """Merge the shards of a sweep or a study, without running anything."""
     from roamsim.storing.manifests import StudyManifest
     from roamsim.storing.merging import merge as put_together
 
@@ -302,8 +309,8 @@ def compare(
         list[str],
         typer.Option(
             metavar="PATH=a,b,c",
-            help="The values to compare. Further ones make the product: the first is compared at each combination of "
-            "the others.",
+            help="The values to compare. Further paths make the product: values of the first are compared at each "
+            "combination of the others.",
             autocompletion=completion.keys,
         ),
     ],
@@ -313,32 +320,32 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="METRIC",
-            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain; what the scenario is about unless given "
-            "(flows.goodput_bps of "
-            "bulk streams). May be repeated.",
+            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain; by default the scenario's main metric "
+            "(flows.goodput_bps of bulk streams). May be repeated.",
             autocompletion=completion.metrics,
         ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="VALUE", help="What the others are compared with; the first unless given.")
+        str | None,
+        typer.Option(metavar="VALUE", help="The value with which others are compared; the first by default."),
     ] = None,
     replications: Annotated[
-        int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 unless given.")
+        int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 by default.")
     ] = None,
     precision: Annotated[
         str | None,
         typer.Option(
             metavar="1%",
-            help="Add replications until the half-width of every difference's 95 % interval is that small.",
+            help="Add replications until every difference's 95 % interval has this half-width.",
         ),
     ] = None,
     max_replications: Annotated[
-        int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
+        int | None, typer.Option(metavar="N", help="Limit of --precision; 100 by default.", min=2)
     ] = None,
     trace: Trace = None,
     out: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Folder that keeps the results, or a URL; what is there is used."),
+        typer.Option(metavar="DIR", help="Folder or URL that keeps the results; finished runs in it are used."),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object: sentences, means, differences.")
@@ -351,7 +358,7 @@ def compare(
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
-    """Run values against each other on the same losses; print how much they differ, with intervals."""
+    """Compare values on the same losses; print their differences with intervals."""
     from roamsim.cli.bars import progress
     from roamsim.cli.campaigns import comparison_summary
     from roamsim.estimates.comparisons import Comparison, compared_runs
@@ -366,7 +373,7 @@ def compare(
         raise UsageError("--json and --csv both write to stdout; choose one")
     kinds = traces(trace or [])
     if kinds and out is None:
-        raise UsageError("what --trace records is not part of the comparison; add --out DIR")
+        raise UsageError("the comparison does not show what --trace records; add --out DIR")
     shared = share(shard, out, printed=json or csv)
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
@@ -408,6 +415,7 @@ def compare(
         _say(f"kept in {out}; next: {next_step(out)}")
 
 
+app.command()(live)
 app.command()(examples.demo)
 app.command()(examples.examples)
 app.command()(answers.sensitivity)
@@ -444,7 +452,7 @@ def check(
 
 @app.command()
 def init(
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write it; - prints it.")] = "scenario.toml",
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="The file to write; - prints it.")] = "scenario.toml",
 ) -> None:
     """Write a commented scenario to start from."""
     from roamsim._roamsim import template
@@ -486,7 +494,7 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Say what a column of the results means, with unit, formula and source; alone, list all."""
+    """Explain a column of the results, with unit, formula and source; without a name, list all."""
     from roamsim.tables import metrics
 
     if metric is None:
@@ -509,12 +517,12 @@ def query(
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     vertical: Annotated[
-        bool, typer.Option("--vertical", help="Print each row as a list, as on a terminal that is too narrow.")
+        bool, typer.Option("--vertical", help="Print each row as a list, as a narrow terminal does.")
     ] = False,
     study: OwnStudy = None,
     _: MaxMemory = None,
 ) -> None:
-    """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
+    """Answer a question in SQL over the tables of results. It changes nothing."""
     from roamsim.api import ask
     from roamsim.cli.summary import print_frame
     from roamsim.storing.outputs import csv_text
@@ -523,7 +531,7 @@ def query(
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
     if vertical and (json or csv):
-        raise UsageError("--vertical is about the table; leave it out beside --json and --csv")
+        raise UsageError("--vertical works on the printed table only; leave it out with --json and --csv")
     answer = ask(folder, question, study)
     if json:
         put_out(f"{rows_json(answer)}\n")
@@ -542,30 +550,25 @@ def plot(
         str,
         typer.Option(
             metavar="WHAT",
-            help="What was traced over time, as cwnd, a panel for each point (segments: a time-sequence chart; "
-            "transactions: how their delays are distributed; occupancy: the channels of a DECT access); or a metric, "
-            "flows.goodput_bps or of one row flows.NAME.goodput_bps.",
+            help="A trace (cwnd, segments, ...), a panel for each point; or a metric (flows.goodput_bps, or "
+            "flows.NAME.goodput_bps for one row).",
             autocompletion=completion.drawn,
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg unless given.")
+        Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg by default.")
     ] = None,
     flow: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Of what was traced, only this flow, link, signalling source or DECT access."
-        ),
+        typer.Option(metavar="NAME", help="For a trace: only this flow, link, signalling source or DECT access."),
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Of what was traced, where the figure begins (1.5s).")
+        str | None, typer.Option("--from", metavar="TIME", help="For a trace: where the figure begins (1.5s).")
     ] = None,
-    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where it ends.")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="For a trace: where it ends.")] = None,
     against: Annotated[
         str | None,
-        typer.Option(
-            metavar="METRIC", help="Of a metric, the one that is drawn along x.", autocompletion=completion.metrics
-        ),
+        typer.Option(metavar="METRIC", help="For a metric: the metric along x.", autocompletion=completion.metrics),
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -575,13 +578,11 @@ def plot(
     ] = None,
     log: Annotated[
         str | None,
-        typer.Option(metavar="x|y|xy|none", help="Which axes are logarithmic; by the values unless given."),
+        typer.Option(metavar="x|y|xy|none", help="Logarithmic axes; chosen from the values by default."),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Above the figure; the scenario's name unless given.")
-    ] = None,
-    x_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Below the axis, not what it shows.")] = None,
-    y_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Beside the axis, not what it shows.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title; the scenario's name by default.")] = None,
+    x_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Text of the x axis.")] = None,
+    y_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Text of the y axis.")] = None,
     size: Annotated[str | None, typer.Option(metavar="WxH", help="Width and height in inches, as in 6x4.")] = None,
     _: MaxMemory = None,
 ) -> None:
@@ -600,7 +601,7 @@ def plot(
 def report(
     folder: ResultFolder,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The HTML file; DIR/report.html unless given.")
+        Path | None, typer.Option(metavar="FILE", help="The HTML file; DIR/report.html by default.")
     ] = None,
     study: OwnStudy = None,
     _: MaxMemory = None,

@@ -1,4 +1,4 @@
-"""What a person reads of a campaign in a terminal: means, differences, and the answer in words."""
+"""Summaries of campaigns in a terminal: means, differences, and the answer in words."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from roamsim.cli import streams
 from roamsim.errors import CheckFailed, Interrupted, Notice, UsageError, missing_extra
 
 DONE, RUN_FAILED, USAGE, INVALID_SCENARIO, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+#: Of `roamsim live`, whose other codes are those of programs: as of `timeout` and `env`.
+LATE, NO_NAMESPACES = 124, 125
 
 
 class WholeSentences(TyperGroup):

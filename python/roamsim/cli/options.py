@@ -22,7 +22,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Replace a value; array entries by name or index. May be repeated.",
+        help="Replace a value; array entries go by name or index. May be repeated.",
         autocompletion=completion.keys,
     ),
 ]
@@ -30,7 +30,7 @@ AllowFilesOutside = Annotated[
     bool,
     typer.Option(
         "--allow-files-outside",
-        help="Let the scenario name files outside of its folder. Those that --set and --vary name are read anyway.",
+        help="Let the scenario name files outside its folder. --set and --vary always may.",
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
@@ -38,18 +38,18 @@ Trace = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help=f"Record also: {', '.join(trace_kinds())}; of several points, each one's first replication. May be "
-        "repeated, or separated by commas.",
+        help=f"Record also: {', '.join(trace_kinds())}; in a sweep, of the first replication of each point. "
+        "Separate by commas, or repeat.",
         autocompletion=completion.traces,
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors by default.", min=1)]
 ShardOption = Annotated[
     str | None,
     typer.Option(
         "--shard",
         metavar="K/N",
-        help="Make only the K-th of N shares of the runs, for `roamsim merge`.",
+        help="Make only share K of N of the runs, for `roamsim merge`.",
     ),
 ]
 OnOption = Annotated[
@@ -57,8 +57,8 @@ OnOption = Annotated[
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="Who makes the runs: dask, for processes of this machine, or a scheduler, as tcp://HOST:PORT; threads "
-        "unless given.",
+        help="Where runs are made: dask (processes of this machine) or a scheduler (tcp://HOST:PORT); threads by "
+        "default.",
     ),
 ]
 
@@ -68,7 +68,7 @@ TimeLimit = Annotated[
     typer.Option(
         "--time-limit",
         metavar="TIME",
-        help="Time after which a run is stopped, such as 60s; it is made once more, and then has failed.",
+        help="Stop a run after this time, such as 60s. It gets one more try, then it has failed.",
     ),
 ]
 
@@ -87,22 +87,22 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Memory that this may take, such as 8GB; three quarters of the machine's unless given.",
+        help="Limit of memory, such as 8GB; three quarters of the machine's by default.",
         callback=_limit_memory,
     ),
 ]
 ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
 OwnStudy = Annotated[
     Path | None,
-    typer.Option("--study", metavar="DIR", help="Of a study of your own: the folder of its definition."),
+    typer.Option("--study", metavar="DIR", help="Folder of the definition of a study of your own."),
 ]
 
 
 def seconds(option: str, text: str | None) -> float | None:
-    """What an option of a time says.
+    """The seconds of an option that takes a time.
 
     Raises:
-        UsageError: it is no time.
+        UsageError: the text is not a time.
     """
     from roamsim.scenarios.vary import quantity
 
@@ -115,7 +115,7 @@ def seconds(option: str, text: str | None) -> float | None:
 
 
 def overrides(settings: list[str] | None) -> Overrides:
-    """What `--set` replaces."""
+    """The replacements of `--set`."""
     from roamsim.scenarios.reading import parse_setting
 
     return [parse_setting(text) for text in settings or []]

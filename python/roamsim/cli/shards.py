@@ -1,4 +1,4 @@
-"""What commands do with `--shard`: a share of the runs is made and kept, and what they tell is told when all are."""
+"""`--shard` of commands: make a share of the runs and keep it, for `roamsim merge`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def share(text: str | None, out: str | None, *, printed: bool = False) -> Shard:
-    """What `--shard` says; everything where it is not given.
+    """The share that `--shard` names; without the option, all runs.
 
     Raises:
         UsageError: it is no share, it has no folder, or its results were to be printed as JSON or CSV.
@@ -25,14 +25,14 @@ def share(text: str | None, out: str | None, *, printed: bool = False) -> Shard:
     shard = Shard.parse(text)
     if out is None or printed:
         raise UsageError(
-            "a shard is merged with the others before anything is told of it: it needs --out DIR"
+            "a shard has no results before it is merged with the others: it needs --out DIR"
             + (", and prints neither --json nor --csv" if printed else "")
         )
     return shard
 
 
 def tell_of(shard: str, results: Results, out: str | None) -> None:
-    """Says what of a share was made, and what is next."""
+    """Says how many runs of the share were made, and the next step."""
     points = results.manifest.points
     runs = sum(point.replications for point in points)
     say(

@@ -27,7 +27,7 @@ app = typer.Typer(
 
 @app.command("list")
 def study_list() -> None:
-    """List the studies there are."""
+    """List the studies."""
     from roamsim import study
 
     for name in study.available():
@@ -36,7 +36,7 @@ def study_list() -> None:
 
 @app.command("show")
 def study_show(name: StudyName) -> None:
-    """Say what a study reproduces: question, figures, published statements."""
+    """Show what a study reproduces: question, figures, published statements."""
     from roamsim import study
 
     tell(study.show(study.load(name)))
@@ -45,18 +45,18 @@ def study_show(name: StudyName) -> None:
 @app.command("compare")
 def study_compare(
     name: StudyName,
-    quick: Annotated[bool, typer.Option("--quick", help="The short look, beside its own reference.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A short look, with its own reference.")] = False,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME by default.")
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="Make these results the reference.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print what moved as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
     jobs: Jobs = None,
     _: MaxMemory = None,
     time_limit: TimeLimit = None,
     on: OnOption = None,
 ) -> None:
-    """Hold a study's runs against the reference results in its folder; what is missing of them is run first.
+    """Compare a study's runs with the reference results in its folder; make missing runs first.
 
     Ends with exit code 5 when a verdict, a value, a check or a run is not as in the reference.
     """
@@ -88,17 +88,19 @@ def study_run(
     name: StudyName,
     quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME by default.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
     jobs: Jobs = None,
     _: MaxMemory = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of every run; the study's own by default.")
+    ] = None,
     time_limit: TimeLimit = None,
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
-    """Run a study and write its report; killed or interrupted, the same command goes on."""
+    """Run a study and write its report; the same command resumes an interrupted study."""
     from roamsim import study
     from roamsim.cli.bars import progress
     from roamsim.running.clusters import cluster

@@ -23,11 +23,12 @@ from roamsim.running.work import Progress
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
 from roamsim.scenarios.vary import Variation
 from roamsim.storing.manifests import Compared
-from roamsim.storing.store import PointRows, Results, short, value_label
+from roamsim.storing.store import PointRows, Results
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.result import KEYS
 from roamsim.tables.units import in_unit
+from roamsim.tables.words import brief_words, value_label
 
 #: Replications of each value where neither a number nor a precision is asked for (chosen: Student's t is then 2.26,
 #: not far above the 1.96 of very many).
@@ -141,14 +142,16 @@ class Comparison:
         show = in_unit(target.metric)
         mine = [sample for measured, sample in self.samples if measured == target]
         where = [self.label(target, sample.where) for sample in mine]
-        words = [*(["at"] if any(where) else []), short(self.question.over, self.results.varied)]
+        over = brief_words(self.question.over, self.results.varied)
+        words = [*(["at"] if any(where) else []), over]
         rows = []
         for sample, at in zip(mine, where, strict=True):
             mean = statistics.mean(sample.values)
             cells = ["–" if math.isnan(value) else show(value) for value in (mean.mean, mean.low, mean.high)]
             if sample.missing:
                 cells[0] += f" [{caveats.percent(sample.missing)} missing]"
-            rows.append([*([at] if any(where) else []), sample.label, *cells, str(mean.samples)])
+            value = sample.label.removeprefix(f"{over} ")
+            rows.append([*([at] if any(where) else []), value, *cells, str(mean.samples)])
         return words, rows
 
     @staticmethod
@@ -203,11 +206,7 @@ class Comparison:
             for target, sample in self.samples
             if sample.failed
         }
-        return (
-            [f"Connections that failed: {', '.join(sorted(told))}. What they carried is in the means."]
-            if told
-            else []
-        )
+        return [f"Connections that failed: {', '.join(sorted(told))}. The means include their data."] if told else []
 
     def _unfinished(self) -> str | None:
         entries = self.results.manifest.points

@@ -11,7 +11,7 @@ import polars
 from roamsim.errors import UsageError
 from roamsim.estimates import survivors
 from roamsim.estimates.intervals import estimates_of
-from roamsim.storing.store import Results, point_label, short
+from roamsim.storing.store import Results, point_label
 from roamsim.tables import caveats
 from roamsim.tables.labels import in_words
 from roamsim.tables.metrics import Metric, Target
@@ -19,6 +19,7 @@ from roamsim.tables.result import KEYS, keys_within
 from roamsim.tables.words import (
     VARIED_UNITS,
     Scale,
+    brief_words,
     key_unit,
     metric_words,
     path_words,
@@ -167,8 +168,8 @@ def curves(results: Results, target: Target) -> Curves:
     table, column, metric = target.table, target.column, target.metric
     if table not in KEYS:
         raise UsageError(
-            f"{metric.name} has many values a run, which make no mean; what can be drawn is in the tables "
-            f"{', '.join(KEYS)}; what a trace recorded is drawn by its name, as in --what cwnd"
+            f"{metric.name} has many values a run and no mean. Draw a column of {', '.join(KEYS)}, or a trace by its "
+            "name, as in --what cwnd"
         )
     if table not in results or column not in results.schema(table):
         raise UsageError(f"the results have no {metric.name}")
@@ -221,7 +222,7 @@ def _group(found: polars.DataFrame, others: list[str], varied: list[str]) -> pol
     columns = [
         _words(found[path])
         if len(others) == 1 or not found.schema[path].is_numeric()
-        else (f"{short(path, varied).replace('_', ' ')} " + _words(found[path]))
+        else (f"{brief_words(path, varied)} " + _words(found[path]))
         for path in others
     ]
     if not columns:

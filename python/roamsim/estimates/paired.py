@@ -17,12 +17,12 @@ from roamsim import statistics
 from roamsim.errors import UsageError
 from roamsim.estimates import survivors
 from roamsim.statistics import Estimate
-from roamsim.storing.store import PointRows, value_label
+from roamsim.storing.store import PointRows
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.result import KEYS, MEANS
 from roamsim.tables.significant import significant
-from roamsim.tables.words import metric_words
+from roamsim.tables.words import metric_words, value_label
 
 
 @dataclass(frozen=True)
@@ -222,13 +222,13 @@ class Difference:
             few += f" (of the messages that arrived; {' and '.join(shares)} did not)"
         if self.uneven:
             shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
-            front = "".join(f"{part}: " for part in (where, metric.column if name_metric else "") if part)
+            front = "".join(f"{part}: " for part in (where, metric_words(metric) if name_metric else "") if part)
             return (
                 f"{front}no verdict on {a} and {b}: {metric_words(metric)} is of the messages that arrived, and "
                 f"{' but '.join(shares)} did not"
             )
         own_words = metric.words != ("higher", "lower")
-        named = metric.column if name_metric or not own_words else ""
+        named = metric_words(metric) if name_metric or not own_words else ""
         front = "".join(f"{part}: " for part in (where, named) if part)
         if math.isnan(self.absolute.low):
             number = "one replication" if paired else "no replication"

@@ -9,12 +9,12 @@ from typing import Any
 import polars
 
 from roamsim.estimates.intervals import estimates
-from roamsim.storing.store import Results, short
+from roamsim.storing.store import Results
 from roamsim.tables import caveats, metrics
 from roamsim.tables.cells import estimated
 from roamsim.tables.labels import in_words
 from roamsim.tables.result import RUN_COLUMNS, keys_within
-from roamsim.tables.words import VARIED_UNITS, metric_words, titled, value_words
+from roamsim.tables.words import VARIED_UNITS, brief_words, metric_words, titled, value_words
 
 #: What the tables of sweeps tell where the results have it.
 TABLES = (
@@ -155,10 +155,7 @@ def dropped(results: Results) -> list[dict[str, Any]]:
 def keys(results: Results, table: str, found: polars.DataFrame) -> list[dict[str, Any]]:
     """What tells rows apart, in short: the values of what was varied, and what the row is of."""
     paths = [path for path in results.varied if path in found.columns and found[path].n_unique() > 1]
-    told = [
-        polars.Series(short(path, paths).replace("_", " "), [value_words(value) for value in found[path]])
-        for path in paths
-    ]
+    told = [polars.Series(brief_words(path, paths), [value_words(value) for value in found[path]]) for path in paths]
     if "point" in found.columns and len(results.manifest.points) > 1 and not paths:
         told.append(found["point"])
     told.append(in_words(found, keys_within(table)).alias("name"))

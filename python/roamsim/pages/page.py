@@ -13,7 +13,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -87,6 +88,24 @@ class Report:
         shown = _together(title)
         self._contents.append((anchor, shown))
         self._body.append(f'<h2 id="{anchor}">{html.escape(shown)}</h2>')
+
+    @contextmanager
+    def section(self, title: str, holds: str = "", *, folded: bool = False) -> Iterator[None]:
+        """A section that folds; links to what is in it unfold it.
+
+        Args:
+            title: its heading, which appears in the table of contents.
+            holds: what is in it, in small print beside the heading.
+            folded: whether only the heading is shown until a reader asks for the rest.
+        """
+        anchor, shown = self._new_id(title), _together(title)
+        self._contents.append((anchor, shown))
+        before, self._body = self._body, []
+        try:
+            yield
+        finally:
+            inside, self._body = self._body, before
+            self._body.append(_part("section", anchor, shown, holds, Markup("\n".join(inside)), folded))
 
     def text(self, text: str, *, lead: bool = False) -> None:
         """Adds paragraphs in Markdown; HTML inside is shown as text, for names of a scenario may stand in them.

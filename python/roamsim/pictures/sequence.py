@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any, Literal
 
 Kind = Literal["message", "acknowledgement", "transport"]
-"""What a packet carries: an information message, an acknowledgement of it, or the transport's own business."""
+"""The content of a packet: an information message, an acknowledgement of it, or the transport's own business."""
 
 _COLOURS: Mapping[Kind, str] = {"message": "#1f5fa8", "acknowledgement": "#1d7f4e", "transport": "#6f6f78"}
 _KIND_NAMES: Mapping[Kind, str] = {

@@ -1,15 +1,15 @@
-"""Time-sequence charts of TCP and SCTP: what a sender sent, and what it heard of it, over time.
+"""Time-sequence charts of TCP and SCTP: the segments of a sender and their acknowledgements over time.
 
 The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), and K. Fall and S. Floyd,
-"Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (1996), use to show what a sender does about losses:
+"Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (1996), use to show how a sender repairs losses.
 
-    sent            a dot in the middle of the segment
-    sent again      a ring
-    window probe    a plus: sent to probe a closed receive window
-    lost            a cross, when the path dropped it (a queue that is full: at once; a channel: with the last bit)
-    acknowledged    a line at the cumulative acknowledgement, from each ACK that the sender got to the next
-    duplicate ACK   a tick on that line: an ACK that acknowledges nothing new
-    SACK block      a bar over the octets that a block names, when it reached the sender; of SCTP, a gap ack block
+- sent: a dot in the middle of the segment
+- sent again: a ring
+- window probe: a plus
+- lost: a cross at the time of the drop (at once in a full queue, with the last bit on a channel)
+- acknowledged: a line at the cumulative acknowledgement, from each arriving ACK to the next
+- duplicate ACK: a tick on that line
+- SACK block, or gap ack block of SCTP: a bar over its octets, when it reaches the sender
 """
 
 from __future__ import annotations

@@ -139,6 +139,8 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
         raise UsageError(f"nothing of {what!r} was recorded, the samples are of {there}; {_again(results, trace)}")
     # A threshold that was never set is recorded as the largest number there is.
     found = found.filter(polars.col("value") < UNSET)
+    if not found.height:
+        raise UsageError(f"nothing of {what!r} can be drawn: it was never set")
     # The end of a connection that sends no data has a window too; it never moves and would only add lines.
     still = polars.col("value").n_unique().over("point", "replication", *SUBJECT, "quantity") <= 2
     idle = still.all().over(SUBJECT)

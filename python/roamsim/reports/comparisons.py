@@ -57,9 +57,9 @@ def _ranked(made: Report, results: Results, target: Target, found: list[Ranking]
             f"{anchor}-pairs",
             charts.differences(pairs, title),
             f"{capital(drawn.title)}: differences of pairs, the better against the other",
-            "In a replication all values met the same losses. Intervals are 95 % ones: of differences in pairs of "
-            "replications (Student's t), and of these beside the mean of what is compared with (Fieller). An "
-            "interval that holds 0 shows no difference.",
+            "In a replication all values met the same losses. Intervals are 95 % ones: Student's t for differences "
+            "in pairs of replications, Fieller's for differences relative to the baseline's mean. An interval that "
+            "holds 0 shows no difference.",
             lead=True,
         )
 

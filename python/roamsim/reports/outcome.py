@@ -1,7 +1,6 @@
-"""What a run was asked and what came out of it, in sentences: the first lines of its report.
+"""The first lines of a run's report: what ran, and what came of it.
 
-Of several replications numbers are means over them. A name stands as it is; whoever writes the sentences into a page
-escapes them.
+With several replications, numbers are means over them. Names are not escaped; a page escapes each sentence.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from roamsim.tables.result import RUN_COLUMNS
 from roamsim.tables.values import bit_rate, duration, octets, percent, plain
 from roamsim.technologies import technologies
 
-#: Flows and entries that are told one by one (chosen: more are a list that nobody reads).
+#: Up to so many flows or entries get a sentence each (chosen: nobody reads a longer list).
 EACH = 3
 
-#: Places of what flows go over, with what they are called: one, several.
+#: Sections that make up the network, with their names for one and for several.
 NETWORKS = {
     "link": ("link", "links"),
     "cell": ("cell", "cells"),
@@ -35,53 +34,51 @@ NETWORKS = {
 APPLICATIONS = {
     "bulk": "bulk data",
     "cbr": "messages at a constant rate",
-    "poisson": "messages at random",
+    "poisson": "Poisson messages",
     "on_off": "an on-off source",
     "transfer": "a transfer",
     "request_response": "requests and responses",
-    "transfers": "transfers that arrive",
+    "transfers": "short transfers",
 }
 
-#: What losses of a handover are counted in.
+#: Columns that count the losses of a handover.
 LOST = ("lost_uplink", "lost_downlink")
 
 #: The same of one of its flows.
 LOST_OF_FLOW = polars.col("lost_data") + polars.col("lost_acknowledgements")
 
-#: Handovers by MIH users that changed no cell, among those that cost flows something.
+#: Rows of a link that went down without a change of cell.
 STAYED = polars.col("to_cell").eq("") | polars.col("to_cell").eq(polars.col("from_cell"))
 
-#: Waiting packets on average that are as good as none (chosen).
+#: Fewer queued packets on average count as none (chosen).
 NONE = 0.01
 
 Row = Mapping[str, Any]
 
 
 def asked(results: Results) -> str:
-    """What was run: for how long, with which flows and signalling, over what."""
+    """What ran: flows and signalling, the network, the duration."""
     canonical = results.manifest.canonical
     flows, signalling = _of(results, "flows"), _of(results, "signalling")
-    run = [f"{_kind(row)} ({row['from']} to {row['to']})" for row in flows] if len(flows) <= EACH else _kinds(flows)
-    names = [f"{row['name']}: " for row in flows] if len(flows) <= EACH else [""] * len(run)
-    what = [name + text for name, text in zip(names, run, strict=True)]
+    each = len(flows) <= EACH
+    what = [f"{row['name']}: {_kind(row)}, {_way(row)}" for row in flows] if each else _kinds(flows)
     what += [f"{row['name']}: MIH {row['kind']} over {row['transport'].upper()}" for row in signalling[:EACH]]
     if len(signalling) > EACH:
         what.append(f"{len(signalling) - EACH} more sources of MIH signalling")
-    what += [f"a handover by MIH users, {entry.get('name')}" for entry in _entries(canonical, "handover")[:EACH]]
-    over = [
+    what += [f"{entry.get('name')}: a handover by MIH users" for entry in _entries(canonical, "handover")[:EACH]]
+    network = [
         f"{len(entries)} {words[len(entries) > 1]}"
         for key, words in NETWORKS.items()
         if (entries := _entries(canonical, key))
     ]
-    length = canonical.get("scenario", {}).get("duration", "")
-    told = f"{'; '.join(what) or 'No traffic'}, over {_and(over) or 'nothing'}"
     # A value and its unit, as 300s, read more easily apart.
-    spaced = re.sub(r"(?<=\d)(?=[a-zµ])", "\u00a0", str(length))
-    return f"{told}, for {spaced}." if length else f"{told}."
+    length = re.sub(r"(?<=\d)(?=[a-zµ])", "\u00a0", str(canonical.get("scenario", {}).get("duration", "")))
+    ends = [part for part in (_and(network), length) if part]
+    return f"{'; '.join(what) or 'No traffic'}. {_capital(', '.join(ends))}.".replace(". .", ".")
 
 
 def came_out(results: Results) -> list[str]:
-    """What ended how: flows, signalling, handovers, what technologies have of their own, losses."""
+    """Results of flows, signalling, handovers, technologies and links, a sentence or two each."""
     said = [
         *_streams(results),
         *_transfers(results),
@@ -135,111 +132,130 @@ def _and(parts: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _names(rows: list[dict[str, Any]]) -> list[str]:
+    """The name of each row; both directions of a flow have theirs beside it."""
+    counts = Counter(row["name"] for row in rows)
+    return [f"{row['name']} ({_way(row)})" if counts[row["name"]] > 1 else row["name"] for row in rows]
+
+
 def _streams(results: Results) -> Iterator[str]:
-    """Streams of octets: what they delivered at which rate, and how their connections ended."""
+    """Byte streams: octets, rate, retransmissions, timeouts."""
     streams = [row for row in _of(results, "flows") if row["sent_packets"] is None]
     if len(streams) > EACH:
         rates = sorted(streams, key=lambda row: row["goodput_bps"] or 0.0)
-        low, high = rates[0], rates[-1]
-        total = sum(row["delivered_bytes"] for row in streams)
-        ends = caveats.connections(
-            results["flows"].filter(polars.col("sent_packets").is_null())["connection"].to_list()
-        )
+        (slow, fast), total = _names([rates[0], rates[-1]]), sum(row["delivered_bytes"] for row in streams)
         yield (
-            f"{len(streams)} streams delivered {octets(total)} together, at {_rate(low)} ({low['name']}) to "
-            f"{_rate(high)} ({high['name']}) each; their connections: {ends}."
+            f"{len(streams)} streams moved {octets(total)} together. The fastest, {fast}, got {_rate(rates[-1])}; "
+            f"the slowest, {slow}, {_rate(rates[0])}."
         )
         return
-    for row in streams:
+    for name, row in zip(_names(streams), streams, strict=True):
         done = row["completion_time_s"]
-        how = (
-            f"was completed after {duration(done)}"
-            if done is not None
-            else f"delivered {octets(row['delivered_bytes'])}"
-        )
-        again = f", with {plain(row['retransmissions'])} retransmissions and {plain(row['timeouts'])} timeouts"
-        end = f"; its connection is {row['connection']}" if done is None and row["connection"] else ""
-        yield f"{row['name']} {how}, at {_rate(row)}{again if row['retransmissions'] else ''}{end}."
+        within = "" if done is None else f" in {duration(done)}"
+        again = ""
+        if row["retransmissions"]:
+            sent = _some(row["retransmissions"], "retransmission", "retransmissions")
+            out = f" and timed out {_times(row['timeouts'])}" if row["timeouts"] else " and never timed out"
+            again = f" It sent {sent}{out}."
+        yield f"{name} moved {octets(row['delivered_bytes'])}{within} at {_rate(row)}.{again}"
 
 
 def _rate(row: Row) -> str:
     return bit_rate(row["goodput_bps"] or 0.0)
 
 
+def _times(count: float) -> str:
+    return {1.0: "once", 2.0: "twice"}.get(float(count), f"{plain(count)} times")
+
+
 def _transfers(results: Results) -> Iterator[str]:
     for row in _of(results, "transfers"):
         if row["sizes"] == "all":
-            done = f"{plain(row['completed'])} of {plain(row['begun'])} transfers were completed"
-            yield f"{row['name']}: {done}{_late(row, 'completion_time_s')}."
+            done = f"{plain(row['completed'])} of {plain(row['begun'])} transfers"
+            yield f"{row['name']} completed {done}.{_took(row, 'completion_time_s')}"
 
 
-def _late(row: Row, column: str) -> str:
-    """How long something took, where it ever came to its end: the mean, and what 95 % of them did not exceed."""
+def _took(row: Row, column: str) -> str:
+    """The mean and the 95th percentile of a time, if anything came to its end."""
     mean, most = row[f"mean_{column}"], row[f"p95_{column}"]
-    return "" if mean is None else f", after {duration(mean)} on average (95 % within {duration(most)})"
+    return "" if mean is None else f" They took {duration(mean)} on average; 95 % took at most {duration(most)}."
 
 
 def _messages(results: Results) -> Iterator[str]:
-    """Messages: how many arrived, and how late."""
-    arriving = {row["name"] for row in _of(results, "transfers")}
-    flows = [row for row in _of(results, "flows") if row["sent_packets"] is not None and row["name"] not in arriving]
+    """Messages: the share delivered, and the delay."""
+    short = {row["name"] for row in _of(results, "transfers")}
+    flows = [row for row in _of(results, "flows") if row["sent_packets"] is not None and row["name"] not in short]
     if len(flows) > EACH:
         sent, there = (sum(row[column] for row in flows) for column in ("sent_packets", "delivered_packets"))
+        names = dict(zip(map(id, flows), _names(flows), strict=True))
         worst = min(flows, key=_arrived)
         late = max(flows, key=lambda row: row["p95_delay_s"] or 0.0)
+        slowest = (
+            ""
+            if late["p95_delay_s"] is None
+            else (f" The highest delay: 95 % of {names[id(late)]} arrived within {duration(late['p95_delay_s'])}.")
+        )
         yield (
-            f"{len(flows)} flows of messages: {_share(there, sent)} arrived, of {worst['name']} the fewest "
-            f"({percent(_arrived(worst))}), of {late['name']} the latest (95 % within {_within(late)})."
+            f"{len(flows)} flows delivered {_share(there, sent)}; "
+            f"{names[id(worst)]} delivered least, {percent(_arrived(worst))}.{slowest}"
         )
         return
-    for row in flows:
-        there = _share(row["delivered_packets"], row["sent_packets"])
-        yield f"{row['name']}: {there} arrived{_late(row, 'delay_s')}."
+    for name, row in zip(_names(flows), flows, strict=True):
+        mean = row["mean_delay_s"]
+        delay = (
+            ""
+            if mean is None
+            else (f" The mean delay was {duration(mean)}; 95 % arrived within {duration(row['p95_delay_s'])}.")
+        )
+        yield (
+            f"{name} delivered {_share(row['delivered_packets'], row['sent_packets'])}.{delay}"
+            if row["sent_packets"]
+            else f"{name} sent no message."
+        )
 
 
 def _arrived(row: Row) -> float:
     return row["delivered_packets"] / row["sent_packets"] if row["sent_packets"] else 1.0
 
 
-def _within(row: Row) -> str:
-    return "–" if row["p95_delay_s"] is None else duration(row["p95_delay_s"])
-
-
 def _share(there: float, sent: float) -> str:
-    if not sent:
-        return "none was sent; none"
-    share = f"{caveats.percent(there / sent)} of {plain(sent)}"
-    return f"{f'all {plain(sent)}' if there == sent else share} messages"
+    share = f"{caveats.percent(there / sent)} of {plain(sent)}" if sent else "none of 0"
+    return f"{f'all {plain(sent)}' if there == sent > 0 else share} messages"
 
 
 def _video(results: Results) -> Iterator[str]:
-    for row in _of(results, "video")[:EACH]:
-        if row["decodable_share"] is not None:
-            share = f"{percent(row['decodable_share'])} of {plain(row['frames'])} frames"
-            yield f"{row['name']}: {share} could be decoded in time."
+    films = [row for row in _of(results, "video")[:EACH] if row["decodable_share"] is not None]
+    for name, row in zip(_names(films), films, strict=True):
+        share = f"{percent(row['decodable_share'])} of {plain(row['frames'])} frames"
+        yield f"{name}: {share} could be decoded in time."
 
 
 def _signalling(results: Results) -> Iterator[str]:
     rows = _of(results, "signalling")
     for row in rows[:EACH]:
         rate = row["success_rate"]
-        told = "none" if rate is None else f"{percent(rate)} of {plain(row['messages'])} messages"
-        yield f"{row['name']}: {told} succeeded{_late(row, 'delay_s')}."
+        if rate is None:
+            yield f"{row['name']} sent no message."
+        else:
+            whole = f"{percent(rate)} of {plain(row['messages'])} messages"
+            yield f"{row['name']}: {whole} succeeded.{_took(row, 'delay_s')}"
     if len(rows) > EACH:
-        yield f"{len(rows) - EACH} more sources of signalling are in the tables."
+        yield f"The tables have {len(rows) - EACH} more sources of signalling."
 
 
 def _handovers(results: Results) -> Iterator[str]:
-    """Handovers: how many, how long they interrupted, what they lost; and what became of those by MIH users."""
+    """Handovers: number, interruption, losses; outcomes of those by MIH users."""
     handovers = results["handovers"] if "handovers" in results else polars.DataFrame()
     if handovers.height:
         runs = _runs(results)
-        count = handovers.height / runs
         nodes = handovers["node"].unique(maintain_order=True).to_list()
-        many, them = ("handover", "it") if count == 1 else ("handovers", "them")
         of = f" of {_and(nodes)}" if len(nodes) <= EACH else ""
         lost = sum(float(handovers[column].sum()) for column in LOST) / runs
-        gone = _some(lost, "packet was", "packets were") if lost else "nothing was"
+        gone = _some(lost, "packet", "packets") if lost else "no packet"
         whose = came = ""
         # A folder of before that table has none.
         if "handover_flows" in results:
@@ -247,32 +263,31 @@ def _handovers(results: Results) -> Iterator[str]:
             whose = _by_flow(flows, LOST_OF_FLOW, runs)
             late = float(flows["late_messages"].sum()) / runs
             whose_late = _by_flow(flows, polars.col("late_messages"), runs)
-            came = f", {_some(late, 'message', 'messages')} came late{whose_late}" if late else ""
-        yield f"{plain(count)} {many}{of}{_interrupted(handovers)}; {gone} lost in {them}{whose}{came}."
+            came = f" {_some(late, 'message', 'messages')} came late{whose_late}." if late else ""
+        many = _some(handovers.height / runs, "handover", "handovers")
+        yield f"{many}{of}{_interrupted(handovers)} lost {gone}{whose}.{came}"
     if "mih_handovers" in results:
         for (outcome,), mine in results["mih_handovers"].group_by(["outcome"], maintain_order=True):
             names = _and(mine["name"].unique(maintain_order=True).to_list()[:EACH])
             took = mine["handover_s"].drop_nulls()
-            after = (
-                f", {duration(_number(took.mean()))} after the link said that it is going down" if took.len() else ""
-            )
+            after = f" {duration(_number(took.mean()))} after Link_Going_Down" if took.len() else ""
             yield f"{names}: {str(outcome).replace('_', ' ')}{after}."
     if "handover_flows" in results:
         stayed = results["handover_flows"].filter(STAYED)
         lost = float(stayed.select(LOST_OF_FLOW.sum()).item()) / _runs(results)
         if lost:
             gone, whose = _some(lost, "packet was", "packets were"), _by_flow(stayed, LOST_OF_FLOW, _runs(results))
-            yield f"{gone} lost while a link was down and no other followed{whose}."
+            yield f"{gone} lost while a link was down and no handover followed{whose}."
 
 
 def _interrupted(handovers: polars.DataFrame) -> str:
-    """The shortest and the longest interruption of each direction; one that is below zero is none."""
+    """The shortest and the longest interruption of each direction. A negative one counts as none."""
     parts = []
     for (way,), mine in handovers.drop_nulls("interruption_s").group_by("interrupted", maintain_order=True):
         breaks = mine["interruption_s"]
         low, high = (duration(max(0.0, _number(end))) for end in (breaks.min(), breaks.max()))
-        parts.append(f"{low if low == high else f'{low} to {high}'} {way}")
-    return f", interrupted for {_and(parts)}" if parts else ""
+        parts.append(f"the {way} for {low if low == high else f'{low} to {high}'}")
+    return f" interrupted {_and(parts)} and" if parts else ""
 
 
 def _some(count: float, one: str, several: str) -> str:
@@ -280,7 +295,7 @@ def _some(count: float, one: str, several: str) -> str:
 
 
 def _by_flow(flows: polars.DataFrame, counted: polars.Expr, runs: int) -> str:
-    """How much of it each flow had, where there are several and few that had any."""
+    """The count of each flow, if there are several flows and few of them have any."""
     counts = flows.group_by("flow", maintain_order=True).agg(counted.sum().alias("count"))
     some = counts.filter(polars.col("count") > 0)
     if counts.height < 2 or not 0 < some.height <= EACH:
@@ -297,27 +312,31 @@ def _runs(results: Results) -> int:
 
 
 def _way(row: Row) -> str:
-    return f"{row['name']} from {row['from']} to {row['to']}"
+    return f"{row['from']} to {row['to']}"
 
 
 def _links(results: Results) -> Iterator[str]:
-    """The busiest link, the one with the longest queue, and what was dropped for which reason."""
+    """The busiest link, the longest queue, and drops by reason."""
     rows = [row for row in _of(results, "links") if row["sent_packets"] and row["utilisation"] is not None]
     if rows:
         busy, full = (
             max(rows, key=lambda row: row[column] or 0.0) for column in ("utilisation", "mean_queue_packets")
         )
         waiting = full["mean_queue_packets"] or 0.0
-        queued = f"{waiting:.3g} packets waiting on average"
-        told = f"Busiest was {_way(busy)}: in use for {percent(busy['utilisation'])} of the time"
+        told = f"Busiest link: {busy['name']}, {_way(busy)}, with {percent(busy['utilisation'])} utilisation"
         if waiting < NONE:
-            yield f"{told}, with no queue."
+            yield f"{told} and no queue."
         elif full is busy:
-            yield f"{told}, {queued}."
+            yield f"{told} and {waiting:.3g} packets queued on average."
         else:
-            yield f"{told}. The longest queue was on {_way(full)}: {queued}."
+            yield f"{told}. Longest queue: {full['name']}, {_way(full)}, with {waiting:.3g} packets on average."
     if "drops" in results and results["drops"].height:
         reasons = results["drops"].group_by("reason", maintain_order=True).agg(polars.col("packets").sum())
-        counts = reasons.sort("packets", descending=True).iter_rows()
-        told = ", ".join(f"{plain(count / _runs(results))} {reason}" for reason, count in counts)
-        yield f"Dropped packets: {told}."
+        counts = [(reason, packets / _runs(results)) for reason, packets in reasons.iter_rows()]
+        told = ", ".join(f"{plain(count)} {reason}" for reason, count in sorted(counts, key=lambda one: -one[1]))
+        total = _some(sum(count for _, count in counts), "packet", "packets")
+        yield (
+            f"The network dropped {total} ({counts[0][0]})."
+            if len(counts) == 1
+            else f"The network dropped {total}: {told}."
+        )

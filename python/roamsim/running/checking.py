@@ -13,13 +13,13 @@ from roamsim.scenarios.reading import Overrides, ScenarioLike, load, parse
 
 
 def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, allow_files_outside: bool = False) -> str:
-    """Validates a scenario without running it, and says what it holds.
+    """Validates a scenario without running it, and describes it in a line.
 
-    Warns, by a `Notice`, of what a run would be warned of before it begins.
+    A `Notice` warns if a run would take very many events, or more memory than there is.
 
     Raises:
-        ScenarioError: it is not valid.
-        UsageError: there is no such file.
+        ScenarioError: the scenario is not valid.
+        UsageError: the file does not exist.
     """
     return contents(load(scenario, set=set, allow_files_outside=allow_files_outside))
 
@@ -30,7 +30,7 @@ def check_text(scenario: ScenarioLike, settings: Overrides, *, color: bool) -> s
 
 
 def contents(scenario: Scenario) -> str:
-    """One line: the name, the duration, and how many of what. Warns of what is hardly meant."""
+    """One line: the name, the duration, and the number of each kind of entry. Warns of excessive runs."""
     foresee([(scenario, 1)], (), at_once=1)
     tree = json.loads(scenario.canonical)
     counts = []

@@ -8,16 +8,16 @@ from roamsim.scenarios.vary import quantity
 
 
 def limit_memory(size: str | int | None) -> None:
-    """Sets the memory at which runs are stopped and results are refused with an error, for this process from now on.
+    """Limits the memory of this process: beyond it, runs are stopped and results refused with an error.
 
-    What counts is all that the process has in memory, as the system tells it (on Linux; elsewhere there is no limit).
+    The limit covers all memory of the process, and works on Linux only.
 
     Args:
-        size: a size with its unit, such as `8GB` or `500MiB`, or octets; `None` for three quarters of the machine's
-            memory, or of that of the control group that the process is in.
+        size: a size with its unit, such as `8GB` or `500MiB`, or octets. `None` is three quarters of the memory of
+            the machine or of the process's control group.
 
     Raises:
-        UsageError: it is no size.
+        UsageError: `size` is not a size.
     """
     if size is None:
         _roamsim.limit_memory(0)

@@ -159,7 +159,7 @@ def sweep(
     makers = engine(jobs, executor, time_limit_s)
     if shard != ALL and precision is not None:
         raise UsageError(
-            "a precision is judged over all replications, of which a shard has some; give shards a number of "
+            "a precision is judged over all replications, and a shard has only some. Give shards a number of "
             "replications, merge them, and ask for the precision with the merged folder as --out"
         )
     read = scenario if isinstance(scenario, Source) else source(scenario)

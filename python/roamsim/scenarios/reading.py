@@ -54,18 +54,18 @@ def load(
     """Reads and validates a scenario.
 
     Args:
-        scenario: a path to a TOML or JSON (`.json`) file; the text itself (recognised by a line break, or by a
-            brace at its start); a dictionary with the same keys; objects of `roamsim.scenario`; or a `Scenario`.
-        set: values to replace, by dotted path; array entries are found by name or index, as in
+        scenario: a path to a TOML or JSON (`.json`) file, the text itself, a dictionary with the same keys, objects
+            of `roamsim.scenario`, or a `Scenario`. A line break, or a brace at the start, marks a text.
+        set: values to replace, by dotted path. Array entries go by name or index:
             `{"link.path.loss.probability": 0.05, "flow.0.transport.mss": "1280B"}`.
-        allow_files_outside: whether the scenario may name files outside of its folder; `set` always may.
+        allow_files_outside: whether the scenario may name files outside its folder; `set` always may.
 
     Returns:
         The scenario, ready to run.
 
     Raises:
-        ScenarioError: it is not valid; the text says where and what to do about it.
-        UsageError: there is no such file, or it cannot be read.
+        ScenarioError: the scenario is not valid; the message says where, and what to do.
+        UsageError: the file is missing or unreadable.
     """
     with in_words_of_python():
         return parse(scenario, overrides(set), allow_files_outside=allow_files_outside)
@@ -105,7 +105,7 @@ def parse(
 
 
 def parse_source(read: Source, replaced: Overrides, *, color: bool = False) -> Scenario:
-    """`parse` for what `source` gave."""
+    """`parse` for a `Source`."""
     return Scenario.parse(
         read.text,
         name=read.name,

@@ -128,7 +128,7 @@ def check_paths(varied: Iterable[str]) -> None:
                 if inside == steps:
                     raise UsageError(f"{path} is varied twice")
                 why = f"{path} is varied behind it, and sets all of it; name {path} first"
-                raise UsageError(f"{before} is varied in vain: {why}")
+                raise UsageError(f"{before} is varied without effect: {why}")
         places.append((steps, path))
 
 

@@ -157,7 +157,7 @@ def _together(manifests: Sequence[Manifest | StudyManifest]) -> Manifest | Study
 
 
 def _without_shard(command: Sequence[str]) -> list[str]:
-    """What makes all of the runs, of the command that made a shard of them."""
+    """The command of a shard, changed so that it makes all runs."""
     before = ["", *command]
     return [
         word

@@ -75,9 +75,7 @@ def mirrored(url: str) -> Iterator[Path]:
         try:
             store.put(folder)
         except Exception as error:
-            text = (
-                f"{_words(error)}. What is finished lies in {folder}, which `roamsim merge {folder} --out DIR` takes"
-            )
+            text = f"{_words(error)}. Finished runs are in {folder}; `roamsim merge {folder} --out DIR` reads them"
             raise OSError(errno.EIO, text, url) from error
         shutil.rmtree(folder, ignore_errors=True)
 

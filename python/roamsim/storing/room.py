@@ -53,8 +53,8 @@ def require_room(source: Path | BytesIO, place: Path, what: str, *, copies: floa
     if needed > free:
         limit = memory_bytes()[1]
         raise NotEnoughMemory(
-            f"{what} in {place} has {rows:,} rows, which take {_size(needed)} of memory, where --max-memory allows "
-            f"{_size(limit)} and {_size(free)} of it are left; raise the limit, or use a machine with more memory"
+            f"{what} in {place} has {rows:,} rows, which take {_size(needed)} of memory. --max-memory allows "
+            f"{_size(limit)}, and {_size(free)} of it are left; raise the limit, or use a machine with more memory"
         )
 
 

@@ -22,11 +22,21 @@ MOST = 1e24
 #: What rounding may take a share beyond its bounds (chosen).
 ROUNDING = 1e-6
 
-#: Numbers that are never missing in what traces record: when something happened, and what was sampled then.
-ALWAYS_THERE = ("time_s", "value")
+#: Longer times no run has: an instant is a number of nanoseconds of 64 bits, which frames hold with a sign.
+MOST_S = 2**63 / 1e9
 
-#: What columns are made of.
-_NUMBERS = (polars.Float64, polars.Int64, polars.UInt64, polars.Boolean)
+#: Numbers that are never missing in what happens over time: when it happened, and what was sampled then.
+ALWAYS_THERE = ("time_s", "begin_s", "end_s", "value")
+
+#: Tables of the same kind that are there without being asked for.
+OVER_TIME = ("series", "signals")
+
+#: Units of what may be less than nothing: differences of times, levels, places, and what has no unit.
+SIGNED = ("s", "dBm", "m", "")
+
+#: What columns are made of. Studies also measure whether something is so.
+_NUMBERS = (polars.Float64, polars.Int64, polars.UInt64)
+_MEASURED = (polars.String, polars.Null, polars.Boolean, *_NUMBERS)
 
 #: Columns that say which run a row is of.
 RUN_TYPES = dict(zip(RUN_COLUMNS, (polars.String, polars.Int64, polars.Int64, polars.UInt64), strict=True))
@@ -46,26 +56,46 @@ def require_sound(frame: polars.DataFrame, name: str, place: Path) -> polars.Dat
         Damaged: a column has another type, or a value out of its range; the text names it.
     """
     known = _columns(name)
+    over_time = name in OVER_TIME or name in metrics.traced_tables()
     tests = []
     for column, dtype in frame.schema.items():
         metric = known.get(column)
         if not _is_of(dtype, metric, empty=not frame.height):
             raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
-        values = polars.col(column)
-        if dtype == polars.Float64:
-            sound = values.is_finite() & (values.abs() <= MOST)
-            if metric is not None and metric.share:
-                sound &= values.is_between(-ROUNDING, 1 + ROUNDING)
-            if metric is not None and column in ALWAYS_THERE and name in metrics.traced_tables():
-                sound &= values.is_not_null()
-            tests.append(sound.all().alias(column))
-        elif metric is not None:
-            # A missing number is a float; texts and counts are always there.
-            tests.append(values.is_not_null().all().alias(column))
+        tests += [test.all().alias(column) for test in [_sound(column, dtype, metric, over_time)] if test is not None]
     for column, holds in frame.select(tests).row(0, named=True).items() if tests and frame.height else ():
         if not holds:
             raise Damaged(f"{place} is damaged: {name}.{column} has a value that it cannot have")
+    for metric in known.values():
+        counts = metric.counts
+        if counts and set(counts) <= frame.schema.keys() and not _within(frame, *counts):
+            raise Damaged(f"{place} is damaged: {name}.{counts[0]} is larger than {counts[1]}")
     return frame
+
+
+def _sound(column: str, dtype: polars.DataType, metric: metrics.Metric | None, over_time: bool) -> polars.Expr | None:
+    """Whether each value of a column is one that it may have; `None` where any may be."""
+    values = polars.col(column)
+    if metric is None:
+        return values.is_finite() & (values.abs() <= MOST) if dtype == polars.Float64 else None
+    if metric.unit is None:
+        return values.is_not_null()
+    sound = values <= (MOST_S if metric.unit == "s" else MOST)
+    instant = over_time and column in ALWAYS_THERE
+    if metric.unit not in SIGNED or (instant and metric.unit == "s"):
+        sound &= values >= 0
+    if dtype != polars.Float64:
+        # A missing number is a float; counts are always there.
+        return sound & values.is_not_null()
+    sound &= values.is_finite() & (values >= (-MOST_S if metric.unit == "s" else -MOST))
+    if metric.share:
+        sound &= values.is_between(-ROUNDING, 1 + ROUNDING)
+    return sound & values.is_not_null() if instant else sound
+
+
+def _within(frame: polars.DataFrame, part: str, whole: str) -> bool:
+    """Whether no row counts more in a part than in the whole."""
+    return bool(frame.select((polars.col(part) <= polars.col(whole)).all()).item())
 
 
 def require_columns(frame: polars.DataFrame, name: str, place: Path) -> None:
@@ -88,5 +118,5 @@ def _columns(name: str) -> dict[str, metrics.Metric]:
 def _is_of(dtype: polars.DataType, metric: metrics.Metric | None, *, empty: bool) -> bool:
     # Of a column without any value studies do not know the type.
     if metric is None or empty:
-        return dtype in (polars.String, polars.Null, *_NUMBERS)
+        return dtype in _MEASURED
     return dtype == polars.String if metric.unit is None else dtype in _NUMBERS

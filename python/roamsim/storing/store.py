@@ -22,7 +22,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 from warnings import warn
 
 import polars
@@ -37,7 +36,7 @@ from roamsim.storing.spool import Spool, spooling
 from roamsim.tables import caveats, metrics
 from roamsim.tables.lots import HELD_ROWS, height, lots
 from roamsim.tables.result import Tables
-from roamsim.tables.words import count
+from roamsim.tables.words import count, value_label
 
 #: Where new results of a run wait for their place.
 NEW = ".new"
@@ -304,20 +303,6 @@ def _table(folder: Path, manifest: Manifest, name: str) -> polars.DataFrame:
 def _digest(file: Path) -> str:
     with open_file(file) as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def short(path: str, paths: list[str]) -> str:
-    """The last word of a path, or all of it where another path ends in the same word."""
-    last = path.rsplit(".", 1)[-1]
-    return last if sum(other.rsplit(".", 1)[-1] == last for other in paths) == 1 else path
-
-
-def value_label(path: str, value: Any, paths: list[str]) -> str:
-    """A value of a varied path in words: names and tables as they are, others with what they are a value of."""
-    if isinstance(value, str) and value.split(" ", 1)[0].isidentifier():
-        return value
-    shown = str(value).lower() if isinstance(value, bool) else value
-    return f"{short(path, paths)}={shown}"
 
 
 def point_label(manifest: Manifest, point: int) -> str:

@@ -61,7 +61,7 @@ __all__ = [
 
 
 def show(study: Study) -> str:
-    """What a study reproduces and how much it runs, for a terminal.
+    """Describes a study for a terminal: question, publication, runs, figures, statements.
 
     Raises:
         ScenarioError: a scenario of the study is not valid.
@@ -211,7 +211,7 @@ def _make(
 
 
 def _earlier(folder: Path, study: Study) -> StudyManifest | None:
-    """What a folder that this study may write to holds of it already.
+    """The manifest of an earlier run of this study in a folder.
 
     Raises:
         UsageError: it holds something else.

@@ -17,6 +17,8 @@ from roamsim.storing.parts import Parts
 from roamsim.study.entries import Comparison, Label, of_alternative
 from roamsim.study.metric import Metric, Row, Share, estimate_of, value_of, values_of
 from roamsim.study.runs import Planned
+from roamsim.tables import caveats
+from roamsim.tables.metrics import metrics
 
 __all__ = ["Data", "Metric", "Row", "Selection", "Share", "paired", "value_of"]
 
@@ -79,6 +81,7 @@ class Data:
             else rows
             for (experiment, table), rows in self._rows.items()
         }
+        view._labels = {**self._labels, **{one: self._labels[f"{one}{ending}"] for one in again}}
         view.__dict__.pop("_indices", None)
         return view
 
@@ -143,6 +146,16 @@ class Data:
         it is the points that are sampled, as patterns are, `together` is what tells.
         """
         return estimate_of(self.rows(experiment, **where), metric)
+
+    def missing(self, experiment: str, column: str, **where: Selection) -> list[float]:
+        """Of a mean over what arrived, the share that each row is without; nothing of other columns."""
+        table, rows = self._tables.get(experiment, ""), self.rows(experiment, **where)
+        for metric in metrics():
+            over = metric.over or ()
+            if over and (metric.table, metric.column) == (table, column) and rows and set(over) <= rows[0].keys():
+                counts = [{name: row[name] for name in over} for row in rows]
+                return [caveats.missing(metric, polars.DataFrame(row)) for row in counts]
+        return []
 
     def together(self, experiment: str, metric: Metric, **where: Selection) -> Estimate:
         """The same of several points, with replications as the samples: rows of one may depend on each other.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.estimates import survivors
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.entries import Cell, Label, Measured, Statement, Tabulation
@@ -57,7 +59,26 @@ def _part(statement: str, part: Measured, data: Data, law: Law | None) -> Findin
         return by_law(runs, _curve_by_rule(part, exact_curve(exact))) if exact else runs
     runs = _by_rule(part, _estimate(statement, part, data))
     value = _law_value(part, law, data) if law else math.nan
-    return runs if math.isnan(value) else by_law(runs, _by_rule(part, exact_value(value)))
+    found = runs if math.isnan(value) else by_law(runs, _by_rule(part, exact_value(value)))
+    return _of_survivors(part, found, data)
+
+
+def _of_survivors(part: Measured, found: Finding, data: Data) -> Finding:
+    """A finding. Which of two delays is larger has no verdict where the shares of missing messages differ."""
+    if not (part.positive and part.beside):
+        return found
+    there = {**part.where, **part.beside[1]}
+    elsewhere = str(there.pop("experiment", part.experiment))
+    ends = survivors.uneven(
+        [
+            data.missing(part.experiment, part.column, **part.where),
+            data.missing(elsewhere, part.column, **there),
+        ]
+    )
+    if ends is None:
+        return found
+    why = f"no verdict: it is of the messages that arrived, and {survivors.between(ends)} did not"
+    return replace(found, verdict="not decidable", measured=f"{found.measured}; {why}", needed=None)
 
 
 def _by_rule(part: Measured, estimate: Estimate) -> Finding:

@@ -89,7 +89,8 @@ def points(study: Study, experiment: Experiment, level: Level) -> Iterator[Point
     """Every point of an experiment, the last dimension changing fastest."""
     base = {**experiment.set, **_extent(experiment, level).set}
     for point in _points(study, experiment.dimensions, level, Point({}, base)):
-        yield Point(point.labels, {**point.settings, **experiment.over}) if experiment.over else point
+        more = study.function(experiment.over_by)(point.labels) if experiment.over_by else {}
+        yield Point(point.labels, {**point.settings, **experiment.over, **more})
 
 
 def _points(study: Study, dimensions: Sequence[Dimension], level: Level, so_far: Point) -> Iterator[Point]:
@@ -224,7 +225,11 @@ def load(name: str | Path) -> Study:
     }
     code = read_code(folder.resolve())
     experiments = [_experiment(reader, entry, dimensions) for entry in tree.pop("experiment", [])]
-    alternatives = [reader.entry(Alternative, "alternative", entry) for entry in tree.pop("alternative", [])]
+    alternatives = [
+        reader.entry(Alternative, "alternative", entry)
+        for one in tree.pop("alternative", [])
+        for entry, _ in _each(one)
+    ]
     study = Study(
         name=folder.resolve().name,
         title=reader.text(head, "title"),
@@ -322,6 +327,8 @@ def _again(reader: _Reader, alternative: Alternative, experiments: Sequence[Expe
             title=f"{one.title}; {alternative.name}",
             scenario=alternative.scenario or one.scenario,
             over=alternative.set,
+            over_by=alternative.function,
+            dimensions=[replace(d, full=d.quick) if alternative.coarse else d for d in one.dimensions],
             alternative_of=name,
             quick=replace(one.quick, replications=quick),
             full=replace(one.full, replications=alternative.full or one.full.replications),

@@ -20,7 +20,7 @@ LEVELS: tuple[Level, ...] = ("quick", "full")
 RULES = ("within", "positive", "rises", "follows")
 
 Comparison = Literal["less", "over", "gain_over"]
-"""What a value is beside another: their difference, their ratio, or the ratio less 1."""
+"""How a value is compared with another: their difference, their ratio, or the ratio less 1."""
 
 COMPARISONS: tuple[Comparison, ...] = ("less", "over", "gain_over")
 
@@ -70,6 +70,7 @@ class Experiment:
     tables: Sequence[str] = ()  # others that are kept
     measure: str = ""  # of study.py: makes the rows of `table` of a finished run's tables
     over: Mapping[str, Any] = field(default_factory=dict)  # settings that stand over those of the dimensions
+    over_by: str = ""  # of study.py: makes more of them of a point's labels
     alternative_of: str = ""  # the experiment that an alternative runs again
 
 
@@ -86,10 +87,12 @@ class Alternative:
         instead_of: what the study has otherwise, in the words of a verdict's line.
         experiments: those that it is run for.
         set: settings that stand over those of the experiments.
+        function: of study.py; makes such settings of a point's labels.
         scenario: a scenario in place of theirs.
         quick: replications at that level; those of the experiment unless given.
         full: the same of the full run.
         full_only: whether the quick look leaves it out; its page then names what the full run has found.
+        coarse: whether the full run, too, takes the values that dimensions have in the quick look.
     """
 
     id: str
@@ -97,10 +100,12 @@ class Alternative:
     instead_of: str
     experiments: Sequence[str]
     set: Mapping[str, Any] = field(default_factory=dict)
+    function: str = ""
     scenario: str = ""
     quick: int = 0
     full: int = 0
     full_only: bool = False
+    coarse: bool = False
 
 
 def of_alternative(experiment: str, alternative: str) -> str:
@@ -223,6 +228,7 @@ class Statement:
     if_differs: str = ""  # why the full run differs; its numbers are those of the full run
     rests_on: str = ""  # what the verdict takes beyond the publication: a parameter left open, a policy, a condition
     readings_by: Sequence[str] = ()  # alternatives by which the publication may be read
+    conditions: str = ""  # of statements.py: names what other experiments show to turn the verdict round
     own: bool = False  # a statement of ours, of what the publication says nothing about; counted apart
 
 

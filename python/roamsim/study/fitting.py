@@ -41,11 +41,11 @@ def check(study: Study, folder: Path) -> None:
     called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
     called += [name for s in study.sequences for name in (s.function, s.marks)]
     called += [d.settings for d in study.drawings]
-    called += [e.measure for e in study.experiments]
+    called += [name for e in study.experiments for name in (e.measure, e.over_by)]
     called += [t.published for t in study.tables]
     called += [d.function for e in study.experiments for d in e.dimensions]
     called += [part.law for s in study.statements for part in _parts(s)]
-    measured = [s.function for s in study.statements]
+    measured = [name for s in study.statements for name in (s.function, s.conditions)]
     shown = [t.function for t in study.tables] + [d.function for d in study.drawings]
     for module, file, names in (
         (study.code, "study.py", called),

@@ -25,7 +25,7 @@ from roamsim.tables.significant import grouped, significant
 Verdict = Literal["agrees", "differs", "not decidable"]
 
 Source = Literal["runs", "exact law", "runs and exact law"]
-"""What a verdict comes from."""
+"""The source of a verdict."""
 
 #: How far from the middle of its interval, in half-widths, a mean stands before its ends are written out (chosen: it
 #: does not show in two digits).
@@ -227,6 +227,7 @@ def every(findings: Sequence[Finding]) -> Finding:
         verdict = "not decidable"
     values = tuple(value for f in findings for value in f.values)
     rests = tuple(dict.fromkeys(text for f in findings for text in f.rests_on))
+    turned = tuple(dict.fromkeys(text for f in findings for text in f.turned_by))
     first = next((f for f in findings if f.verdict == verdict and f.decided_by), None)
     return Finding(
         verdict,
@@ -234,6 +235,7 @@ def every(findings: Sequence[Finding]) -> Finding:
         values,
         first.decided_by if first else None,
         rests,
+        turned_by=turned,
         source=_together(f.source for f in findings if verdict == "agrees" or f.verdict == verdict),
         replications=first.replications if first else 0,
         needed=_all_decided([f for f in findings if f.verdict == "not decidable"])

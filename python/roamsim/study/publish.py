@@ -15,11 +15,24 @@ from roamsim.errors import CheckFailed
 from roamsim.pages.page import Report
 from roamsim.study.checks import Check, failed, limit
 from roamsim.study.data import Data
-from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Sequencechart, Study, Tabulation
+from roamsim.study.definition import (
+    FILES,
+    OPTIONAL_FILES,
+    Drawing,
+    Figure,
+    Level,
+    Parameter,
+    Sequencechart,
+    Study,
+    Tabulation,
+)
 from roamsim.study.figures import specification
 from roamsim.study.judging import Verdict, number
 from roamsim.study.runs import Effort, Planned
 from roamsim.study.shown import caption, is_shown, note
+from roamsim.tables.words import count
+
+Exhibit = Figure | Tabulation | Drawing | Sequencechart
 
 #: What stands beside a difference whose study gives no reason for it.
 NO_REASON = "no reason is known yet"
@@ -187,18 +200,15 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         report.heading("Statements of ours")
         report.text("The publication says nothing about these. They are judged in the same way and counted apart.")
         report.statements([_statement(statement, outcome.level) for statement in own])
-    for part, title in study.parts.items():
-        exhibits = [exhibit for exhibit in study.all_exhibits if exhibit.part == part]
-        if exhibits:
-            report.heading(title)
-        drawn = [exhibit for exhibit in exhibits if is_shown(study, exhibit, outcome.level)]
-        if left_out := [exhibit.title for exhibit in exhibits if exhibit not in drawn]:
-            report.text(f"Left to the full run, since so few runs cannot say it: {'; '.join(left_out)}.")
-        for exhibit in drawn:
-            if exhibit.id == study.headline:
-                report.text(f"[{exhibit.title}](#{exhibit.id}) is at the head of this page.")
-            else:
-                _exhibit(report, outcome, exhibit.id)
+    parts = {
+        title: [exhibit for exhibit in study.all_exhibits if exhibit.part == part]
+        for part, title in study.parts.items()
+    }
+    # One group is open; the others would make a page that nobody scrolls through.
+    shown = [title for title, exhibits in parts.items() if exhibits]
+    for title in shown:
+        with report.section(title, count(len(parts[title]), "exhibit"), folded=title != shown[0]):
+            _exhibits(report, outcome, parts[title])
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(
@@ -210,9 +220,9 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     report.heading("Parameters")
     report.table([{"parameter": p.name, "value": _filled(p, planned), "source": p.source} for p in study.parameters])
     if study.coverage:
-        report.heading("What of the publication is shown where")
+        report.heading("Where each part of the publication is shown")
         report.table([_covered(entry) for entry in outcome.coverage()], max_rows=len(study.coverage))
-    report.heading("Where the numbers come from")
+    report.heading("Provenance")
     report.text(f"`{command}`")
     report.parameters(outcome.made_with, "Made with")
     report.table(_provenance(study, planned, outcome.level), "Experiments", max_rows=1000)
@@ -232,6 +242,19 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         if (study.folder / name).is_file():
             report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
     report.write(outcome.report)
+
+
+def _exhibits(report: Report, outcome: Outcome, exhibits: Sequence[Exhibit]) -> None:
+    """Adds a group of exhibits, and names those that are left to the full run."""
+    study = outcome.study
+    drawn = [exhibit for exhibit in exhibits if is_shown(study, exhibit, outcome.level)]
+    if left_out := [exhibit.title for exhibit in exhibits if exhibit not in drawn]:
+        report.text(f"Left to the full run, since so few runs cannot say it: {'; '.join(left_out)}.")
+    for exhibit in drawn:
+        if exhibit.id == study.headline:
+            report.text(f"[{exhibit.title}](#{exhibit.id}) is at the head of this page.")
+        else:
+            _exhibit(report, outcome, exhibit.id)
 
 
 def _exhibit(report: Report, outcome: Outcome, id: str, *, lead: bool = False) -> None:

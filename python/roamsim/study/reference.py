@@ -1,9 +1,9 @@
 """Reference results of a study: what its runs, statements and checks gave when they were last looked at.
 
-They lie in the study's folder, `reference-quick.json` and `reference-full.json`. Of the runs a digest of each
-experiment's rows is kept, which says whether they are the same to the bit; of the statements every measured value
-with its 95 % interval, and the verdict. Values follow from the runs by means and quantiles, whose last digits are the
-platform's; so they are the same when they agree to `SAME`.
+They lie in the study's folder, `reference-quick.json` and `reference-full.json`, one result a line. They hold a
+digest of each experiment's rows, and the verdict of each statement with every measured value and its 95 % interval.
+Equal digests mean rows that are equal to the bit. Values follow from the rows by means and quantiles, whose last
+digits depend on the platform; two values are the same when they agree to `SAME`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
-from roamsim.study.definition import Level, Study
+from roamsim.study.definition import Level, Study, replications
 from roamsim.study.judging import Value
 from roamsim.study.provenance import REFERENCES
 from roamsim.study.publish import Outcome, plain
@@ -103,7 +103,7 @@ def compare(outcome: Outcome) -> Comparison:
     except FileNotFoundError:
         raise UsageError(f"{file}: there are no reference results; --update writes them") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{file}: these are no reference results ({error}); --update writes them anew") from None
+        raise UsageError(f"{file}: these are no reference results ({error}); --update writes them again") from None
     return Comparison(outcome, file, made, moved)
 
 
@@ -113,8 +113,29 @@ def update(outcome: Outcome) -> Path:
     Raises:
         OSError: the study's folder cannot be written to.
     """
-    lines = json.dumps(_kept(outcome), indent=1, ensure_ascii=False, allow_nan=False)
-    return write_whole(path_of(outcome.study, outcome.level), f"{lines}\n".encode())
+    return write_whole(path_of(outcome.study, outcome.level), f"{_written(_kept(outcome))}\n".encode())
+
+
+def _written(kept: Mapping[str, Any]) -> str:
+    """What is kept, as JSON with one experiment, check or measured value a line."""
+
+    def row(entry: Any) -> str:
+        return json.dumps(entry, ensure_ascii=False, allow_nan=False)
+
+    def rows(entries: Mapping[str, str]) -> str:
+        return "{\n" + ",\n".join(f"{row(name)}: {text}" for name, text in entries.items()) + "\n}"
+
+    def statement(one: Mapping[str, Any]) -> str:
+        head = row({key: entry for key, entry in one.items() if key != "values"})[:-1]
+        return f'{head}, "values": [\n' + ",\n".join(f" {row(value)}" for value in one["values"]) + "]}"
+
+    parts = {
+        name: rows({key: statement(one) if name == "statements" else row(one) for key, one in part.items()})
+        if isinstance(part, Mapping)
+        else row(part)
+        for name, part in kept.items()
+    }
+    return rows(parts)
 
 
 def turned_in_full(study: Study) -> dict[tuple[str, str], list[str]]:
@@ -133,7 +154,9 @@ def _kept(outcome: Outcome) -> dict[str, Any]:
         {
             "made_with": ", ".join(filter(None, made)),
             "seed": outcome.seed,
-            "experiments": {e.id: outcome.data.digest(e.id) for e in outcome.study.experiments},
+            "experiments": {
+                e.id: outcome.data.digest(e.id) for e in outcome.study.experiments if replications(e, outcome.level)
+            },
             "statements": {
                 statement["id"]: {
                     "verdict": statement["verdict"],

@@ -39,7 +39,10 @@ def verdict(study: Study, statement: Statement, data: Data) -> Verdict:
         for one in bearing
         if one not in readings and {finding.verdict, others[one.id].verdict} == {"agrees", "differs"}
     ]
-    return Verdict(finding, (*finding.turned_by, *turned))
+    tried = (
+        study.measurement(statement.conditions)(data, statement.id, finding.verdict) if statement.conditions else ()
+    )
+    return Verdict(finding, (*finding.turned_by, *turned, *tried))
 
 
 def _by_rule(study: Study, statement: Statement, data: Data) -> Finding:

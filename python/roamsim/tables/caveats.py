@@ -13,6 +13,7 @@ import polars
 
 from roamsim.tables.lots import HELD_ROWS, columns, height, lots, schema
 from roamsim.tables.metrics import Metric, traced_tables
+from roamsim.tables.words import listed
 
 #: Ends of a connection that failed. The others are completed, stopped and still open.
 FAILED = ("timed out", "reset", "refused", "never established")
@@ -78,7 +79,7 @@ def failed(ended: Iterable[str | None] | Mapping[str | None, int]) -> str:
 
 def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     """A sentence for each table: connections that failed, handovers that never began, nodes that never registered."""
-    found = _never_began(tables) | _never_registered(tables)
+    found = _never_began(tables) | _never_changed(tables) | _never_registered(tables)
     for table in ("flows", "signalling"):
         if table not in tables or "connection" not in schema(tables, table):
             continue
@@ -88,9 +89,7 @@ def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
                 ends.setdefault(name, Counter())[end] += count
         told = [f"{name} {bad}" for name, ended in ends.items() if (bad := failed(ended))]
         if told:
-            found[table] = (
-                f"Connections that failed: {', '.join(told)}. What they carried is in the means of {table}."
-            )
+            found[table] = f"Connections that failed: {', '.join(told)}. The means of {table} include their data."
     return found
 
 
@@ -103,11 +102,51 @@ def _never_began(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     idle = entries
     if "mih_handovers" in tables:
         idle = entries.join(columns(tables, "mih_handovers", ["name", *run]), on=["name", *run], how="anti")
-    told = _in_runs(idle["name"].to_list(), Counter(entries["name"].to_list()))
-    if not told:
+    names = idle["name"].to_list()
+    if not names:
         return {}
-    why = "No link event that begins one came to its station; record link_events to see those that did."
-    return {"mih_handovers": f"Handovers that never began: {told}. {why}"}
+    nodes = columns(tables, "mih_users", ["name", "node", "role"]).filter(
+        polars.col("name").is_in(names), role="mobile node"
+    )
+    cells = _cells_heard(tables)
+    why = [f"{node} {_heard(cells[node])}" for node in nodes["node"].unique(maintain_order=True) if node in cells]
+    reason = f" ({'; '.join(why)})" if why else ""
+    told = _in_runs(names, Counter(entries["name"].to_list()))
+    return {
+        "mih_handovers": f"Handovers that never began: {told}. No link event that begins one came to its station"
+        f"{reason}; record link_events to see those that did."
+    }
+
+
+def _never_changed(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
+    """A sentence on moving stations that heard several cells, and never changed from one to another."""
+    cells = {node: heard for node, heard in _cells_heard(tables).items() if len(heard) > 1}
+    if not cells:
+        return {}
+    changed = set(columns(tables, "handovers", ["node"])["node"]) if "handovers" in tables else set()
+    # Of these `mih_handovers` tells.
+    if "mih_users" in tables:
+        changed |= set(columns(tables, "mih_users", ["node"])["node"])
+    told = [f"{node} {_heard(heard)}" for node, heard in cells.items() if node not in changed]
+    return {"handovers": f"Stations without a handover: {'; '.join(told)}."} if told else {}
+
+
+def _cells_heard(tables: Mapping[str, polars.DataFrame]) -> dict[str, dict[str, bool]]:
+    """Of each station that moves, the cells that it heard, and whether it was ever out of reach of each."""
+    if "signals" not in tables or not height(tables, "signals"):
+        return {}
+    events = columns(tables, "signals", ["node", "link", "event"])
+    found: dict[str, dict[str, bool]] = {}
+    for (node, link), mine in events.group_by("node", "link", maintain_order=True):
+        found.setdefault(str(node), {})[str(link)] = mine["event"].is_in(["link_down", "link_lost"]).any()
+    return found
+
+
+def _heard(cells: Mapping[str, bool]) -> str:
+    """What a station heard, in words: `heard a alone`, `stayed in reach of a and b`, `heard a and b`."""
+    if len(cells) == 1:
+        return f"heard {next(iter(cells))} alone"
+    return f"{'heard' if any(cells.values()) else 'stayed in reach of'} {listed(cells)}"
 
 
 def _never_registered(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:

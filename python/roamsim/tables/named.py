@@ -51,8 +51,8 @@ class Named:
 
     @property
     def transfers(self) -> polars.DataFrame:
-        """One row a flow of transfers that arrive, over all its sizes, and where its keys allow several powers of
-        ten one more for each; only where there are such flows.
+        """One row a flow of transfers that arrive, over all its sizes. If its keys allow several powers of ten,
+        each has a row too. Only where there are such flows.
         """
         return self._named("transfers")
 
@@ -89,8 +89,8 @@ class Named:
 
     @property
     def mih_users(self) -> polars.DataFrame:
-        """One row a user of a handover by MIH: what the MIH function of its node sent for it, and what came to it
-        and fitted to nothing; registrations and subscriptions do not count.
+        """One row a user of a handover by MIH: messages that the MIH function of its node sent for it, and
+        messages to it that did not fit. Registrations and subscriptions do not count.
         """
         return self._named("mih_users")
 
@@ -103,6 +103,13 @@ class Named:
     def drops(self) -> polars.DataFrame:
         """One row a place and reason at which packets were dropped."""
         return self._named("drops")
+
+    @property
+    def external(self) -> polars.DataFrame:
+        """One row a node whose programs run outside of the simulation: their packets, over the whole run; only
+        with `roamsim live` and `roamsim.World`.
+        """
+        return self._named("external")
 
     @property
     def queues(self) -> polars.DataFrame:
@@ -125,8 +132,8 @@ class Named:
 
     @property
     def series(self) -> polars.DataFrame:
-        """What flows and links did over time, one row a part of the run, 200 of equal length, and a flow or a
-        direction of a link; of the first replication of a run, not of sweeps. The first hundred flows have rows of
+        """Flows and links over time: one row a part of the run, 200 of equal length, and a flow or a direction of
+        a link. Only the first replication of a run has them, not sweeps. The first hundred flows have rows of
         their own, the others together, with the kind flows; so have the hundred directions of links that most
         flows share.
         """
@@ -134,8 +141,8 @@ class Named:
 
     @property
     def signals(self) -> polars.DataFrame:
-        """What stations that move heard, in order: when a cell was detected, associated with, left and lost, and
-        of each 200th of the run the last report of its signal; of the first hundred such stations, in the first
+        """Cells of moving stations, in order: when a cell was detected, associated with, left and lost, and in
+        each 200th of the run the last report of its signal. Only the first hundred such stations, in the first
         replication of a run, not of sweeps. With --trace link_events the table link_events has every report.
         """
         return self._named("signals")
@@ -192,8 +199,8 @@ class Named:
 
     @property
     def wifi_stations(self) -> polars.DataFrame:
-        """One row a Wi-Fi cell and node, the access point first: its airtime and its attempts over the whole run;
-        of a station that changes its cell, those from one association to the next.
+        """One row a Wi-Fi cell and node, the access point first: its airtime and its attempts over the whole run.
+        A station that changes its cell has a row in each, for the time until its next association.
         """
         return self._named("wifi_stations")
 
@@ -218,8 +225,8 @@ class Named:
 
     @property
     def wimax_flows(self) -> polars.DataFrame:
-        """One row a service flow of an 802.16 station, the first one for what no other is for: PDUs, bandwidth
-        requests and bursts over the whole run.
+        """One row a service flow of an 802.16 station, the first one for packets that no other is for: PDUs,
+        bandwidth requests and bursts over the whole run.
         """
         return self._named("wimax_flows")
 
@@ -273,5 +280,5 @@ class Named:
 
     @property
     def packets(self) -> polars.DataFrame:
-        """What happened to each packet; only with --trace packets."""
+        """The story of each packet; only with --trace packets."""
         return self._named("packets")

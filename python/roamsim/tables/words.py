@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,8 +58,8 @@ _PREFIXES = {
 VARIED_UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "m": "m", "mps": "m/s", "hz": "Hz", "dbm": "dBm"}
 
 
-#: Endings of keys whose values are plain numbers, and the unit that they say.
-_KEY_UNITS = {"_db": "dB", "_percent": "%"}
+#: Endings of paths whose values are plain numbers, and the unit that they say.
+_KEY_UNITS = {"_db": "dB", "_percent": "%", ".queue.packets": "packets"}
 
 
 @dataclass(frozen=True)
@@ -140,12 +140,46 @@ def path_words(path: str, scenario: Mapping[str, Any], *, brief: bool = False) -
         steps = steps[1:]
     elif len(steps) == 2 and isinstance(scenario.get(steps[0]), list):
         return f"{_joined(steps[0].split('_'))} {steps[1]}"
-    # How long a queue may be; bytes are a unit, which stands behind it anyway.
-    if steps[-2:-1] == ["queue"] and steps[-1] in ("packets", "bytes"):
-        return f"queue length{f' of {name}' if name else ''}{' in packets' if steps[-1] == 'packets' else ''}"
-    # What stands before the last two steps only says where they are.
-    words = _joined([word for step in steps[-2:] for word in _without_unit(step).split("_")])
+    words = _key_words(steps)
     return f"{words} of {name}" if name else words
+
+
+def value_label(path: str, value: Any, paths: Sequence[str]) -> str:
+    """A value of a varied path with its quantity: `RTS threshold 500 B`; names and tables stand alone.
+
+    Args:
+        path: as `--vary` takes it.
+        value: as the tables show it.
+        paths: what is varied.
+    """
+    if isinstance(value, str) and value.split(" ", 1)[0].isidentifier():
+        return value
+    return " ".join(filter(None, (brief_words(path, paths), value_words(value), key_unit(path))))
+
+
+def brief_words(path: str, paths: Sequence[str]) -> str:
+    """A varied path without its entry: `RTS threshold`. Of two alike, each has its entry, or stays a path."""
+    own, entry = _brief(path)
+    alike = [_brief(other)[1] for other in paths if other != path and _brief(other)[0] == own]
+    if not alike:
+        return own
+    return path if not entry or entry in alike else f"{own} of {entry}"
+
+
+def _brief(path: str) -> tuple[str, str]:
+    """The words of a path's last keys, and the name or number of its entry."""
+    steps = _steps(path)
+    if len(steps) > 2:
+        return _key_words(steps[2:]), steps[1]
+    return _key_words(steps[1:] or steps), ""
+
+
+def _key_words(steps: Sequence[str]) -> str:
+    # How long a queue may be; its unit stands behind it.
+    if list(steps[-2:-1]) == ["queue"] and steps[-1] in ("packets", "bytes"):
+        return "queue length"
+    # What stands before the last two steps only says where they are.
+    return _joined([word for step in steps[-2:] for word in _without_unit(step).split("_")])
 
 
 def varied_unit(path: str, column: str) -> str:
@@ -154,7 +188,7 @@ def varied_unit(path: str, column: str) -> str:
 
 
 def key_unit(path: str) -> str:
-    """The unit that the key of a path has in its name: `dB` of `shadowing_deviation_db`; empty where it has none."""
+    """The unit that a path says: `dB` of `shadowing_deviation_db`, packets of a queue; empty where it says none."""
     return next((unit for ending, unit in _KEY_UNITS.items() if path.endswith(ending)), "")
 
 

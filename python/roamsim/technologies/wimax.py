@@ -54,12 +54,12 @@ MAX_FOLLOWED = 8
 
 
 def outcome(results: Results) -> list[str]:
-    """How much of each cell's time was for data."""
+    """The share of each cell's frames that carried data."""
     if "wimax" not in results or not results["wimax"].height:
         return []
     times = results["wimax"].group_by("name", maintain_order=True).agg(polars.col(FRAME).sum()).to_dicts()
     return [
-        f"{row['name']}, the 802.16 cell: {percent(row['downlink_data_s'] / whole)} of its time downlink bursts, "
+        f"Airtime of {row['name']}: {percent(row['downlink_data_s'] / whole)} downlink bursts, "
         f"{percent(row['uplink_data_s'] / whole)} uplink bursts."
         for row in times
         if (whole := sum(row[column] for column in FRAME))

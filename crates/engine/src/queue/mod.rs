@@ -292,6 +292,14 @@ impl<E: Event> EventQueue<E> {
         }
     }
 
+    /// An instant before which nothing comes out, whatever the [end](EventQueue::end_at): mostly that of the earliest event. `None` where
+    /// nothing is pending.
+    pub fn next_time(&self) -> Option<Time> {
+        let near = Some(self.near.first()).filter(|&key| key != NOTHING).map(|key| self.time_of(key));
+        let far = self.far.first().map(|(time, _)| time);
+        near.into_iter().chain(far).min()
+    }
+
     /// The number of pending events.
     pub fn len(&self) -> usize {
         self.near.len() + self.far.len()

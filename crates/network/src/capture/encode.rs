@@ -2,8 +2,8 @@
 //!
 //! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
 
+use crate::octets::set_class;
 use crate::packet::{BROADCAST, Icmp, IpVersion, Packet, Pdu, ipv4};
-use crate::traffic_class::TrafficClass;
 use roamsim_protocols::checksum::Sum;
 use roamsim_protocols::mobile_ip::AgentSolicitation;
 use roamsim_protocols::mobile_ip::wire::tunnel::OuterHeader;
@@ -37,27 +37,14 @@ pub fn outer_header(packet: &Packet) -> OuterHeader {
     }
 }
 
-/// Writes a traffic class into the IP header of a packet's octets.
-pub fn set_class(ip: IpVersion, octets: &mut [u8], class: TrafficClass) {
-    let class = class.octet();
-    match ip {
-        // Version, traffic class, flow label (RFC 8200 section 3); the flow label is zero.
-        IpVersion::V6 => octets[..2].copy_from_slice(&[0x60 | class >> 4, class << 4]),
-        IpVersion::V4 => {
-            octets[1] = class;
-            octets[10..12].fill(0);
-            let checksum = Sum::default().with(&octets[..20]).finish();
-            octets[10..12].copy_from_slice(&checksum.to_be_bytes());
-        }
-    }
-}
-
 /// The packet's octets. `payload` is what its datagram, segment or DATA chunks carry.
 pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let source = address_octets(ip, packet.source);
     let destination = address_octets(ip, packet.destination);
     let length = packet.size_bytes - ip.header_bytes();
-    let protocol = match packet.pdu {
+    let protocol = match &packet.pdu {
+        // As they came in.
+        Pdu::Octets(octets) => return octets.as_slice().to_vec(),
         Pdu::Tcp(_) => PROTOCOL_TCP,
         Pdu::Udp(..) => PROTOCOL_UDP,
         Pdu::Sctp(_) => PROTOCOL_SCTP,
@@ -80,6 +67,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         }
         Pdu::Icmp(Icmp::AgentAdvertisement(advertisement)) => advertisement.encode(),
         Pdu::Icmp(Icmp::AgentSolicitation) => AgentSolicitation.encode(),
+        Pdu::Octets(_) => Vec::new(),
     };
     // Agent discovery stays on its link (RFC 5944 section 2.1).
     let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };

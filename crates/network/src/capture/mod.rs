@@ -10,6 +10,7 @@ mod encode;
 mod pcapng;
 
 use crate::drops::Dropped;
+use crate::octets::set_class;
 use crate::packet::{IpVersion, Packet};
 use crate::topology::Topology;
 use roamsim_engine::Time;
@@ -83,7 +84,7 @@ impl Capture {
         match packet.tunnel {
             Some(_) => Cow::Owned(encode::outer_header(packet).encapsulate(octets)),
             None => {
-                encode::set_class(self.ip, octets, packet.traffic_class);
+                set_class(self.ip, octets, packet.traffic_class);
                 Cow::Borrowed(octets)
             }
         }

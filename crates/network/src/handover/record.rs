@@ -53,6 +53,7 @@ impl Losses {
             DropReason::NotAssociated => self.no_cell += 1,
             // No handover makes a packet too large; the others do not happen in a cell.
             DropReason::TooLarge
+            | DropReason::NoSocket
             | DropReason::Outage
             | DropReason::NoRoute
             | DropReason::Incomplete

@@ -61,6 +61,9 @@ pub struct Propagation {
 }
 
 impl Propagation {
+    /// Draws of a stream that one of shadowing takes.
+    pub const DRAWS: u64 = 2;
+
     /// The loss on the way.
     pub fn loss_db(&self, distance_m: f64) -> f64 {
         let wavelength_m = SPEED_OF_LIGHT_M_PER_S / self.frequency_hz;

@@ -39,11 +39,11 @@ impl Point {
         Point::new(self.x_m - other.x_m, self.y_m - other.y_m)
     }
 
-    fn plus(self, other: Point) -> Point {
+    pub(crate) fn plus(self, other: Point) -> Point {
         Point::new(self.x_m + other.x_m, self.y_m + other.y_m)
     }
 
-    fn times(self, factor: f64) -> Point {
+    pub(crate) fn times(self, factor: f64) -> Point {
         Point::new(self.x_m * factor, self.y_m * factor)
     }
 

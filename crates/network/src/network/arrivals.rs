@@ -7,7 +7,7 @@ use crate::link::flight::{Place, Unloaded};
 use crate::link::wired::{Landed, Wire};
 use crate::link::{AnyLink, Attachment, First, Link, Work};
 use crate::packet::{AppMessage, Message, Packet, Pdu};
-use crate::topology::LinkId;
+use crate::topology::{LinkId, NodeId};
 use roamsim_engine::Time;
 use roamsim_protocols::Machine;
 use roamsim_protocols::tcp::Segment;
@@ -141,7 +141,8 @@ impl Network {
     #[inline(never)]
     fn land_by_routes(&mut self, moment: &mut Moment<'_>, number: u32, place: Place) -> Landing {
         let packet = self.flights.packet(&place);
-        if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
+        let is_from_outside = matches!(packet.pdu, Pdu::Octets(_));
+        if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() || is_from_outside {
             return self.arrive_otherwise(moment, number, place).map_or(Landing::Elsewhere, Landing::Here);
         }
         let node = self.records[number as usize].leads_to;
@@ -280,6 +281,15 @@ impl Network {
         }
         if packet.tunnel.is_some() {
             return self.leave_tunnel(moment, node, packet);
+        }
+        self.hand_up(now, node, packet)
+    }
+
+    /// A packet has come to its node: returned is what is for a socket there. What came from outside leaves the simulation again.
+    pub(super) fn hand_up(&mut self, now: Time, node: NodeId, packet: Packet) -> Option<Packet> {
+        if matches!(packet.pdu, Pdu::Octets(_)) {
+            self.emit(now, node, &packet);
+            return None;
         }
         self.delivered += 1;
         if let Some(recorder) = &mut self.recorder {

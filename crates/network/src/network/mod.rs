@@ -5,6 +5,7 @@ mod arrivals;
 mod broadcast;
 mod conservation;
 mod dropped_segments;
+mod edge;
 mod link_events;
 mod processing;
 pub mod tunnel;
@@ -12,6 +13,7 @@ mod ways;
 
 pub(crate) use self::arrivals::{Coming, Landing, Woken};
 pub use self::conservation::ConservationViolation;
+pub use self::edge::{Edge, EdgeAccount, Emitted};
 pub(crate) use self::ways::FirstHop;
 
 use self::dropped_segments::DroppedSegments;
@@ -214,6 +216,8 @@ pub struct Network {
     pub(crate) indicated: VecDeque<(LinkId, Indication)>,
     /// Records what happens to packets, when asked to.
     pub recorder: Option<Box<Recorder>>,
+    /// Nodes outside of the simulation, and what goes in and out there.
+    pub edge: Edge,
 }
 
 impl Network {
@@ -242,6 +246,7 @@ impl Network {
             lost_data: None,
             indicated: VecDeque::new(),
             recorder: None,
+            edge: Edge::default(),
         }
     }
 

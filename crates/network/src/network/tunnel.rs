@@ -218,11 +218,7 @@ impl Network {
             ..outer
         };
         if visitor.is_none() && self.topology.owner(packet.destination) == node {
-            self.delivered += 1;
-            if let Some(recorder) = &mut self.recorder {
-                recorder.delivered(now, node, &packet);
-            }
-            return Some(packet);
+            return self.hand_up(now, node, packet);
         }
         let egress = visitor.or_else(|| self.topology.route_to(node, packet.destination));
         self.put_out(moment, node, egress, packet);

@@ -16,12 +16,14 @@ mod path_changes;
 mod series;
 mod signals;
 mod sockets;
+mod stepping;
 mod transfers;
 mod warm_up;
 
 pub use self::path_changes::PathChange;
 pub use self::series::{FlowPart, LinkPart, LinkParts, Series};
 pub use self::signals::Signals;
+use self::stepping::Course;
 use self::warm_up::WarmUp;
 
 use crate::alarm::Moment;
@@ -36,7 +38,7 @@ use crate::signalling::{MihNode, Signalling};
 use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
 use crate::trace::Trace;
-use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
+use roamsim_engine::run::Simulation;
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::handover::Resources;
@@ -109,6 +111,8 @@ pub struct World {
     /// By node, the signalling entries that its link events drive.
     link_event_users: BTreeMap<NodeId, Vec<u32>>,
     events_digest: Fingerprint,
+    /// The run, while it is under way.
+    course: Option<Box<Course>>,
 }
 
 impl World {
@@ -145,6 +149,7 @@ impl World {
             connections_sampled,
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
+            course: None,
         }
     }
 
@@ -155,55 +160,6 @@ impl World {
             here.address.or_else(|| topology.address_for(here.node, there.node))
         };
         Some([of(a, b)?, of(b, a)?])
-    }
-
-    /// Runs to the end, where series are kept part by part; returns the number of events that did something. `look` is called now and then with the time before
-    /// which nothing will change; false ends the run.
-    pub fn run(
-        &mut self,
-        until: Time,
-        watch: &Watch,
-        look: &mut dyn FnMut(&mut World, Time) -> bool,
-    ) -> Result<u64, Unfinished> {
-        let mut queue = EventQueue::new();
-        let moment = &mut Moment::new(Time::ZERO, &mut queue);
-        self.find_link_event_users();
-        self.let_sinks_count();
-        // Before all else, so that stations in reach are associated when flows start.
-        self.network.start(moment);
-        self.mobile_ip().start(moment);
-        for (number, flow) in self.flows.iter_mut().enumerate() {
-            flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), moment);
-            if let Some(reader) = &flow.reader {
-                flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number as u32), moment);
-            }
-        }
-        for (number, signalling) in self.signalling.iter_mut().enumerate() {
-            signalling.arm(number as u32, moment);
-        }
-        for (number, handover) in self.mih_handovers.iter_mut().enumerate() {
-            handover.arm(number as u32, moment);
-        }
-        let mut series = self.series.take();
-        let parts = if series.is_some() { Series::PARTS } else { 1 };
-        let mut warms_until = self.last_of_warm_up();
-        let mut events = 0;
-        for end in (1..=parts).map(|part| Series::end(until, part, parts)) {
-            if let Some(last) = warms_until.take_if(|last| *last <= end) {
-                let part = run_until(&mut Looked { world: self, look }, &mut queue, last, watch);
-                events += part.map_err(|unfinished| unfinished.after(events))?;
-                self.end_warm_up();
-            }
-            let part = run_until(&mut Looked { world: self, look }, &mut queue, end, watch);
-            events += part.map_err(|unfinished| unfinished.after(events))?;
-            if let Some(series) = &mut series {
-                series.take_part(self, end);
-            }
-        }
-        self.series = series;
-        self.read_sinks(self.flows.len());
-        self.finish_handovers();
-        Ok(events)
     }
 
     /// The digest of every event.
@@ -330,6 +286,8 @@ impl World {
             }
             Pdu::Udp(..) => self.receive_datagram(moment.now, packet),
             Pdu::Sctp(_) => return self.receive_at(moment, SocketId::Sctp(packet.socket), packet),
+            // Never here: the network hands them out.
+            Pdu::Octets(_) => {}
             // Never here.
             Pdu::Tcp(_) => {}
         }
@@ -347,7 +305,7 @@ impl World {
     fn receive_broadcast(&mut self, moment: &mut Moment<'_>, packet: &Packet) {
         match &packet.pdu {
             // No transport listens for broadcasts.
-            Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) => {}
+            Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) | Pdu::Octets(_) => {}
             Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(moment, packet, icmp),
         }
     }

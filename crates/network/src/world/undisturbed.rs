@@ -10,6 +10,7 @@ use crate::testing::stream;
 use crate::topology::{LinkId, Topology};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
+use roamsim_engine::run::Watch;
 
 /// A cell of 802.11b in which each station sends 1000 octets to the access point every millisecond, more than the medium carries.
 fn busy(stations: u32) -> World {

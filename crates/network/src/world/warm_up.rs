@@ -26,6 +26,7 @@ pub(super) struct WarmUp {
     drops: BTreeMap<(LinkId, Attachment, DropReason), DropCount>,
     no_route: BTreeMap<NodeId, DropCount>,
     not_registered: BTreeMap<NodeId, DropCount>,
+    no_socket: BTreeMap<NodeId, DropCount>,
     signalling: Vec<([Stats; 2], [Traffic; 2])>,
 }
 
@@ -62,11 +63,17 @@ impl World {
             .collect();
         warm_up.no_route = self.network.no_route_drops().collect();
         warm_up.not_registered = self.network.tunnels.not_registered_drops().collect();
+        warm_up.no_socket = self.network.edge.no_socket_drops().collect();
         warm_up.signalling = (0..self.signalling.len())
             .map(|entry| (self.session_stats(entry as u32), self.session_traffic(entry as u32)))
             .collect();
         self.network.forget_longest(at);
         self.warm_up = Some(warm_up);
+    }
+
+    /// The run has ended within its warm-up: nothing is cut.
+    pub(super) fn forget_warm_up(&mut self) {
+        self.warm_up = None;
     }
 
     /// When measurement begins: at the end of the warm-up, or with the run.
@@ -122,6 +129,11 @@ impl World {
     pub fn measured_not_registered_drops(&self) -> impl Iterator<Item = (NodeId, DropCount)> {
         let before = self.warm_up.as_ref().map(|warm_up| &warm_up.not_registered);
         since(self.network.tunnels.not_registered_drops(), before)
+    }
+
+    /// What came from outside to nodes where nobody takes it, by node.
+    pub fn measured_no_socket_drops(&self) -> impl Iterator<Item = (NodeId, DropCount)> {
+        since(self.network.edge.no_socket_drops(), self.warm_up.as_ref().map(|warm_up| &warm_up.no_socket))
     }
 
     /// What the MIH functions of a signalling entry count: origin, responder.

@@ -15,6 +15,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         let ends = names
             .resolve_ends(&at, &flow.from, &flow.to, report)
             .filter(|&ends| topology.check_route(&at, ends, scenario, report));
+        check_external(i, scenario, report);
         let at_transport = join(&at, ["transport"]);
         transport::check(&at_transport, &flow.transport, ends, scenario, topology, report);
         let over_udp = matches!(*flow.transport, Transport::Udp(_));
@@ -32,6 +33,19 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
             if check_size(&steps, &size, report) && over_udp {
                 transport::check_datagram(&steps, size.max_bytes(), ends, scenario, topology, report);
             }
+        }
+    }
+}
+
+/// Refuses a flow with an end whose programs run outside: the simulation has no sockets there.
+fn check_external(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
+    let flow = &scenario.flows[i];
+    for (key, end) in [("from", &flow.from), ("to", &flow.to)] {
+        if scenario.nodes.iter().any(|node| node.external && node.name == *end) {
+            let message =
+                format!("this flow ends in \"{end}\", whose programs run outside of the simulation");
+            let help = "leave the flow out (`roamsim live --without-flows`), or let it end in another node";
+            report.add(&[Key("flow"), At(i), Key(key)], message, help);
         }
     }
 }

@@ -44,6 +44,8 @@ pub struct Kind {
     pub wifi: Option<Box<WifiStation>>,
     /// When a multihomed station prefers the address of another cell.
     pub change_primary_at: PrimaryChange,
+    /// Whether its programs run outside of the simulation.
+    pub external: bool,
 }
 
 /// A `[[node]]`: a host or a router, which is the same thing until something runs on it.
@@ -89,6 +91,10 @@ struct NodeTable {
     /// schemes are then compared at the same moment.
     #[serde(default)]
     change_primary_at: PrimaryChange,
+    /// Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and out there as octets, to and from
+    /// other external nodes, and no flow ends in it. Default chosen: false.
+    #[serde(default)]
+    external: bool,
 }
 
 impl From<NodeTable> for Node {
@@ -103,6 +109,7 @@ impl From<NodeTable> for Node {
             handover,
             wifi,
             change_primary_at,
+            external,
         } = table;
         let kind = Kind {
             position,
@@ -113,6 +120,7 @@ impl From<NodeTable> for Node {
             handover,
             wifi,
             change_primary_at,
+            external,
         };
         Node { name, kind: Arc::new(kind) }
     }

@@ -32,6 +32,7 @@ pub(super) fn table(world: &World) -> Table {
     let of_nodes = |reason| move |(node, count)| ("", node, reason, count);
     rows.extend(world.measured_no_route_drops().map(of_nodes(DropReason::NoRoute)));
     rows.extend(world.measured_not_registered_drops().map(of_nodes(DropReason::NotRegistered)));
+    rows.extend(world.measured_no_socket_drops().map(of_nodes(DropReason::NoSocket)));
     Table {
         name: "drops",
         columns: vec![

@@ -2,6 +2,7 @@
 
 pub(crate) mod drops;
 mod ecn;
+mod external;
 pub(crate) mod link_events;
 mod links;
 pub(crate) mod messages;
@@ -35,6 +36,7 @@ pub(crate) const LINKS_AT: usize = 2;
 /// themselves.
 pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table> {
     let mut tables = vec![signalling::results::table(world, end), drops::table(world)];
+    tables.extend(external::table(world));
     tables.extend(percentiles::table(scenario, world));
     tables.extend(queues::table(world));
     tables.extend(ecn::tables(world, end));

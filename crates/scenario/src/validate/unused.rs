@@ -11,6 +11,7 @@ use crate::model::node::Node;
 
 pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
     let nothing_sent = scenario.flows.is_empty() && scenario.signalling.is_empty();
+    let nothing_sent = nothing_sent && !scenario.nodes.iter().any(|node| node.external);
     if nothing_sent && !scenario.accesses().any(|access| access.shows_itself()) {
         let message = "nothing happens here: this scenario has no flow and no signalling";
         let help = "add a [[flow]] with `name`, `from`, `to`, `transport` and `application`";

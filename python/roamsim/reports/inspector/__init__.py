@@ -26,8 +26,8 @@ from roamsim.tables.values import shown_value
 
 #: Said where the scenario of a point cannot be read again.
 UNREAD = (
-    "The scenario of this point cannot be read again with what was varied: the time line may end with what was "
-    "recorded, levels may be missing, and messages count as late after"
+    "The scenario of this point cannot be read again with its varied values. The time line may end with the last "
+    "record and lack levels, and messages count as late after"
 )
 
 #: Packets that a page holds one by one, with their way (chosen: some 200 octets each).

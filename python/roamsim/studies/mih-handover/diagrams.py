@@ -17,7 +17,7 @@ from .study import RADIUS_M, SPEED_MPS, START_M, TCPS, UDP_TIMEOUTS_S
 INK, GREY, BLUE, ORANGE = "#222222", "#808080", "#2b6ca3", "#b3541e"
 
 #: Where the words of each mark stand beside it: how far to the right, how far below, aligned how.
-MARKS = ((-0.15, 0.05, "right"), (-0.1, 0.16, "center"), (0.12, 0.12, "left"))
+MARKS = ((-0.15, 0.05, "right"), (-0.2, 0.16, "center"), (0.2, 0.12, "left"))
 
 #: The steps in their order, with the publication's names, and colours.
 STEPS = {
@@ -51,7 +51,7 @@ def topology(result: Result) -> Figure:
     for one, other in (("AP", "router"), ("BS", "router"), ("router", "PoS1"), ("router", "PoS2"), ("router", "CN")):
         (x0, y0), (x1, y1) = places[one], places[other]
         axes.plot([x0, x1], [y0, y1], color=INK, linewidth=1.2, zorder=1)
-    axes.text(7.4, 1.55, "wires: 100 Mb/s,\n10 ms each", ha="center", fontsize=8)
+    axes.text(6.9, 1.35, "wires: 100 Mb/s,\n10 ms each", ha="center", fontsize=8)
     for name, (x, y) in places.items():
         box = FancyBboxPatch(
             (x - 0.36, y - 0.19), 0.72, 0.38, boxstyle="round,pad=0.05", facecolor="white", edgecolor=INK
@@ -66,7 +66,7 @@ def topology(result: Result) -> Figure:
     axes.annotate("", (at(30), y), (at(0), y), arrowprops={"arrowstyle": "->", "color": ORANGE, "linewidth": 1.6})
     marks = {
         "0 s": 0.0,
-        f"{row['going_down_s']:.2f} s\ngoing down": row["going_down_s"],
+        f"{row['going_down_s']:.2f} s\ngoing\ndown": row["going_down_s"],
         "25 s\nedge": 25.0,
     }
     words: dict[str, Any] = {"color": ORANGE, "fontsize": 8, "va": "top"}

@@ -1,4 +1,4 @@
-"""The study's tables: transports pair by pair, and what verdicts hang on."""
+"""The study's tables: transports pair by pair, and what verdicts rest on."""
 
 from __future__ import annotations
 

@@ -134,6 +134,29 @@ def entering(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
     return {"handover.walk.entry": "after_commitment"} if name == "after the commitment" else {}
 
 
+# Alternatives: settings by the labels of a point.
+
+
+def policy_strict(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """A requester that stops accepting when it gives up; over UDP, where there is MIH ACK."""
+    return validity("strict", labels) if labels["transport"] in UDP_TIMEOUTS_S else {}
+
+
+def policy_open(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """A requester that accepts whatever comes; over UDP, where there is MIH ACK."""
+    return validity("open", labels) if labels["transport"] in UDP_TIMEOUTS_S else {}
+
+
+def lost_attempts(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The loss of a point as that of single attempts."""
+    return loss_of_attempts(labels["loss"], labels)
+
+
+def places_beside(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The PoS beside AP and BS."""
+    return place("beside AP and BS", labels)
+
+
 def speed(mps: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """Walks at other speeds, which begin 20 m and 5 s before the edge, or 30 m behind the AP.
 

@@ -52,11 +52,50 @@ def interval_of_share(share: float, labels: Mapping[str, Any]) -> dict[str, Any]
     return {"signalling.mih.interval.mean": f"{round(1e9 / (share * tokens_per_s))}ns"}
 
 
+#: MIH timeouts of 2 RTT, the end of the published range, by message size. The RTT is a request's delay without load.
+TWO_RTT_MS = {100: 45, 500: 59}
+
+
+def _in_congestion(transport: str, timeout_ms: int) -> dict[str, Any]:
+    if transport == "TCP":
+        tcp = {"protocol": "tcp", "mss": "1280B", "min_rto": "200ms", "max_rto": "1s"}
+        return {"signalling.mih.transport": {**tcp, "nagle": False, "delayed_ack": False}}
+    settings: dict[str, Any] = {
+        "signalling.mih.acknowledgement": {"timeout": f"{timeout_ms}ms", "retransmissions": 2}
+    }
+    if "tokens" in transport:
+        rate = transport.split()[1]
+        settings["signalling.mih.rate_limit"] = {"bucket": 200, "rate": f"{rate}/s", "queue": 200}
+    return settings
+
+
+def transport_in_congestion(transport: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """A transport of the congestion runs; the MIH timeout is 2 RTT."""
+    return _in_congestion(transport, TWO_RTT_MS[labels["size_bytes"]])
+
+
+def slow_transport_in_congestion(transport: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with an MIH timeout beyond the published range."""
+    return _in_congestion(transport, 200)
+
+
+def timeout_behind_limit(timeout: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The MIH timeout of requests behind a token bucket, 2 RTT or 200 ms."""
+    two_rtt_ms = TWO_RTT_MS[int(labels["limit"].split()[0])]
+    timeout_ms = two_rtt_ms if timeout == "2 RTT" else 200
+    return {"signalling.mih.acknowledgement": {"timeout": f"{timeout_ms}ms", "retransmissions": 2}}
+
+
 def processing_time(processing_s: float, labels: Mapping[str, Any]) -> dict[str, Any]:
     """The responder's processing time; an indication has none."""
     if labels["kind"] == "indication":
         return {}
     return {"signalling.mih.processing_time": f"{round(processing_s * 1e3)}ms"}
+
+
+def validity(policy: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """When a requester stops accepting; an indication has no response, so its runs serve all policies."""
+    return {} if labels["kind"] == "indication" else {"signalling.mih.acknowledgement.validity": policy}
 
 
 def delay_of_path(one_way_ms: int, _labels: Mapping[str, Any]) -> dict[str, Any]:

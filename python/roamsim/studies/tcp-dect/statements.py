@@ -23,6 +23,7 @@ from .cases import (
     air_interface,
     mean_between,
 )
+from .choices import turned_by_choices as turned_by_choices
 
 #: How much is "much higher" (5e), and what the first rule of 6a asked for (chosen).
 MUCH, FIRST_RULE = 2.0, 3.0

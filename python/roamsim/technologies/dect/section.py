@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def outcome(results: Results) -> list[str]:
-    """What became of the terminal's bearers, and of the calls of the others."""
+    """The terminal's bearers, and the calls of competing terminals."""
     if "dect" not in results or not results["dect"].height:
         return []
     said = []
@@ -29,11 +29,12 @@ def outcome(results: Results) -> list[str]:
             f"{row['mean_bearers']:.3g} bearers on average{f', none for {percent(none)} of the time' if none else ''}"
         )
         others = (
-            f"; of {plain(begun)} calls {percent(blocked / begun)} were blocked, {percent(dropped / begun)} dropped"
+            f" Of {plain(begun)} competing calls {percent(blocked / begun)} were blocked and "
+            f"{percent(dropped / begun)} dropped."
             if begun
             else ""
         )
-        said.append(f"{row['name']}, the DECT access: {bearers}{others}.")
+        said.append(f"{row['name']} had {bearers}.{others}")
     return said
 
 

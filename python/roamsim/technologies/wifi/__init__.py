@@ -19,12 +19,12 @@ __all__ = ["PICTURES", "outcome", "report"]
 PICTURES = {"link_events": picture}
 
 
-#: What the medium of a cell was used for, in the order in which it is told.
-USES = {"data_s": "data", "backoff_s": "back-off and waiting", "collision_s": "collisions", "idle_s": "silence"}
+#: Uses of a cell's medium, in the order of the sentence.
+USES = {"data_s": "data", "backoff_s": "back-off and waiting", "collision_s": "collisions", "idle_s": "idle"}
 
 
 def outcome(results: Results) -> list[str]:
-    """What the time of each cell was used for."""
+    """The airtime of each cell, by use."""
     if "wifi" not in results or not results["wifi"].height:
         return []
     times = results["wifi"].group_by("name", maintain_order=True).agg(polars.selectors.ends_with("_s").sum())
@@ -32,7 +32,7 @@ def outcome(results: Results) -> list[str]:
     for row in times.to_dicts():
         whole = sum(value for column, value in row.items() if column != "name")
         shares = ", ".join(f"{percent(row[column] / whole)} {use}" for column, use in USES.items() if whole)
-        said.append(f"{row['name']}, the Wi-Fi cell: {shares}.")
+        said.append(f"Airtime of {row['name']}: {shares}.")
     return said
 
 

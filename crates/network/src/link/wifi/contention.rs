@@ -83,6 +83,10 @@ impl Cell {
 
     /// Looks who gets the medium next.
     pub(super) fn plan(&mut self) {
+        if self.turns.is_some() {
+            self.next_access = self.first_turn();
+            return;
+        }
         // Nobody does within an interframe space of the end of the last frame, and the answer to it comes before.
         let idle_since = self.ears.iter().filter(|ear| ear.heard == 0).map(|ear| ear.idle_since).min();
         self.next_access = idle_since.and_then(|idle_since| {
@@ -105,6 +109,7 @@ impl Cell {
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
         match &self.countdowns {
             Some(_) => self.over_by(now, winners),
+            None if self.turns.is_some() => self.due_by(now, winners),
             None => winners.extend(self.listed.iter().copied().filter(ends_now)),
         }
         for &number in winners.iter() {
@@ -157,27 +162,35 @@ impl Cell {
         if self.countdowns.is_some() {
             return self.freeze_together(now);
         }
+        if self.turns.is_some() {
+            // The ear is of the radio of its number alone.
+            if self.radios[ear].listed_at.is_some() && !self.freeze_one(now, ear) {
+                self.unlist_one(ear);
+            }
+            return;
+        }
         let mut place = 0;
         while let Some(&number) = self.listed.get(place) {
-            place += 1;
-            let radio = &self.radios[number];
-            if radio.ear != ear {
-                continue;
-            }
-            let mut stays = radio.attempt != Attempt::None;
-            if !stays {
-                stays = self.freeze_own(now, number);
-            }
-            for other in 1..=self.radios[number].others.len() {
-                self.radios[number].turn_to(other);
-                stays |= self.freeze_own(now, number);
-                self.radios[number].turn_to(other);
-            }
-            if !stays {
-                place -= 1;
+            if self.freeze_one(now, number) {
+                place += 1;
+            } else {
                 self.unlist_one(number);
             }
         }
+    }
+
+    /// The countdowns of a radio stop; whether it has anything to send, or to count.
+    fn freeze_one(&mut self, now: Time, number: usize) -> bool {
+        let mut stays = self.radios[number].attempt != Attempt::None;
+        if !stays {
+            stays = self.freeze_own(now, number);
+        }
+        for other in 1..=self.radios[number].others.len() {
+            self.radios[number].turn_to(other);
+            stays |= self.freeze_own(now, number);
+            self.radios[number].turn_to(other);
+        }
+        stays
     }
 
     /// The countdown of a radio's function at work stops; whether it has anything to send, or to count.

@@ -189,7 +189,9 @@ impl Cell {
     /// A radio gets something to send, or has nothing any more.
     pub(super) fn contender(&mut self, now: Time, radio: usize, comes: bool) {
         let channel = self.channels[radio];
-        for cell in 0..self.cells.len() {
+        // Silence is used otherwise where one comes to none, or none is left.
+        let changes = self.contenders[usize::from(channel)] == usize::from(!comes);
+        for cell in if changes { 0..self.cells.len() } else { 0..0 } {
             if self.channels[cell] == channel && self.ears[self.radios[cell].ear].heard == 0 {
                 self.medium_passes(now, cell);
             }

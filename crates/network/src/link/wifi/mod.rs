@@ -44,11 +44,13 @@ mod octets;
 pub mod phy;
 mod radio;
 pub mod rate_control;
+mod reach;
 pub mod record;
 mod scan;
 pub mod shadowing;
 mod sinr;
 mod station;
+mod turns;
 mod undisturbed;
 
 pub use self::account::{CategoryTime, MediumTime, RadioTime};
@@ -70,6 +72,7 @@ pub use self::rate_control::{RateAttempts, RateChange};
 use self::record::AirLog;
 pub use self::sinr::SinrConfig;
 use self::station::Station;
+use self::turns::{Turns, Watched};
 use self::undisturbed::Undisturbed;
 use super::frames::Frames;
 use super::indication::Indication;
@@ -101,7 +104,7 @@ fn radio_name(number: usize) -> String {
 pub struct Cell {
     config: CellConfig,
     /// First those of the access points, in the order of the cells.
-    radios: Vec<Radio>,
+    radios: Watched<Radio>,
     cells: Vec<CellPlace>,
     members: Vec<Member>,
     /// By attachment.
@@ -112,12 +115,14 @@ pub struct Cell {
     stations: Vec<Option<Station>>,
     /// Whether any is one, or any cell has beacons.
     has_paths: bool,
-    ears: Vec<Ear>,
+    ears: Watched<Ear>,
     hearing: Hearing,
     /// Radios that count down, or have something to send.
     listed: Vec<usize>,
     /// The same where all share one ear and one function each, so that most of them count together.
     countdowns: Option<Box<Countdowns>>,
+    /// When each may send, where each has an ear of its own.
+    turns: Option<Box<Turns>>,
     /// Stations that want to leave their channels.
     departing: Vec<usize>,
     phases: Phases,
@@ -264,10 +269,14 @@ impl Cell {
         let most = cells.iter().zip(&channels).map(|(_, &channel)| channel);
         let most = most.chain(stations.iter().flatten().flat_map(|station| station.channels())).max();
         let mut cell = Cell {
-            ears: (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),
+            ears: Watched::new(
+                (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),
+                !shared,
+            ),
             hearing,
             listed: Vec::new(),
             countdowns: (shared && config.edca.is_none()).then(|| Box::new(Countdowns::new(radios.len()))),
+            turns: (!shared).then(|| Box::new(Turns::new(radios.len()))),
             departing: Vec::new(),
             phases: Phases::default(),
             on_air: Vec::new(),
@@ -298,7 +307,7 @@ impl Cell {
             }),
             has_paths: stations.iter().any(Option::is_some) || bsses.iter().any(|bss| bss.beacons.is_some()),
             stations,
-            radios,
+            radios: Watched::new(radios, !shared),
             cells,
             members,
             ways,
@@ -539,7 +548,8 @@ impl Link for Cell {
         for Sender { from, .. } in self.senders() {
             self.stats[from.0 as usize].max_waiting_packets = self.waiting_packets(from, now) as u64;
         }
-        for radio in &mut self.radios {
+        for number in 0..self.radios.len() {
+            let radio = &mut self.radios[number];
             std::iter::once(&mut radio.own)
                 .chain(&mut radio.others)
                 .for_each(|own| own.queue.forget_longest());

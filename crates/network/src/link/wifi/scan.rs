@@ -182,6 +182,7 @@ impl Cell {
         for frame in &mut self.on_air {
             frame.heard_by.retain(|&(radio, _)| radio != number);
         }
+        self.hearing.tunes(number, [self.channels[number], channel]);
         self.channels[number] = channel;
         let mut heard = 0;
         for frame in &mut self.on_air {

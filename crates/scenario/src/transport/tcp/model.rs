@@ -121,27 +121,27 @@ pub struct Tcp {
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
     /// 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
-    /// Losses by time (RACK, RFC 8985): a segment is lost when one that was sent later has arrived and a round trip has
-    /// passed, with some patience for reordering; retransmissions are found lost in the same way. Goes with the variants
-    /// that learn from SACK. Default chosen: off, as the variants are those of the publications.
+    /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed, plus a
+    /// reordering window. The rule finds lost retransmissions too. It needs a variant that learns from SACK. Default
+    /// chosen: off, as the variants are those of the publications.
     pub rack: bool,
-    /// Loss probes, with `rack`: two round trips behind the last segment another goes, so that the loss of the last ones
-    /// is found without a timeout (TLP, RFC 8985 section 7). Default: off.
+    /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail then needs
+    /// no timeout (TLP, RFC 8985 section 7). Default: off.
     pub tail_loss_probe: bool,
-    /// Proportional rate reduction: during a repair the window follows what arrives, down to ssthresh (RFC 9937). Goes
-    /// with the variants that learn from SACK. Default: off.
+    /// Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
+    /// (RFC 9937). It needs a variant that learns from SACK. Default: off.
     pub prr: bool,
-    /// F-RTO, with `rack`: behind a timeout new data goes first, and a timeout that proves needless is taken back
-    /// (RFC 5682). Default: off.
+    /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682). Default:
+    /// off.
     pub frto: bool,
-    /// Whether a reduction is taken back, with `rack`, once each of its retransmissions is reported as a duplicate
-    /// (RFC 3708), or a timestamp shows that the original has arrived (RFC 3522). Default: off.
+    /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or a
+    /// timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
     /// HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC 9406). Not with
     /// `vegas`, which has a rule of its own. Default: off.
     pub hystart: bool,
-    /// Pacing: what the window lets go is spread over the round trip, at twice the rate of the window in slow start and
-    /// 1.2 times behind it, as Linux does, in bursts of two segments or a millisecond. Default: off.
+    /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as Linux does.
+    /// Bursts have two segments or a millisecond of data. Default: off.
     pub pacing: bool,
     /// Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets instead of dropping them. Default
     /// chosen: off, as queues mark only where a scenario says so. RFC 3168.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,15 +14,32 @@ from roamsim.study.data import Data, Metric, Row, paired
 from roamsim.study.judging import Finding, either, every, positive, within
 from roamsim.study.law import by_law, exact
 
+from ..study import TWO_RTT_MS
 from .vocabulary import FREE, KINDS, LIMIT_50, LIMIT_200, SIZES, peak
 
-#: The MIH timeout of UDP in the congestion runs, and the experiments that have it. TCP has none.
-TIMEOUTS = {"50 ms, 2 RTT": "", "200 ms, beyond 2 RTT": "-slow"}
+#: The end of experiments whose MIH timeout is 200 ms; that of the others is 2 RTT, the end of the published range.
+SLOW = "-slow"
 
 
-def by_timeout(measure: Callable[[str], Finding]) -> Finding:
-    """A statement about UDP with MIH ACK, for each MIH timeout."""
-    return either({name: measure(suffix) for name, suffix in TIMEOUTS.items()}, "MIH timeout")
+def beside_slow(measure: Callable[[str], Finding]) -> Finding:
+    """A statement about UDP with MIH ACK, judged for an MIH timeout of 2 RTT; names it where 200 ms turns it round.
+
+    Args:
+        measure: judges the experiments of an ending.
+    """
+    return _beside(measure(""), measure(SLOW))
+
+
+def _beside(finding: Finding, slow: Finding) -> Finding:
+    turned: tuple[str, ...] = ()
+    if {finding.verdict, slow.verdict} == {"agrees", "differs"}:
+        turned = (f"an MIH timeout of 2 RTT (with 200 ms it {slow.verdict})",)
+    return replace(
+        finding,
+        measured=f"{finding.measured}; with 200 ms it {slow.verdict}: {slow.measured}",
+        values=(*finding.values, *(replace(one, what=f"200 ms: {one.what}") for one in slow.values)),
+        turned_by=(*finding.turned_by, *turned),
+    )
 
 
 def _experiment(transport: str, suffix: str) -> str:
@@ -33,6 +51,11 @@ def _congested(
 ) -> dict[float, Estimate]:
     where: dict[str, Any] = {"kind": kind, "size_bytes": size, "transport": transport}
     return data.curve(_experiment(transport, suffix), metric, "offered_kbps", **where)
+
+
+def _lifetime_s(size: int, suffix: str) -> float:
+    """Three MIH timeouts: when a sender gives a transaction up."""
+    return 3e-3 * (200 if suffix else TWO_RTT_MS[size])
 
 
 def _onset(data: Data, kind: str, size: int, transport: str, suffix: str) -> dict[int, float]:
@@ -65,7 +88,7 @@ def onset_without_limiter(data: Data) -> Finding:
             ]
         )
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def requests_turn_no_later(data: Data) -> Finding:
@@ -81,7 +104,7 @@ def requests_turn_no_later(data: Data) -> Finding:
             parts.append(within(lost, 0.0, 0.99, f"{size} B, success of requests at 1500 kb/s"))
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def dropped_at_the_backbone(data: Data) -> Finding:
@@ -120,7 +143,7 @@ def limiter_like_tcp(data: Data) -> Finding:
         what = f"load over that of TCP, furthest from 1 at {furthest:g} kb/s"
         return within(ratios[furthest], 1 - ALMOST_IDENTICAL, 1 + ALMOST_IDENTICAL, what)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def most_dropped_at_mihf(data: Data) -> Finding:
@@ -142,7 +165,7 @@ def most_dropped_at_mihf(data: Data) -> Finding:
                 parts.append(positive(less, what))
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def _mean_success(data: Data, kind: str, size: int, transport: str, suffix: str) -> dict[int, float]:
@@ -176,7 +199,7 @@ def limiter_adds_delay_early(data: Data) -> Finding:
                 parts.append(positive(later, f"{where}: onset for 500 B less that for 100 B (kb/s)"))
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def only_first_requests(data: Data) -> Finding:
@@ -184,7 +207,7 @@ def only_first_requests(data: Data) -> Finding:
 
     def measure(suffix: str) -> Finding:
         parts = []
-        lifetime_s = 3 * (0.2 if suffix else 0.05)
+        lifetime_s = _lifetime_s(500, suffix)
         for transport in (LIMIT_200, LIMIT_50):
             early: dict[int, list[bool]] = {}
             delays_s: dict[int, list[float]] = {}
@@ -199,29 +222,30 @@ def only_first_requests(data: Data) -> Finding:
             parts.append(within(delay, 0.0, lifetime_s, f"{transport}: mean delay of the successes (s)"))
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def request_overhead_peaks_near_token_rate(data: Data) -> Finding:
     """8g."""
-    readings = {}
-    for timeout in data.labels("congestion-near-rate", "timeout"):
+
+    def measure(timeout: str) -> Finding:
         parts = []
         for limit in data.labels("congestion-near-rate", "limit"):
             at: dict[str, Any] = {"limit": limit, "timeout": timeout}
             curve = data.curve("congestion-near-rate", "overhead", "share_of_tokens", **at)
             parts.append(peak(curve, 0.375, 0.75, f"{limit}, load in shares of the token rate: overhead"))
-        readings[str(timeout)] = every(parts)
-    return either(readings, "MIH timeout")
+        return every(parts)
+
+    return _beside(measure("2 RTT"), measure("200 ms"))
 
 
 def late_indications_count(data: Data) -> Finding:
     """8p."""
 
     def measure(suffix: str) -> Finding:
-        lifetime_s = 3 * (0.2 if suffix else 0.05)
         parts = []
         for size in SIZES:
+            lifetime_s = _lifetime_s(size, suffix)
             where = f"{size} B, 200 tokens/s at 1500 kb/s"
             late = _congested(data, "mean_delay_s", "indication", size, LIMIT_200, suffix)[1500.0]
             parts.append(within(late, lifetime_s, math.inf, f"{where}: mean delay of what counts (s)"))
@@ -231,7 +255,7 @@ def late_indications_count(data: Data) -> Finding:
             parts.append(within(failed, 1.0, math.inf, f"{where}: given up or delivered, over messages"))
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def requests_succeed_less(data: Data) -> Finding:
@@ -252,7 +276,7 @@ def requests_succeed_less(data: Data) -> Finding:
                 parts.append(positive(less, f"{size} B at {load} kb/s: success of indications less that of requests"))
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def overhead_at_low_load(data: Data) -> Finding:
@@ -268,7 +292,7 @@ def overhead_at_low_load(data: Data) -> Finding:
                 )
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def limiter_needs_tuning(data: Data) -> Finding:
@@ -291,7 +315,7 @@ def limiter_needs_tuning(data: Data) -> Finding:
             parts.append(by_law(within(ratio, 2, math.inf, what), within(law, 2, math.inf, what)))
         return every(parts)
 
-    return by_timeout(measure)
+    return beside_slow(measure)
 
 
 def _load_over_throughput(row: Row) -> float:
@@ -318,7 +342,7 @@ def load_equals_throughput(data: Data) -> Finding:
         return within(ratios[where], 0.95, 1.05, f"{transport}: load over throughput at worst ({where})")
 
     tcp = {"off": worst("congestion", "TCP"), "on": worst("congestion-nagle", "TCP")}
-    limited = [by_timeout(partial(_worst_limited, worst, limit)) for limit in (LIMIT_200, LIMIT_50)]
+    limited = [beside_slow(partial(_worst_limited, worst, limit)) for limit in (LIMIT_200, LIMIT_50)]
     return every([either(tcp, "Nagle"), *limited])
 
 

@@ -2,62 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
+from roamsim.study.data import Data
+from roamsim.study.judging import Verdict
 
-from roamsim.study.data import Data, Metric, Share
-from roamsim.study.judging import Verdict, positive, within
-
-from ..cases import BELOW, ERRORS, LOAD, REFERENCE
+from ..choices import FINDINGS
 from .cells import Rows
-
-Holds = Callable[[Data, Any], Verdict]
-
-
-def _is(situation: str, metric: Metric, low: float, high: float) -> Holds:
-    """Whether a metric lies in a range with a choice, in a situation."""
-
-    def holds(data: Data, choice: Any) -> Verdict:
-        return within(data.estimate("sensitivity", metric, choice=choice, situation=situation), low, high, "").verdict
-
-    return holds
-
-
-def _lower(metric: Metric, small: str, large: str) -> Holds:
-    """Whether a metric is lower in one situation than in another with a choice, replication by replication."""
-
-    def holds(data: Data, choice: Any) -> Verdict:
-        more = data.compared("sensitivity", metric, "less", {"situation": small}, choice=choice, situation=large)
-        return positive(more, "").verdict
-
-    return holds
-
-
-def _no_timeout(data: Data, choice: Any) -> Verdict:
-    return "differs" if any(row["timeouts"] for row in data.rows("sensitivity", choice=choice)) else "agrees"
-
-
-#: DLC frames, that is IP packets, that the DLC dropped.
-DROPPED = Share("dlc_frames_dropped", "dlc_frames_dropped + dlc_frames_delivered")
-
-#: What may hold with a choice, by the rules of the statements.
-FINDINGS: dict[str, Holds] = {
-    "TH_teo is 30 to 33 segments/s in the reference case": _is(REFERENCE, "throughput_teo", 30, 33),
-    "TH is 22.5 to 27.5 segments/s at the limit in the reference case": _is(REFERENCE, "throughput", 22.5, 27.5),
-    "TH / TH_teo is 0.76 to 0.80 in the reference case": _is(REFERENCE, "ratio", 0.76, 0.80),
-    "TH / TH_teo is 0.66 to 0.70 with doubled BER": _is(ERRORS, "ratio", 0.66, 0.70),
-    "TH / TH_teo is 0.81 to 0.85 under high load": _is(LOAD, "ratio", 0.81, 0.85),
-    "doubled BER lowers TH / TH_teo": _lower("ratio", ERRORS, REFERENCE),
-    "high load raises TH / TH_teo": _lower("ratio", REFERENCE, LOAD),
-    "high load lowers TH_teo": _lower("throughput_teo", LOAD, REFERENCE),
-    "the DLC drops less than one frame in 10 000 with doubled BER": _is(ERRORS, DROPPED, 0, 1e-4),
-    "there is no TCP timeout": _no_timeout,
-    "the mean delay at 20 segments/s is below 1 s": _is(BELOW, "mean_delay_s", 0, 1),
-    "the 99 % delay is above 4.6 means, the exponential's": _is(
-        BELOW, "p99_delay_s / mean_delay_s", math.log(100), math.inf
-    ),
-}
 
 
 def robustness(data: Data) -> Rows:

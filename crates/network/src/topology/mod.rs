@@ -9,6 +9,9 @@
 //! What a handover may change without making routes anew: where packets to an address go ([`Topology::redirect`]),
 //! and by which interface a host sends ([`Topology::set_egress`]).
 
+mod forest;
+
+use self::forest::{Branches, Forest, UNDECIDED};
 use crate::names::shared;
 use crate::ways::Ways;
 use roamsim_protocols::Address;
@@ -17,7 +20,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Deref;
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A node's place on a link: 0, 1, ... in the order in which the link was described.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,17 +92,29 @@ impl Deref for Interfaces {
     }
 }
 
-/// Of a node. There may be many, few of them with tables.
+/// Of a node. There may be many, few of which forward.
 #[derive(Clone, Copy, Debug)]
 enum Routes {
     /// One interface for everything (`UNREACHABLE`: no interface at all).
     Default(u32),
-    /// The interface by target, in the table of this number: the destination node, or behind the nodes, the bound interface. `UNREACHABLE`
-    /// where there is none.
-    Table(u32),
-    /// Of a host with several interfaces: found when it is asked for ([`Topology::host_route`]). A table for each host would
-    /// grow with the square of their number.
-    Host,
+    /// Of a node that forwards: what it knows of its tree, and its table where that does not tell, have this number.
+    Router(u32),
+    /// Of a host with several interfaces: found when it is asked for ([`Topology::host_route`]). Its table, if it needs one, has this
+    /// number.
+    Host(u32),
+}
+
+/// The interface by target: the destination node, or behind the nodes, the bound interface. `UNREACHABLE` where there is none. Made when
+/// it is first asked for: all together grow with the square of the nodes.
+type Table = OnceLock<Box<[u32]>>;
+
+/// A bound interface, and how packets to it arrive.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    address: u32,
+    /// From the node at the other end of its link, by this interface.
+    from: NodeId,
+    by: u32,
 }
 
 const _: () = assert!(size_of::<Routes>() == 8);
@@ -123,9 +138,13 @@ pub struct Topology {
     primary: BTreeMap<NodeId, Address>,
     /// By node.
     routes: Vec<Routes>,
-    tables: Vec<Box<[u32]>>,
-    /// Numbers of the bound interfaces, in the order of the targets behind the nodes.
-    bound: Vec<u32>,
+    forest: Forest,
+    /// Of those that forward.
+    branches: Vec<Branches>,
+    /// Of those that forward, then of hosts with several interfaces.
+    tables: Vec<Table>,
+    /// The bound interfaces, in the order of the targets behind the nodes.
+    bound: Vec<Bound>,
     /// The place of each in there.
     bound_at: BTreeMap<u32, u32>,
     /// By node, whether an interface of it is bound.
@@ -133,8 +152,9 @@ pub struct Topology {
     /// Of connections, as long as packets go where they went.
     pub(crate) ways: Ways,
     /// Of each neighbour of a host with several interfaces, how much the way from it to every node costs, `UNREACHABLE` where no
-    /// route leads there.
-    costs: BTreeMap<NodeId, Vec<u32>>,
+    /// route leads there. Worked out when it is first asked for. Empty where these hosts are fewer than their neighbours, and
+    /// have tables.
+    costs: BTreeMap<NodeId, OnceLock<Vec<u32>>>,
 }
 
 /// By address: the node, and its place on its link.
@@ -238,8 +258,8 @@ impl Topology {
     pub fn route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
         match self.routes[from.0 as usize] {
             Routes::Default(interface) => reachable(interface),
-            Routes::Table(number) => reachable(self.tables[number as usize][destination.0 as usize]),
-            Routes::Host => self.host_route(from, destination),
+            Routes::Router(number) => reachable(self.router_route(from, number as usize, destination)),
+            Routes::Host(_) => self.host_route(from, destination),
         }
     }
 
@@ -248,12 +268,41 @@ impl Topology {
     pub fn route_to(&self, from: NodeId, destination: Address) -> Option<Address> {
         match self.routes[from.0 as usize] {
             Routes::Default(interface) => reachable(interface),
-            Routes::Table(number) => {
-                let target = self.hot[destination.0 as usize].target;
-                self.tables[number as usize].get(target as usize).copied().and_then(reachable)
+            Routes::Router(number) => {
+                let target = self.hot[destination.0 as usize].target as usize;
+                let number = number as usize;
+                if let Some(table) = self.tables[number].get() {
+                    return table.get(target).copied().and_then(reachable);
+                }
+                let Some(place) = target.checked_sub(self.nodes.len()) else {
+                    return reachable(self.router_route(from, number, NodeId(target as u32)));
+                };
+                let bound = self.bound.get(place)?;
+                if bound.from == from {
+                    return reachable(bound.by);
+                }
+                reachable(self.router_route(from, number, bound.from))
             }
-            Routes::Host => self.host_route_to(from, destination),
+            Routes::Host(_) => self.host_route_to(from, destination),
         }
+    }
+
+    /// The interface by which a node that forwards reaches another.
+    #[inline]
+    fn router_route(&self, from: NodeId, number: usize, destination: NodeId) -> u32 {
+        match self.tables[number].get() {
+            Some(table) => table[destination.0 as usize],
+            None => match self.forest.next(&self.branches[number], destination) {
+                UNDECIDED => self.table(from, number)[destination.0 as usize],
+                next => next,
+            },
+        }
+    }
+
+    /// The table of a node, by its number.
+    #[cold]
+    fn table(&self, from: NodeId, number: usize) -> &[u32] {
+        self.tables[number].get_or_init(|| self.first_interfaces(from.0 as usize).into())
     }
 
     /// The interface by which a packet leaves the node that made it.
@@ -291,7 +340,7 @@ impl Topology {
         self.ways.end();
         if let Entry::Vacant(place) = self.bound_at.entry(address.0) {
             place.insert(self.bound.len() as u32);
-            self.bound.push(address.0);
+            self.bound.push(Bound { address: address.0, from: NodeId(u32::MAX), by: UNREACHABLE });
             let owner = self.owner(address);
             self.host[owner.0 as usize] = true;
         }
@@ -322,14 +371,13 @@ impl Topology {
     pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
         self.ways.end();
         let target = self.hot[destination.0 as usize].target as usize;
-        if matches!(self.routes[node.0 as usize], Routes::Host) {
-            // A home agent with an address on several links: what it is told has its place in a table.
-            self.routes[node.0 as usize] = self.table(node.0 as usize);
-        }
-        if let Routes::Table(number) = self.routes[node.0 as usize]
-            && let Some(entry) = self.tables[number as usize].get_mut(target)
-        {
-            *entry = interface.map_or(UNREACHABLE, |address| address.0);
+        if let Routes::Router(number) | Routes::Host(number) = self.routes[node.0 as usize] {
+            // What it is told, as a home agent is, has its place in a table.
+            self.table(node, number as usize);
+            let table = self.tables[number as usize].get_mut();
+            if let Some(entry) = table.and_then(|table| table.get_mut(target)) {
+                *entry = interface.map_or(UNREACHABLE, |address| address.0);
+            }
         }
     }
 
@@ -372,61 +420,70 @@ impl Topology {
         None
     }
 
-    /// Makes the routes of all nodes. Nodes with one interface send everything there.
+    /// Makes the routes of all nodes. Nodes with one interface send everything there; the others follow trees where one way leads to a
+    /// destination, and search where there may be several.
     pub fn make_routes(&mut self) {
         self.ways.end();
-        self.costs.clear();
-        self.tables.clear();
-        for number in 0..self.nodes.len() {
-            self.routes[number] = match *self.nodes[number].interfaces {
+        let (mut routers, mut hosts) = (Vec::new(), 0);
+        for (number, node) in self.nodes.iter().enumerate() {
+            self.routes[number] = match *node.interfaces {
                 [] => Routes::Default(UNREACHABLE),
                 [only] => Routes::Default(only),
-                _ if self.host[number] => {
-                    for at in 0..self.nodes[number].interfaces.len() {
-                        let interface = self.nodes[number].interfaces[at];
-                        let neighbour = self.interfaces[interface as usize].neighbour;
-                        if !self.costs.contains_key(&neighbour) {
-                            let (costs, _) = self.shortest_from(neighbour.0 as usize, false);
-                            self.costs.insert(neighbour, costs);
-                        }
-                    }
-                    Routes::Host
-                }
-                _ => self.table(number),
+                _ if self.host[number] => Routes::Host(hosts),
+                _ => Routes::Router(routers.len() as u32),
             };
+            match self.routes[number] {
+                Routes::Default(_) => {}
+                Routes::Router(_) => routers.push(number),
+                Routes::Host(_) => hosts += 1,
+            }
         }
+        (self.forest, self.branches) = Forest::new(&self.nodes, &self.interfaces, &self.host, &routers);
+        self.tables = vec![OnceLock::new(); routers.len() + hosts as usize];
+        self.costs.clear();
+        for (node, routes) in self.nodes.iter().zip(&mut self.routes) {
+            if let Routes::Host(number) = routes {
+                *number += routers.len() as u32;
+                let neighbours = node.interfaces.iter().map(|&own| self.interfaces[own as usize].neighbour);
+                self.costs.extend(neighbours.map(|neighbour| (neighbour, OnceLock::new())));
+            }
+        }
+        if self.costs.len() > hosts as usize {
+            self.costs.clear();
+        }
+        self.find_ways_to_bound();
         for place in 0..self.bound.len() {
-            let address = Address(self.bound[place]);
+            let address = Address(self.bound[place].address);
             self.redirect(address, address);
         }
     }
 
-    /// Makes the table of a node.
-    fn table(&mut self, node: usize) -> Routes {
-        self.tables.push(self.first_interfaces(node).into());
-        Routes::Table(self.tables.len() as u32 - 1)
+    /// Finds by which interfaces packets to bound ones arrive.
+    fn find_ways_to_bound(&mut self) {
+        let mut opposite = BTreeMap::new();
+        for (number, Interface { neighbour, joins, .. }) in (0..).zip(&self.interfaces) {
+            if self.host[neighbour.0 as usize] {
+                let owner = self.hot[number as usize].owner;
+                opposite.entry((owner, *neighbour, *joins)).or_insert(number);
+            }
+        }
+        for bound in &mut self.bound {
+            let Interface { neighbour, joins, .. } = self.interfaces[bound.address as usize];
+            let owner = self.hot[bound.address as usize].owner;
+            bound.from = neighbour;
+            bound.by = opposite.get(&(neighbour, owner, joins)).copied().unwrap_or(UNREACHABLE);
+        }
     }
 
     /// The first interface of a shortest path from a node to every other, and to every bound interface.
     fn first_interfaces(&self, from: usize) -> Vec<u32> {
         let (_, mut first) = self.shortest_from(from, true);
-        let own = self.nodes[from].interfaces.iter().rev();
-        let ends: BTreeMap<(NodeId, (LinkId, Attachment)), u32> = own
-            .map(|&number| {
-                let interface = &self.interfaces[number as usize];
-                ((interface.neighbour, interface.joins), number)
-            })
-            .collect();
         // To the node at the other end of the link of a bound interface, and over that link.
-        let to_bound = self.bound.iter().map(|&bound| {
-            let there = &self.interfaces[bound as usize];
-            let node = self.owner(Address(bound));
-            if node.0 as usize == from {
-                bound
-            } else if there.neighbour.0 as usize != from {
-                first[there.neighbour.0 as usize]
-            } else {
-                ends.get(&(node, there.joins)).copied().unwrap_or(UNREACHABLE)
+        let to_bound = self.bound.iter().map(|&Bound { address, from: last, by }| {
+            match (self.owner(Address(address)).0 as usize == from, last.0 as usize == from) {
+                (true, _) => address,
+                (false, true) => by,
+                (false, false) => first[last.0 as usize],
             }
         });
         let to_bound: Vec<u32> = to_bound.collect();
@@ -435,13 +492,14 @@ impl Topology {
     }
 
     /// The shortest paths from a node, by the sums of the costs of their interfaces: how long they are, and their first interfaces. Of
-    /// equally short ones that counts which is found first, in the order in which links were described. No way leads through a host, but
-    /// from one if it `may_begin` there.
+    /// equally short ones a node that forwards takes the one found first, in the order in which links were described; a host takes the one
+    /// whose first interface was described first. No way leads through a host, but from one if it `may_begin` there.
     fn shortest_from(&self, from: usize, may_begin: bool) -> (Vec<u32>, Vec<u32>) {
         let mut costs = vec![UNREACHABLE; self.nodes.len()];
         let mut first = vec![UNREACHABLE; self.nodes.len()];
         costs[from] = 0;
-        // The nearest first (Dijkstra 1959), of equally near nodes the one found first.
+        let of_host = self.host[from] && may_begin;
+        // The nearest first (Dijkstra 1959), of equally near nodes the one that counts.
         let mut found = 0;
         let mut frontier = BinaryHeap::from([Reverse((0, found, from))]);
         while let Some(Reverse((cost, _, at))) = frontier.pop() {
@@ -453,11 +511,13 @@ impl Topology {
                 let interface = &self.interfaces[number as usize];
                 let next = interface.neighbour.0 as usize;
                 let cost = cost.saturating_add(interface.cost.into());
-                if cost < costs[next] {
+                let by = if at == from { number } else { first[at] };
+                let precedes = of_host && next != from && cost == costs[next] && by < first[next];
+                if cost < costs[next] || precedes {
                     costs[next] = cost;
-                    first[next] = if at == from { number } else { first[at] };
+                    first[next] = by;
                     found += 1;
-                    frontier.push(Reverse((cost, found, next)));
+                    frontier.push(Reverse((cost, if of_host { by } else { found }, next)));
                 }
             }
         }
@@ -467,10 +527,16 @@ impl Topology {
     /// What [`Topology::first_interfaces`] would find for a host: of its interfaces, the first of those by which the way is shortest.
     #[cold]
     fn host_route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
+        if let Some(table) = self.host_table(from) {
+            return reachable(table[destination.0 as usize]);
+        }
         let cost = |&number: &u32| {
             let Interface { neighbour, cost, .. } = self.interfaces[number as usize];
-            let behind =
-                self.costs.get(&neighbour).map_or(UNREACHABLE, |costs| costs[destination.0 as usize]);
+            let from_there = |costs: &OnceLock<Vec<u32>>| {
+                costs.get_or_init(|| self.shortest_from(neighbour.0 as usize, false).0)
+                    [destination.0 as usize]
+            };
+            let behind = self.costs.get(&neighbour).map_or(UNREACHABLE, from_there);
             if neighbour == from { UNREACHABLE } else { behind.saturating_add(cost.into()) }
         };
         let nearest = self.node(from).interfaces.iter().min_by_key(|&number| cost(number));
@@ -481,22 +547,27 @@ impl Topology {
     #[cold]
     fn host_route_to(&self, from: NodeId, destination: Address) -> Option<Address> {
         let target = self.hot[destination.0 as usize].target as usize;
+        if let Some(table) = self.host_table(from) {
+            return table.get(target).copied().and_then(reachable);
+        }
         let Some(place) = target.checked_sub(self.nodes.len()) else {
             return self.host_route(from, NodeId(target as u32));
         };
-        let bound = Address(*self.bound.get(place)?);
-        let (node, there) = (self.owner(bound), self.interface(bound));
-        if node == from {
-            return Some(bound);
+        let &Bound { address, from: last, by } = self.bound.get(place)?;
+        match (self.owner(Address(address)) == from, last == from) {
+            (true, _) => Some(Address(address)),
+            (false, true) => reachable(by),
+            (false, false) => self.host_route(from, last),
         }
-        if there.neighbour != from {
-            return self.host_route(from, there.neighbour);
+    }
+
+    /// The table of a host with several interfaces, where it has one.
+    fn host_table(&self, host: NodeId) -> Option<&[u32]> {
+        match self.routes[host.0 as usize] {
+            Routes::Host(number) if self.costs.is_empty() => Some(self.table(host, number as usize)),
+            Routes::Host(number) => self.tables[number as usize].get().map(|table| &**table),
+            _ => None,
         }
-        let opposite = |number: &&u32| {
-            let here = &self.interfaces[**number as usize];
-            here.neighbour == node && here.joins == there.joins
-        };
-        self.node(from).interfaces.iter().find(opposite).copied().map(Address)
     }
 }
 
@@ -527,6 +598,7 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn ring(names: &str) -> Topology {
         let mut topology = Topology::default();
@@ -727,5 +799,79 @@ mod tests {
         topology.make_routes();
         let by = |to| topology.route_to(nodes[0], to);
         assert_eq!(there.iter().map(|&to| by(to)).collect::<Vec<_>>(), [0, 2, 4].map(|at| Some(Address(at))));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Trees and searches tell the same, in networks of which most are trees or nearly so. A host takes the first of its interfaces
+        /// by which the way is shortest, of those to its neighbours and on from there.
+        #[test]
+        fn routes_are_those_of_a_search_from_each_node(
+            nodes in 1..9u32,
+            edges in prop::collection::vec((0..9u32, 0..9u32, 1..3u16, prop::bool::weighted(0.15)), 0..11),
+        ) {
+            let mut topology = Topology::default();
+            for node in 0..nodes {
+                topology.add_node(node.to_string());
+            }
+            for (wire, (a, b, cost, binds)) in (0..).zip(edges) {
+                let (a, b) = (NodeId(a % nodes), NodeId(b % nodes));
+                for (node, neighbour, at) in [(a, b, 0), (b, a, 1)] {
+                    let address = topology.add_on_wire(node, neighbour, 2 * wire + at, "");
+                    topology.interfaces[address.0 as usize].cost = cost;
+                    if binds && at == 1 && a != b {
+                        topology.bind(address);
+                    }
+                }
+            }
+            topology.make_routes();
+            for from in (0..nodes).map(NodeId) {
+                if topology.node(from).interfaces.len() < 2 {
+                    continue;
+                }
+                let mut table = topology.first_interfaces(from.0 as usize);
+                if topology.host[from.0 as usize] {
+                    let ways: Vec<_> = topology.node(from).interfaces.iter().map(|&number| {
+                        let Interface { neighbour, cost, .. } = topology.interfaces[number as usize];
+                        let (behind, _) = topology.shortest_from(neighbour.0 as usize, false);
+                        (number, u32::from(cost), if neighbour == from { vec![UNREACHABLE; nodes as usize] } else { behind })
+                    }).collect();
+                    for to in 0..nodes as usize {
+                        let of = |(_, cost, behind): &&(u32, u32, Vec<u32>)| behind[to].saturating_add(*cost);
+                        let nearest = ways.iter().min_by_key(of).filter(|way| to != from.0 as usize && of(way) != UNREACHABLE);
+                        table[to] = nearest.map_or(UNREACHABLE, |&(number, ..)| number);
+                    }
+                }
+                for to in (0..nodes).map(NodeId) {
+                    prop_assert_eq!(topology.route(from, to), reachable(table[to.0 as usize]), "{:?} to {:?}", from, to);
+                }
+                for to in topology.addresses() {
+                    let target = topology.hot[to.0 as usize].target as usize;
+                    prop_assert_eq!(topology.route_to(from, to), reachable(table[target]), "{:?} to {:?}", from, to);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn routes_of_a_chain_and_of_a_tree_need_no_tables() {
+        // Of a chain each node keeps what its largest branch is; of a binary tree of 2^12 - 1 nodes a node has a place in the smaller
+        // branch of a node above it 11 times at most.
+        for parent_of in [|node: u32| node - 1, |node: u32| (node - 1) / 2] {
+            let mut topology = Topology::default();
+            for node in 0..4095 {
+                topology.add_node(node.to_string());
+            }
+            for node in 1..4095 {
+                for (a, b, at) in [(node, parent_of(node), 0), (parent_of(node), node, 1)] {
+                    topology.add_on_wire(NodeId(a), NodeId(b), 2 * node + at, "");
+                }
+            }
+            topology.make_routes();
+            assert!((0..4094).all(|to| !topology.path(NodeId(4094), NodeId(to)).is_empty()));
+            assert!(topology.tables.iter().all(|table| table.get().is_none()));
+            assert!(topology.forest.interfaces() <= 4095 * 11);
+        }
     }
 }

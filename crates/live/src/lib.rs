@@ -1,0 +1,143 @@
+//! A world by the clock: events are due by a monotonic clock, and packets of programs outside come in and go out through devices.
+//!
+//! A device gives and takes one IP packet with each read and write, as a TUN device does. A packet comes in at the instant at which the
+//! loop reads it, and goes out as soon as the clock has reached the instant at which the simulation emits it. How much later than that it
+//! is written is its lateness, of which [`Lateness`] keeps a histogram. Nothing is left out when the loop is late.
+//!
+//! Not measured: how long a packet waits in its device before the loop reads it.
+
+mod lateness;
+
+pub use lateness::Lateness;
+
+use roamsim_engine::Time;
+use roamsim_network::topology::NodeId;
+use roamsim_scenario::Scenario;
+use roamsim_scenario::run::{Prepared, RunError};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::num::NonZeroU64;
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+
+/// Packets that are read from one device before the others have their turn. Chosen: a millisecond's worth at 1 Gb/s.
+const READ_AT_ONCE: usize = 64;
+
+/// The device of an external node.
+#[derive(Debug)]
+pub struct Gate {
+    /// The node.
+    pub node: NodeId,
+    /// The device, which does not block.
+    pub device: File,
+}
+
+/// Why the loop gives up.
+#[derive(Debug)]
+pub enum Failure {
+    /// The run failed.
+    Run(RunError),
+    /// Waiting for devices failed.
+    Wait(Errno),
+}
+
+/// What ended the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The end of the scenario.
+    Duration,
+    /// Somebody has something to say.
+    Woken,
+}
+
+/// A run by the clock.
+#[derive(Debug, Default)]
+pub struct Clock {
+    /// When the run began.
+    origin: Option<Instant>,
+    /// How late packets went out.
+    pub lateness: Lateness,
+    /// Packets that a device refused.
+    pub unwritten: u64,
+}
+
+impl Clock {
+    fn now(&self) -> Time {
+        let since = self.origin.map_or(Duration::ZERO, |origin| origin.elapsed());
+        Time::from_ns(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Goes on with a run that has begun, until its end or until one of `wakes` is readable.
+    pub fn go<S: Deref<Target = Scenario>>(
+        &mut self,
+        prepared: &mut Prepared<S>,
+        gates: &[Gate],
+        wakes: &[File],
+    ) -> Result<Ended, Failure> {
+        // The kernel wakes a thread up to 50 us late otherwise. Where it does not let itself be told, lateness says so.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        if self.origin.is_none() {
+            self.origin = Some(Instant::now());
+        }
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            self.turn(prepared, gates, &mut buffer).map_err(Failure::Run)?;
+            if prepared.world().now() >= prepared.end() {
+                return Ok(Ended::Duration);
+            }
+            let next = prepared.world().next_deadline().unwrap_or(Time::MAX).min(prepared.end());
+            let wait = next.since(self.now());
+            let files = wakes.iter().chain(gates.iter().map(|gate| &gate.device));
+            let mut polled: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
+            let wait = Timespec {
+                tv_sec: (wait.as_ns() / 1_000_000_000) as _,
+                tv_nsec: (wait.as_ns() % 1_000_000_000) as _,
+            };
+            match poll(&mut polled, Some(&wait)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(Failure::Wait(error)),
+            }
+            if polled[..wakes.len()].iter().any(|polled| !polled.revents().is_empty()) {
+                return Ok(Ended::Woken);
+            }
+        }
+    }
+
+    /// What is due is done, what has come is put in, what leaves is written.
+    fn turn<S: Deref<Target = Scenario>>(
+        &mut self,
+        prepared: &mut Prepared<S>,
+        gates: &[Gate],
+        buffer: &mut [u8],
+    ) -> Result<(), RunError> {
+        for gate in gates {
+            for _ in 0..READ_AT_ONCE {
+                match (&gate.device).read(buffer) {
+                    Ok(length @ 1..) => {
+                        prepared.step(self.now())?;
+                        prepared.world().inject(gate.node, &buffer[..length]);
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // Nothing more, or the device is gone: then its program has ended, which somebody else tells.
+                    Ok(0) | Err(_) => break,
+                }
+            }
+        }
+        prepared.step(self.now())?;
+        while let Some(emitted) = prepared.world().poll_emitted() {
+            let Some(gate) = gates.iter().find(|gate| gate.node == emitted.node) else { continue };
+            match (&gate.device).write(&emitted.octets) {
+                Ok(length) if length == emitted.octets.len() => {
+                    self.lateness.add(self.now().since(emitted.at).as_ns());
+                }
+                Ok(_) | Err(_) => self.unwritten += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! The edge of the network: nodes whose programs run outside of the simulation, and their packets in and out.
+//!
+//! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end that is counted. Where it
+//! comes to an external node it leaves the simulation. Where it comes to any other node it is dropped: sockets of the simulation do not
+//! read octets.
+//!
+//! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes in and not where it would
+//! meet the narrow link. That is a simplification: fragments load the whole path, and the error comes at once.
+
+use super::{Account, DropCount, Network};
+use crate::alarm::Moment;
+use crate::drops::DropReason;
+use crate::octets::{self, Incoming, Oversized, Refusal};
+use crate::packet::{IpVersion, Packet, Pdu};
+use crate::recorder::Detail;
+use crate::topology::NodeId;
+use roamsim_engine::Time;
+use roamsim_protocols::Address;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// A packet that leaves the simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    /// Where.
+    pub node: NodeId,
+    /// When.
+    pub at: Time,
+    /// What.
+    pub octets: Vec<u8>,
+}
+
+/// Packets of an external node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EdgeAccount {
+    /// Offered by its programs.
+    pub offered: u64,
+    /// Put into the network; fragments each.
+    pub injected: u64,
+    /// Cut into fragments.
+    pub fragmented: u64,
+    /// Refused, by reason.
+    pub refused: BTreeMap<Refusal, u64>,
+    /// ICMP errors for its programs.
+    pub errors: u64,
+    /// Handed to its programs, without these errors.
+    pub emitted: u64,
+}
+
+/// Nodes outside of the simulation.
+#[derive(Clone, Debug, Default)]
+pub struct Edge {
+    external: BTreeMap<NodeId, EdgeAccount>,
+    emitted: VecDeque<Emitted>,
+    no_socket: BTreeMap<NodeId, DropCount>,
+    /// The MTU of paths from external nodes, as far as asked for.
+    path_mtus: BTreeMap<(NodeId, NodeId), u32>,
+}
+
+impl Edge {
+    /// Makes a node external: octets for it leave the simulation.
+    pub fn open(&mut self, node: NodeId) {
+        self.external.entry(node).or_default();
+    }
+
+    /// The external nodes, in order, and their accounts.
+    pub fn accounts(&self) -> impl Iterator<Item = (NodeId, &EdgeAccount)> {
+        self.external.iter().map(|(&node, account)| (node, account))
+    }
+
+    /// The next packet that leaves.
+    pub fn poll_emitted(&mut self) -> Option<Emitted> {
+        self.emitted.pop_front()
+    }
+
+    /// Packets from outside that came to nodes where nobody takes them, by node.
+    pub fn no_socket_drops(&self) -> impl Iterator<Item = (NodeId, DropCount)> + '_ {
+        self.no_socket.iter().map(|(&node, &count)| (node, count))
+    }
+
+    fn refuse(&mut self, node: NodeId, why: Refusal) {
+        *self.external.entry(node).or_default().refused.entry(why).or_default() += 1;
+    }
+}
+
+impl Network {
+    /// Reads a packet that a program of an external node sends: its source, its destination, and the rest. `None` where it is refused.
+    pub(crate) fn take_in(&mut self, node: NodeId, octets: &[u8]) -> Option<([Address; 2], Incoming)> {
+        let account = self.edge.external.get_mut(&node)?;
+        account.offered += 1;
+        let known = |address: &Address| (address.0 as usize) < self.topology.interfaces().len();
+        let read = octets::read(self.ip, octets).and_then(|incoming| {
+            let source = incoming.source.filter(known).filter(|&source| self.topology.owner(source) == node);
+            let source = source.ok_or(Refusal::ForeignSource)?;
+            let destination = incoming.destination.filter(known).ok_or(Refusal::UnknownDestination)?;
+            Ok(([source, destination], incoming))
+        });
+        read.map_err(|why| self.edge.refuse(node, why)).ok()
+    }
+
+    /// Sends what was taken in; `path_mtu` tells the MTU of the path between two nodes where it is asked for first.
+    pub(crate) fn send_octets(
+        &mut self,
+        moment: &mut Moment<'_>,
+        node: NodeId,
+        (addresses, incoming): ([Address; 2], Incoming),
+        path_mtu: u32,
+    ) {
+        let [source, destination] = addresses;
+        let size_bytes = incoming.octets.as_slice().len() as u32;
+        if size_bytes <= path_mtu {
+            return self.put_in(moment, node, addresses, incoming);
+        }
+        // The first node behind it answers; next to nobody, the destination itself.
+        let router = self
+            .topology
+            .egress(node, source, destination)
+            .map(|by| self.topology.interface(by).neighbour)
+            .and_then(|neighbour| self.topology.route(neighbour, node))
+            .unwrap_or(destination);
+        match octets::oversized(self.ip, &incoming.octets, path_mtu, router) {
+            Oversized::Fragments(fragments) => {
+                self.edge.external.entry(node).or_default().fragmented += 1;
+                for fragment in fragments {
+                    match octets::read(self.ip, &fragment) {
+                        Ok(incoming) => self.put_in(moment, node, addresses, incoming),
+                        Err(why) => self.edge.refuse(node, why),
+                    }
+                }
+            }
+            Oversized::Error(octets) => {
+                self.edge.refuse(node, Refusal::TooLarge);
+                self.edge.external.entry(node).or_default().errors += 1;
+                self.edge.emitted.push_back(Emitted { node, at: moment.now, octets });
+            }
+            Oversized::Nothing => self.edge.refuse(node, Refusal::TooLarge),
+        }
+    }
+
+    /// The addresses of a node in words, the one first by which others know it; and the MTU of its smallest interface.
+    pub fn outside_addresses(&self, node: NodeId) -> (Vec<String>, u32) {
+        let own = self.topology.node(node).interfaces.iter().copied().map(Address);
+        let mut addresses: Vec<Address> = own.collect();
+        addresses.sort_by_key(|&address| self.topology.primary(node) != Some(address));
+        let mtu = addresses.iter().map(|&address| self.topology.interface(address).mtu_bytes).min();
+        let words = |address: Address| match self.ip {
+            IpVersion::V4 => Ipv4Addr::from(address.ipv4_octets()).to_string(),
+            IpVersion::V6 => Ipv6Addr::from(address.ipv6_octets()).to_string(),
+        };
+        (addresses.into_iter().map(words).collect(), u32::from(mtu.unwrap_or(0)))
+    }
+
+    /// The MTU of the path between two nodes, which `find` knows.
+    pub(crate) fn known_path_mtu(&mut self, ends: (NodeId, NodeId), find: impl Fn(&Network) -> u32) -> u32 {
+        if let Some(&mtu_bytes) = self.edge.path_mtus.get(&ends) {
+            return mtu_bytes;
+        }
+        let mtu_bytes = find(self);
+        self.edge.path_mtus.insert(ends, mtu_bytes);
+        mtu_bytes
+    }
+
+    fn put_in(
+        &mut self,
+        moment: &mut Moment<'_>,
+        node: NodeId,
+        [source, destination]: [Address; 2],
+        incoming: Incoming,
+    ) {
+        self.edge.external.entry(node).or_default().injected += 1;
+        let detail = self.recorder.as_ref().filter(|recorder| recorder.wants_details()).map(|_| {
+            let (from, to) = incoming.octets.ports();
+            let ports = if (from, to) == (0, 0) { String::new() } else { format!(", {from} > {to}") };
+            let description = format!("protocol {}{ports}", incoming.octets.protocol());
+            Box::new(Detail { description, ..Detail::default() })
+        });
+        let packet = Packet {
+            id: self.next_packet_id(),
+            source,
+            destination,
+            socket: 0,
+            size_bytes: incoming.octets.as_slice().len() as u32,
+            traffic_class: incoming.traffic_class,
+            tunnel: None,
+            pdu: Pdu::Octets(incoming.octets),
+        };
+        if self.topology.owner(destination) == node {
+            // Its own kernel should have kept it.
+            self.create(moment.now, node, &packet, detail);
+            return self.emit(moment.now, node, &packet);
+        }
+        self.send(moment, node, packet, detail);
+    }
+
+    /// Octets have come to their node: out they go, or nobody takes them.
+    #[cold]
+    pub(super) fn emit(&mut self, now: Time, node: NodeId, packet: &Packet) {
+        let Pdu::Octets(octets) = &packet.pdu else { return };
+        let Some(account) = self.edge.external.get_mut(&node) else {
+            self.edge.no_socket.entry(node).or_default().add(packet.size_bytes);
+            self.end_in_a_drop(Account::of(packet));
+            if let Some(recorder) = &mut self.recorder {
+                recorder.dropped_at(now, node, DropReason::NoSocket, packet);
+            }
+            return;
+        };
+        account.emitted += 1;
+        let octets = octets.leaving(self.ip, packet.traffic_class);
+        self.edge.emitted.push_back(Emitted { node, at: now, octets });
+        self.delivered += 1;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.delivered(now, node, packet);
+        }
+    }
+}

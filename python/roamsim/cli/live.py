@@ -1,0 +1,203 @@
+"""`roamsim live`: real programs over a simulated network."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from roamsim.cli.faults import LATE, NO_NAMESPACES
+from roamsim.cli.options import (
+    AllowFilesOutside,
+    ScenarioFile,
+    Seed,
+    Settings,
+    Trace,
+    color,
+    command,
+    overrides,
+    seconds,
+)
+from roamsim.cli.streams import say
+from roamsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from roamsim.live.run import Lived
+    from roamsim.scenarios.reading import Source
+
+USAGE = "--on NODE -- COMMAND [--on NODE -- COMMAND]..."
+
+
+def live(
+    file: ScenarioFile,
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar=USAGE, help="Programs, each with the node that it runs at.", show_default=False),
+    ],
+    on: Annotated[list[str], typer.Option("--on", metavar="NODE", help="Where the command behind -- runs.")],
+    settings: Settings = None,
+    allow_files_outside: AllowFilesOutside = False,
+    seed: Seed = 1,
+    without_flows: Annotated[
+        bool, typer.Option("--without-flows", help="Leave out the scenario's flows that end where a program runs.")
+    ] = False,
+    max_lateness: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help="99.9th percentile of lateness above which the run is late (exit code 124)."
+        ),
+    ] = "1ms",
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report: one HTML file that works offline.")
+    ] = None,
+    pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
+    pcap_at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NODE", help="Capture only what this node sends and receives; may be given several times."
+        ),
+    ] = None,
+    trace: Trace = None,
+) -> None:
+    """Run real programs at nodes of a scenario, joined by nothing but the simulated network.
+
+    The first program that ends, Ctrl-C, or the scenario's duration ends all of them. The exit code is that of the
+    first program that ended, 124 if packets were late, 125 if this system lacks namespaces or TUN devices.
+    """
+    from roamsim.live.namespaces import NoNamespaces
+    from roamsim.live.run import live as run_live
+    from roamsim.running.run import traces
+    from roamsim.scenarios.reading import overrides as in_python
+    from roamsim.scenarios.reading import parse_source, source
+    from roamsim.storing import outputs
+    from roamsim.world import World
+
+    commands = programs(on, words)
+    most_late_s = seconds("--max-lateness", max_lateness)
+    kinds = traces(trace or [])
+    if kinds and not (out or report):
+        raise UsageError("what --trace records is not part of the summary; add --out DIR or --report FILE")
+    if pcap_at and pcap is None:
+        raise UsageError("--pcap-at says what a capture shows; add --pcap FILE")
+    for target in (report, pcap):
+        if target is not None:
+            outputs.check_file(target)
+    if report is not None:
+        # Before anything is run, for it may lack what it needs.
+        from roamsim.reports.run import report as page_of
+    read = source(file, allow_files_outside=allow_files_outside)
+    if without_flows:
+        read = _without_flows(read, {node for node, _ in commands})
+    outside = in_python({f"node.{node}.external": True for node, _ in commands})
+    scenario = parse_source(read, [*overrides(settings), *outside], color=color())
+    lived: Lived
+    with ExitStack() as open_folders:
+        if out is not None:
+            open_folders.enter_context(outputs.prepared(out))
+        world = World(
+            scenario,
+            seed=seed,
+            allow_files_outside=allow_files_outside,
+            trace=kinds,
+            pcap=pcap,
+            pcap_at=pcap_at or [],
+        )
+        try:
+            lived = run_live(world, commands)
+        except NoNamespaces as error:
+            say(f"roamsim: {error}")
+            raise typer.Exit(NO_NAMESPACES) from None
+        is_late = most_late_s is not None and lived.p999_late_ns > 1e9 * most_late_s
+        if is_late:
+            say(
+                f"roamsim: packets were late: 99.9 % of them by up to {_ms(lived.p999_late_ns)}, "
+                f"and {max_lateness} was allowed; "
+                "the machine is too slow for this path, or too busy"
+            )
+        for sentence in _sentences(lived):
+            say(sentence)
+        if out is not None:
+            outputs.write_parquet(out, scenario, lived.result, None, read.text, command())
+            say(f"wrote {out}")
+        if report is not None:
+            page_of(outputs.in_memory(scenario, lived.result, None, read.text, command())).write(report, follow=True)
+            say(f"wrote {report}")
+        if pcap is not None:
+            say(f"wrote {pcap}")
+    from roamsim.cli.summary import summary
+
+    summary(lived.result, scenario)
+    code = 0 if lived.end is None else lived.end.code
+    if code == 0 and is_late:
+        code = LATE
+    # As of shells: of what a signal ended, 128 and its number.
+    raise typer.Exit(code if code >= 0 else 128 - code)
+
+
+def _without_flows(read: Source, nodes: set[str]) -> Source:
+    """The scenario without the flows that end in one of these nodes."""
+    try:
+        tree = json.loads(read.text) if read.is_json else tomllib.loads(read.text)
+        kept = [flow for flow in tree.pop("flow", []) if not nodes & {flow["from"], flow["to"]}]
+        return read._replace(text=json.dumps(tree | ({"flow": kept} if kept else {})), is_json=True)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        # Whoever reads the scenario says what is wrong with it.
+        return read
+
+
+def programs(on: Sequence[str], words: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The nodes and their commands: the first node, and the words behind its `--`.
+
+    Raises:
+        UsageError: a command is missing, or a node has two.
+    """
+    if len(on) != 1:
+        raise UsageError(f"each --on NODE has its command behind --, as in: roamsim live FILE {USAGE}")
+    found: list[tuple[str, list[str]]] = [(on[0], [])]
+    at = 0
+    while at < len(words):
+        if words[at] == "--on" and words[at + 2 : at + 3] == ["--"]:
+            found.append((words[at + 1], []))
+            at += 3
+        else:
+            found[-1][1].append(words[at])
+            at += 1
+    nodes = [node for node, _ in found]
+    for node, words_of_node in found:
+        if not words_of_node:
+            raise UsageError(f"--on {node} has no command; write --on {node} -- COMMAND")
+        if nodes.count(node) > 1:
+            raise UsageError(f"--on {node} is given twice; a node runs one command (a shell may start several)")
+    return found
+
+
+def _ms(ns: int) -> str:
+    return f"{ns / 1e6:.3f} ms"
+
+
+def _sentences(lived: Lived) -> list[str]:
+    """How the run ended, and how punctual it was."""
+    after = f"after {lived.after_ns / 1e9:.3f} s"
+    if lived.end is not None:
+        how = f"exit code {lived.end.code}" if lived.end.code >= 0 else f"signal {-lived.end.code}"
+        how += f" ({lived.end.unstarted})" if lived.end.unstarted else ""
+        ended = f"{shlex.join(lived.end.command)} at {lived.end.node} ended {after}: {how}"
+    elif lived.interrupted:
+        ended = f"interrupted {after}"
+    else:
+        ended = f"the scenario ended {after}"
+    late = (
+        f"{lived.packets} packets went out to programs; late by {_ms(lived.median_late_ns)} (half of them), "
+        f"{_ms(lived.p999_late_ns)} (99.9 %), {_ms(lived.most_late_ns)} (all)"
+    )
+    refused = [f"devices refused {lived.unwritten} packets"] if lived.unwritten else []
+    return [ended, late, *refused]

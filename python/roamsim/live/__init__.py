@@ -1,0 +1,1 @@
+"""Real programs over a simulated network: `roamsim live`."""
