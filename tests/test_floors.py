@@ -155,3 +155,23 @@ def test_an_import_upward_is_found(line: str, tmp_path: Path) -> None:
     assert upward(floors, found) == ["lower.a imports upper.b, which stands above it"]
     with pytest.raises(graphlib.CycleError):
         graphlib.TopologicalSorter(found).prepare()
+
+
+def unmarked(crates: Path) -> list[str]:
+    """The Rust files with tests that neither lie in `tests` nor have them in a module of that name."""
+    return sorted(
+        str(path.relative_to(crates))
+        for path in crates.rglob("src/**/*.rs")
+        if "#[test]" in (text := path.read_text(encoding="utf-8"))
+        and "tests" not in path.relative_to(crates).with_suffix("").parts
+        and "mod tests {" not in text
+    )
+
+
+def test_rust_tests_are_marked_as_tests(tmp_path: Path) -> None:
+    assert unmarked(ROOT / "crates") == []
+    source = tmp_path / "network" / "src"
+    (source / "tests").mkdir(parents=True)
+    for name in ("roaming.rs", "tests/roaming.rs", "tests.rs"):
+        (source / name).write_text("#[test]\nfn roams() {}\n")
+    assert unmarked(tmp_path) == ["network/src/roaming.rs"]

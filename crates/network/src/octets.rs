@@ -32,12 +32,13 @@ impl IpVersion {
     }
 }
 
-const ICMP: u8 = 1;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+// The numbers of protocols, as IP has them.
+pub(crate) const ICMP: u8 = 1;
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
+pub(crate) const SCTP: u8 = 132;
 const ICMPV6: u8 = 58;
 const DCCP: u8 = 33;
-const SCTP: u8 = 132;
 const UDP_LITE: u8 = 136;
 
 /// IPv6 extension headers that a packet may have before its transport (RFC 8200 section 4).
@@ -131,17 +132,6 @@ impl Octets {
         self.ports
     }
 
-    /// The name of the protocol, as traces say it.
-    pub fn protocol_name(&self) -> &'static str {
-        match self.protocol {
-            TCP => "tcp",
-            UDP => "udp",
-            SCTP => "sctp",
-            ICMP | ICMPV6 => "icmp",
-            _ => "ip",
-        }
-    }
-
     /// The octets as they leave, with what queues have said of congestion.
     pub fn leaving(&self, ip: IpVersion, class: TrafficClass) -> Vec<u8> {
         let mut octets = self.octets.to_vec();
@@ -149,6 +139,17 @@ impl Octets {
             set_class(ip, &mut octets, class);
         }
         octets
+    }
+}
+
+/// The name of a protocol, as traces say it.
+pub fn protocol_name(protocol: u8) -> &'static str {
+    match protocol {
+        TCP => "tcp",
+        UDP => "udp",
+        SCTP => "sctp",
+        ICMP | ICMPV6 => "icmp",
+        _ => "ip",
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::ends::SocketId;
 pub use crate::octets::IpVersion;
-use crate::octets::Octets;
+use crate::octets::{self, Octets};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Time;
 use roamsim_protocols::tcp::Segment;
@@ -100,6 +100,19 @@ pub enum Pdu {
     Icmp(Icmp),
     /// Whatever a node outside of the simulation has sent.
     Octets(Octets),
+}
+
+impl Pdu {
+    /// The number of the protocol, as IP has it.
+    pub fn protocol(&self) -> u8 {
+        match self {
+            Pdu::Tcp(_) => octets::TCP,
+            Pdu::Udp(..) => octets::UDP,
+            Pdu::Sctp(_) => octets::SCTP,
+            Pdu::Icmp(_) => octets::ICMP,
+            Pdu::Octets(octets) => octets.protocol(),
+        }
+    }
 }
 
 /// A packet's number in its run, from zero, in order of creation.

@@ -5,7 +5,8 @@ use crate::drops::{DropReason, Dropped};
 use crate::ends::SocketId;
 use crate::link::frames::Frames;
 use crate::link::indication::LinkEvent;
-use crate::packet::{InnerHeader, Packet, PacketId, Pdu};
+use crate::octets::protocol_name;
+use crate::packet::{InnerHeader, Packet, PacketId};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;
 use crate::topology::{NodeId, Topology};
@@ -287,13 +288,7 @@ impl Recorder {
             socket: packet.socket_id().filter(|_| !packet.is_broadcast()),
             way,
             reason,
-            protocol: match &packet.pdu {
-                Pdu::Tcp(_) => "tcp",
-                Pdu::Udp(..) => "udp",
-                Pdu::Sctp(_) => "sctp",
-                Pdu::Icmp(_) => "icmp",
-                Pdu::Octets(octets) => octets.protocol_name(),
-            },
+            protocol: protocol_name(packet.pdu.protocol()),
             description: match (packet.tunnel, description) {
                 (Some(_), description) => format!("in a tunnel: {}", description.unwrap_or_default()),
                 (None, description) => description.unwrap_or_default(),

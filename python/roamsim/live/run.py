@@ -15,9 +15,6 @@ from roamsim.live.namespaces import End, Namespaces, Program
 from roamsim.results import Result
 from roamsim.world import World
 
-#: The 99.9th percentile of lateness above which a run is late. Chosen: a twentieth of a path of 20 ms.
-MOST_LATE_NS = 1_000_000
-
 
 @dataclass(frozen=True)
 class Lived:

@@ -73,8 +73,8 @@ def asked(results: Results) -> str:
     ]
     # A value and its unit, as 300s, read more easily apart.
     length = re.sub(r"(?<=\d)(?=[a-zµ])", "\u00a0", str(canonical.get("scenario", {}).get("duration", "")))
-    ends = [part for part in (_and(network), length) if part]
-    return f"{'; '.join(what) or 'No traffic'}. {_capital(', '.join(ends))}.".replace(". .", ".")
+    over = _capital(", ".join(part for part in (_and(network), length) if part))
+    return f"{'. '.join(part for part in ('; '.join(what) or 'No traffic', over) if part)}."
 
 
 def came_out(results: Results) -> list[str]:
@@ -136,24 +136,24 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _names(rows: list[dict[str, Any]]) -> list[str]:
-    """The name of each row; both directions of a flow have theirs beside it."""
+def _told_apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows; both directions of a flow have theirs behind their name."""
     counts = Counter(row["name"] for row in rows)
-    return [f"{row['name']} ({_way(row)})" if counts[row["name"]] > 1 else row["name"] for row in rows]
+    return [row | {"name": f"{row['name']} ({_way(row)})"} if counts[row["name"]] > 1 else row for row in rows]
 
 
 def _streams(results: Results) -> Iterator[str]:
     """Byte streams: octets, rate, retransmissions, timeouts."""
-    streams = [row for row in _of(results, "flows") if row["sent_packets"] is None]
+    streams = _told_apart([row for row in _of(results, "flows") if row["sent_packets"] is None])
     if len(streams) > EACH:
         rates = sorted(streams, key=lambda row: row["goodput_bps"] or 0.0)
-        (slow, fast), total = _names([rates[0], rates[-1]]), sum(row["delivered_bytes"] for row in streams)
+        slow, fast, total = rates[0], rates[-1], sum(row["delivered_bytes"] for row in streams)
         yield (
-            f"{len(streams)} streams moved {octets(total)} together. The fastest, {fast}, got {_rate(rates[-1])}; "
-            f"the slowest, {slow}, {_rate(rates[0])}."
+            f"{len(streams)} streams moved {octets(total)} together. The fastest, {fast['name']}, got {_rate(fast)}; "
+            f"the slowest, {slow['name']}, {_rate(slow)}."
         )
         return
-    for name, row in zip(_names(streams), streams, strict=True):
+    for row in streams:
         done = row["completion_time_s"]
         within = "" if done is None else f" in {duration(done)}"
         again = ""
@@ -161,7 +161,7 @@ def _streams(results: Results) -> Iterator[str]:
             sent = _some(row["retransmissions"], "retransmission", "retransmissions")
             out = f" and timed out {_times(row['timeouts'])}" if row["timeouts"] else " and never timed out"
             again = f" It sent {sent}{out}."
-        yield f"{name} moved {octets(row['delivered_bytes'])}{within} at {_rate(row)}.{again}"
+        yield f"{row['name']} moved {octets(row['delivered_bytes'])}{within} at {_rate(row)}.{again}"
 
 
 def _rate(row: Row) -> str:
@@ -188,23 +188,23 @@ def _took(row: Row, column: str) -> str:
 def _messages(results: Results) -> Iterator[str]:
     """Messages: the share delivered, and the delay."""
     short = {row["name"] for row in _of(results, "transfers")}
-    flows = [row for row in _of(results, "flows") if row["sent_packets"] is not None and row["name"] not in short]
+    sending = [row for row in _of(results, "flows") if row["sent_packets"] is not None]
+    flows = _told_apart([row for row in sending if row["name"] not in short])
     if len(flows) > EACH:
         sent, there = (sum(row[column] for row in flows) for column in ("sent_packets", "delivered_packets"))
-        names = dict(zip(map(id, flows), _names(flows), strict=True))
         worst = min(flows, key=_arrived)
         late = max(flows, key=lambda row: row["p95_delay_s"] or 0.0)
         slowest = (
             ""
             if late["p95_delay_s"] is None
-            else (f" The highest delay: 95 % of {names[id(late)]} arrived within {duration(late['p95_delay_s'])}.")
+            else (f" The highest delay: 95 % of {late['name']} arrived within {duration(late['p95_delay_s'])}.")
         )
         yield (
             f"{len(flows)} flows delivered {_share(there, sent)}; "
-            f"{names[id(worst)]} delivered least, {percent(_arrived(worst))}.{slowest}"
+            f"{worst['name']} delivered least, {percent(_arrived(worst))}.{slowest}"
         )
         return
-    for name, row in zip(_names(flows), flows, strict=True):
+    for row in flows:
         mean = row["mean_delay_s"]
         delay = (
             ""
@@ -212,9 +212,9 @@ def _messages(results: Results) -> Iterator[str]:
             else (f" The mean delay was {duration(mean)}; 95 % arrived within {duration(row['p95_delay_s'])}.")
         )
         yield (
-            f"{name} delivered {_share(row['delivered_packets'], row['sent_packets'])}.{delay}"
+            f"{row['name']} delivered {_share(row['delivered_packets'], row['sent_packets'])}.{delay}"
             if row["sent_packets"]
-            else f"{name} sent no message."
+            else f"{row['name']} sent no message."
         )
 
 
@@ -229,9 +229,9 @@ def _share(there: float, sent: float) -> str:
 
 def _video(results: Results) -> Iterator[str]:
     films = [row for row in _of(results, "video")[:EACH] if row["decodable_share"] is not None]
-    for name, row in zip(_names(films), films, strict=True):
+    for row in _told_apart(films):
         share = f"{percent(row['decodable_share'])} of {plain(row['frames'])} frames"
-        yield f"{name}: {share} could be decoded in time."
+        yield f"{row['name']}: {share} could be decoded in time."
 
 
 def _signalling(results: Results) -> Iterator[str]:

@@ -9,10 +9,6 @@ use roamsim_protocols::mobile_ip::AgentSolicitation;
 use roamsim_protocols::mobile_ip::wire::tunnel::OuterHeader;
 use roamsim_protocols::{Address, sctp, tcp};
 
-const PROTOCOL_ICMP: u8 = 1;
-const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
-const PROTOCOL_SCTP: u8 = 132;
 /// The hop limit recommended by RFC 1700.
 const HOP_LIMIT: u8 = 64;
 
@@ -42,14 +38,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let source = address_octets(ip, packet.source);
     let destination = address_octets(ip, packet.destination);
     let length = packet.size_bytes - ip.header_bytes();
-    let protocol = match &packet.pdu {
-        // As they came in.
-        Pdu::Octets(octets) => return octets.as_slice().to_vec(),
-        Pdu::Tcp(_) => PROTOCOL_TCP,
-        Pdu::Udp(..) => PROTOCOL_UDP,
-        Pdu::Sctp(_) => PROTOCOL_SCTP,
-        Pdu::Icmp(_) => PROTOCOL_ICMP,
-    };
+    let protocol = packet.pdu.protocol();
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
     let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, protocol]);
     let transport = match &packet.pdu {
@@ -67,7 +56,8 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         }
         Pdu::Icmp(Icmp::AgentAdvertisement(advertisement)) => advertisement.encode(),
         Pdu::Icmp(Icmp::AgentSolicitation) => AgentSolicitation.encode(),
-        Pdu::Octets(_) => Vec::new(),
+        // As they came in.
+        Pdu::Octets(octets) => return octets.as_slice().to_vec(),
     };
     // Agent discovery stays on its link (RFC 5944 section 2.1).
     let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };

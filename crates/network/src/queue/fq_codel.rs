@@ -106,12 +106,13 @@ impl FqCodel {
             Some(inner) => (inner.source(), inner.destination()),
             None => (packet.source, packet.destination),
         };
-        let (protocol, ports) = match &packet.pdu {
-            Pdu::Icmp(_) => (1u64, (0, 0)),
-            Pdu::Tcp(segment) => (6, (segment.source_port, segment.destination_port)),
-            Pdu::Udp(datagram, _) => (17, (datagram.source_port, datagram.destination_port)),
-            Pdu::Sctp(sctp) => (132, (sctp.source_port, sctp.destination_port)),
-            Pdu::Octets(octets) => (u64::from(octets.protocol()), octets.ports()),
+        let protocol = u64::from(packet.pdu.protocol());
+        let ports = match &packet.pdu {
+            Pdu::Icmp(_) => (0, 0),
+            Pdu::Tcp(segment) => (segment.source_port, segment.destination_port),
+            Pdu::Udp(datagram, _) => (datagram.source_port, datagram.destination_port),
+            Pdu::Sctp(sctp) => (sctp.source_port, sctp.destination_port),
+            Pdu::Octets(octets) => octets.ports(),
         };
         let ports = u64::from(ports.0) << 16 | u64::from(ports.1);
         let addresses = u64::from(source.0) << 32 | u64::from(destination.0);

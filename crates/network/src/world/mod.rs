@@ -462,4 +462,4 @@ impl World {
 }
 
 #[cfg(test)]
-mod undisturbed;
+mod tests;

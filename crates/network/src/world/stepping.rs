@@ -6,6 +6,7 @@
 use super::{Looked, Series, World};
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
+use crate::handover::mobile_ip::MobileIp;
 use crate::network::{Emitted, Network, tunnel};
 use crate::topology::NodeId;
 use roamsim_engine::run::{Unfinished, Watch, run_until};
@@ -138,9 +139,9 @@ impl World {
         let Some(mut course) = self.course.take() else { return };
         if let Some(taken) = self.network.take_in(node, octets) {
             let to = self.network.topology.owner(taken.0[1]);
-            let moves = self.mobile_ip.hosts.iter().any(|host| host.node == node || host.node == to);
+            let World { network, mobile_ip, .. } = self;
             let path_mtu =
-                self.network.known_path_mtu((node, to), |network| path_mtu(network, (node, to), moves));
+                network.known_path_mtu((node, to), |network| path_mtu(network, mobile_ip, (node, to)));
             let moment = &mut Moment::new(course.now, &mut course.queue);
             self.network.send_octets(moment, node, taken, path_mtu);
             self.serve_work(moment);
@@ -167,13 +168,12 @@ impl World {
 
     /// The largest packet that every path between two nodes carries, there and back.
     pub fn path_mtu(&self, ends: (NodeId, NodeId)) -> u32 {
-        let moves = self.mobile_ip.hosts.iter().any(|host| host.node == ends.0 || host.node == ends.1);
-        path_mtu(&self.network, ends, moves)
+        path_mtu(&self.network, &self.mobile_ip, ends)
     }
 }
 
-/// Among equally short routes the two directions may take different ones. `moves` says whether an end is a mobile node of Mobile IP.
-fn path_mtu(network: &Network, (from, to): (NodeId, NodeId), moves: bool) -> u32 {
+/// Among equally short routes the two directions may take different ones.
+fn path_mtu(network: &Network, mobile_ip: &MobileIp, (from, to): (NodeId, NodeId)) -> u32 {
     let topology = &network.topology;
     let mut links = [topology.path(from, to), topology.path(to, from)].concat();
     // A node with bound interfaces may use any of them in the course of the run.
@@ -184,7 +184,7 @@ fn path_mtu(network: &Network, (from, to): (NodeId, NodeId), moves: bool) -> u32
     }
     let mut headers = 0;
     // What is for a mobile node may come through a tunnel, wherever its agents are.
-    if moves {
+    if mobile_ip.hosts.iter().any(|host| host.node == from || host.node == to) {
         links = topology.addresses().collect();
         headers = tunnel::HEADER_BYTES;
     }

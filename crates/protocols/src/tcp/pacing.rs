@@ -25,14 +25,18 @@ pub(super) enum Rate {
     Window { bytes: u64, rtt: Span, slow_start: bool },
 }
 
+/// How many windows go in a round trip, in fifths.
+fn fifths(slow_start: bool) -> u128 {
+    if slow_start { 10 } else { 6 }
+}
+
 impl Rate {
     /// The time that `bytes` take.
     fn time_of(self, bytes: u64) -> Span {
         let (over, under) = match self {
             Rate::BytesPerSecond(rate) => (u128::from(bytes) * 1_000_000_000, u128::from(rate)),
             Rate::Window { bytes: window, rtt, slow_start } => {
-                let fifths = if slow_start { 10 } else { 6 };
-                (u128::from(bytes) * u128::from(rtt.as_ns()) * 5, u128::from(window) * fifths)
+                (u128::from(bytes) * u128::from(rtt.as_ns()) * 5, u128::from(window) * fifths(slow_start))
             }
         };
         Span::from_ns(u64::try_from(over / under.max(1)).unwrap_or(u64::MAX / 4))
@@ -43,8 +47,7 @@ impl Rate {
         let per_second = match self {
             Rate::BytesPerSecond(rate) => u128::from(rate),
             Rate::Window { bytes, rtt, slow_start } => {
-                let fifths = if slow_start { 10 } else { 6 };
-                u128::from(bytes) * fifths * 200_000_000 / u128::from(rtt.as_ns().max(1))
+                u128::from(bytes) * fifths(slow_start) * 200_000_000 / u128::from(rtt.as_ns().max(1))
             }
         };
         u64::try_from(per_second >> 10).unwrap_or(u64::MAX)

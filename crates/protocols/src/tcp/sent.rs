@@ -399,11 +399,9 @@ impl Sent {
 
     fn mark_lost_of(&mut self, at: Time, octets: Range) {
         let mut place = self.place_of(octets.start);
-        while let Some(record) = self.records.get_mut(place).filter(|record| record.start < octets.end) {
+        while let Some(record) = self.records.get(place).filter(|record| record.start < octets.end) {
             if record.at == at && record.mark == Mark::InFlight {
-                record.mark = Mark::Lost;
-                let record = *record;
-                self.note_lost(&record);
+                self.lose(place);
             }
             place += 1;
         }
@@ -412,17 +410,17 @@ impl Sent {
     /// Marks as lost the first record if it is in flight, and every other in flight that `is_old`.
     pub(super) fn mark_lost_at_timeout(&mut self, is_old: impl Fn(Time) -> bool) {
         for place in 0..self.records.len() {
-            let record = &mut self.records[place];
+            let record = &self.records[place];
             if record.mark == Mark::InFlight && (place == 0 || is_old(record.at)) {
-                record.mark = Mark::Lost;
-                let record = *record;
-                self.note_lost(&record);
+                self.lose(place);
             }
         }
     }
 
-    /// A record has been marked as lost.
-    fn note_lost(&mut self, record: &Record) {
+    /// Marks a record as lost that is in flight.
+    fn lose(&mut self, place: usize) {
+        self.records[place].mark = Mark::Lost;
+        let record = self.records[place];
         let bytes = record.bytes();
         self.lost_from = self.lost_from.min(record.start);
         self.lost_marked_bytes += bytes;

@@ -305,7 +305,7 @@ impl Hearing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::places::radio;
+    use super::super::tests::places::radio;
     use super::*;
     use crate::link::testing::stream;
     use crate::mobility::Point;

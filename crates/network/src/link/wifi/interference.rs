@@ -85,8 +85,8 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bianchi::b;
-    use super::super::places::radio;
+    use super::super::tests::bianchi::b;
+    use super::super::tests::places::radio;
     use super::super::*;
     use super::CaptureConfig;
     use crate::link::testing::{datagram, stream};

@@ -121,8 +121,8 @@ impl Frames for Cell {
 mod tests {
     use super::*;
     use crate::link::wifi::phy::{Format, Preamble};
-    use crate::link::wifi::places::radio;
-    use crate::link::wifi::roaming::stands;
+    use crate::link::wifi::tests::places::radio;
+    use crate::link::wifi::tests::roaming::stands;
     use crate::link::wifi::{Bss, Ess};
     use crate::packet::IpVersion;
     use crate::testing::{datagram, stream};

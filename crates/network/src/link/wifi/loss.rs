@@ -122,8 +122,8 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bianchi::b;
     use super::super::record::Content;
+    use super::super::tests::bianchi::b;
     use super::super::*;
     use super::{CellLoss, LinkEvent, Of};
     use crate::link::indication::{LinkDownReason, LinkGoingDownReason};

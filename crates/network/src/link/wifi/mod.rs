@@ -598,18 +598,4 @@ impl Link for Cell {
 }
 
 #[cfg(test)]
-mod bianchi;
-#[cfg(test)]
-mod channel_changes;
-#[cfg(test)]
-mod closed_forms;
-#[cfg(test)]
-mod differentiation;
-#[cfg(test)]
-mod fairness;
-#[cfg(test)]
-mod places;
-#[cfg(test)]
-mod roaming;
-#[cfg(test)]
 pub(crate) mod tests;

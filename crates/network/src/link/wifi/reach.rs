@@ -170,7 +170,7 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
-    use super::super::places::radio;
+    use super::super::tests::places::radio;
     use super::*;
     use crate::link::testing::stream;
 

@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn the_mean_of_a_signal_follows_it_and_tells_when_it_will_be_lost() {
         // A weight of 1/4; low from -58 dBm on, lost at -61.
-        let mut station = Station::new(super::super::roaming::station(&[1]), vec![0]);
+        let mut station = Station::new(super::super::tests::roaming::station(&[1]), vec![0]);
         let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
         let memory = Span::from_ms(300);
         let known =

@@ -148,8 +148,8 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::joining_tests::{at, by_radio, entry, go_on};
-    use super::super::pusc_tests::{FASTEST, cell};
+    use super::super::tests::joining::{at, by_radio, entry, go_on};
+    use super::super::tests::pusc::{FASTEST, cell};
     use super::super::tests::{Work, us};
     use super::*;
     use crate::drops::DropReason;

@@ -509,18 +509,4 @@ impl Machine for Cell {
 }
 
 #[cfg(test)]
-mod disciplines;
-#[cfg(test)]
-mod entry_tests;
-#[cfg(test)]
-mod joining_tests;
-#[cfg(test)]
-mod pusc_tests;
-#[cfg(test)]
-mod scanning_tests;
-#[cfg(test)]
-mod services;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod theory;

@@ -13,8 +13,6 @@ mod receiver;
 mod sender;
 mod steady;
 mod timers;
-#[cfg(test)]
-mod twins;
 
 use std::sync::Arc;
 
@@ -590,11 +588,4 @@ impl Machine for Connection {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Connection;
-
-    #[test]
-    fn a_connection_is_small() {
-        assert!(size_of::<Connection>() <= 728, "{} bytes", size_of::<Connection>());
-    }
-}
+mod tests;

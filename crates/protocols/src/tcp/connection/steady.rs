@@ -5,7 +5,7 @@
 //! anew or probed. Then three things remain: the next data of the peer, or an acknowledgement of data in flight, arrives without
 //! anything else in it; a full-sized segment of new data goes; an acknowledgement goes. They are done here; everything else by
 //! the checks of [`arrival`](super::arrival) and the order of [`sender`](super::sender), which would come to the same with
-//! these: `twins` holds that, state by state.
+//! these: `tests/twins.rs` holds that, state by state.
 //!
 //! Amid losses most segments still are without options and control bits, and what goes is new data, an acknowledgement, what is sent anew or repaired, what limited
 //! transmit lets go, the rest of what was written, or nothing. For these there is a second short way, tried where the first does not lead.

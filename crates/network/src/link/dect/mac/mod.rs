@@ -21,8 +21,6 @@
 //! calendar, and whatever happens with a fixed probability in every frame is drawn as a geometric number of
 //! frames without it.
 
-#[cfg(test)]
-mod account;
 mod arrivals;
 mod attempts;
 mod channel_list;

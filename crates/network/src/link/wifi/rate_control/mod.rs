@@ -12,8 +12,6 @@
 
 pub mod arf;
 pub mod by_signal;
-#[cfg(test)]
-mod cells;
 pub mod minstrel;
 
 use self::arf::{Arf, ArfConfig};
@@ -218,6 +216,8 @@ impl Rates {
 
 #[cfg(test)]
 mod tests {
+    mod cells;
+
     use super::*;
 
     const BACKOFF: Backoff = Backoff { slot: Span::from_us(20), cw_min: 31, cw_max: 1023 };

@@ -5,8 +5,8 @@
 
 use super::{Acknowledgement, Arq, ArqConfig, Content, Element, Reset};
 use crate::link::wimax::block_errors::BlockErrors;
-use crate::link::wimax::joining_tests::{at, by_radio, go_on};
 use crate::link::wimax::phy::{BurstProfile, Unit};
+use crate::link::wimax::tests::joining::{at, by_radio, go_on};
 use crate::link::wimax::tests::{FAST, Work, config, us};
 use crate::link::wimax::{CellConfig, Direction, StationConfig};
 use crate::testing::datagram;

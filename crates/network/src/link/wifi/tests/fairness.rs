@@ -1,7 +1,7 @@
 //! Who gets how much: stations of different rates, and over short times.
 
 use super::bianchi::{Saturated, assumptions, b, model, saturated};
-use super::phy::{ACK_BYTES, FRAME_OVERHEAD_BYTES};
+use crate::link::wifi::phy::{ACK_BYTES, FRAME_OVERHEAD_BYTES};
 
 /// M. Heusse, F. Rousseau, G. Berger-Sabbatel, A. Duda, "Performance Anomaly of 802.11b", IEEE INFOCOM 2003: a station of
 /// 1 Mb/s takes all others down to its own throughput, since all get the medium equally often.

@@ -10,7 +10,10 @@ use crate::link::testing::{datagram, stream};
 use crate::mobility::Point;
 use roamsim_engine::Span;
 
-pub(super) fn radio(carrier_sense_threshold_dbm: f64, shadowing_deviation_db: f64) -> RadioConfig {
+pub(in crate::link::wifi) fn radio(
+    carrier_sense_threshold_dbm: f64,
+    shadowing_deviation_db: f64,
+) -> RadioConfig {
     RadioConfig {
         propagation: Propagation {
             transmit_power_dbm: 20.0,

@@ -1,8 +1,8 @@
 //! One busy station: the frame exchange to the nanosecond, and what idle stations cost.
 
-use super::phy::{Format, Preamble, Timing};
 use super::*;
 use crate::link::testing::{datagram, stream};
+use crate::link::wifi::phy::{Format, Preamble, Timing};
 use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::Span;
 

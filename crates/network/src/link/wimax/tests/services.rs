@@ -2,12 +2,12 @@
 //!
 //! Symbols of 50 us; the uplink begins at 2.5 ms with four request opportunities, bursts from 2.9 ms on.
 
-use super::joining_tests::{at, entry, go_on};
-use super::management::Direction;
-use super::tests::{FAST, Work, config, us};
+use super::joining::{at, entry, go_on};
 use super::*;
+use super::{FAST, Work, config, us};
 use crate::link::Link;
 use crate::link::stations::Stations;
+use crate::link::wimax::management::Direction;
 use crate::testing::datagram;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;

@@ -2,9 +2,9 @@
 //!
 //! Stations know their descriptors where nothing else is said, and are connected at 55.75 ms.
 
-use super::joining_tests::{at, entry, go_on};
-use super::tests::{FAST, Work, config, us};
+use super::joining::{at, entry, go_on};
 use super::*;
+use super::{FAST, Work, config, us};
 use crate::link::indication::LinkEvent;
 use crate::link::stations::Stations;
 use roamsim_engine::Span;

@@ -1,15 +1,15 @@
 //! Every end of a connection twice, on the same segments and calls: once as it is, once without the short way of
-//! [`steady`](super::steady). Both send the same and tell the same, and they are the same in every field, looked at after every
+//! [`steady`](crate::tcp::connection::steady). Both send the same and tell the same, and they are the same in every field, looked at after every
 //! few steps.
 
 use std::sync::Arc;
 
 use roamsim_engine::{Span, Stream, Time};
 
-use super::steady::Due;
-use super::{Connection, State};
 use crate::machine::{Context, Machine};
 use crate::tcp::config::{Config, InitialWindow, Variant};
+use crate::tcp::connection::steady::Due;
+use crate::tcp::connection::{Connection, State};
 use crate::tcp::segment::{Flags, Segment};
 
 /// One end, twice.

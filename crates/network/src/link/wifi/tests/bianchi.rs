@@ -6,14 +6,16 @@
 //!
 //!     ROAMSIM_WRITE_TABLES=1 cargo test -p roamsim-network bianchi -- --test-threads=1
 
-use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, Format, Preamble, RTS_BYTES, Timing};
 use super::*;
 use crate::link::testing::{datagram, stream};
+use crate::link::wifi::phy::{
+    ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, Format, Preamble, RTS_BYTES, Timing,
+};
 use roamsim_engine::Span;
 use std::fmt::Write;
 
 /// What the model needs of a cell: the times of a successful exchange and of a collision, and of an empty slot.
-pub(super) struct Model {
+pub(in crate::link::wifi) struct Model {
     pub slot_s: f64,
     pub success_s: f64,
     pub collision_s: f64,
@@ -51,7 +53,7 @@ impl Model {
 
 /// His assumptions: all resume at the same time after whatever was on the air, frames are repeated for ever, and a busy
 /// period counts as a slot.
-pub(super) fn assumptions(mut config: CellConfig, m: i32) -> CellConfig {
+pub(in crate::link::wifi) fn assumptions(mut config: CellConfig, m: i32) -> CellConfig {
     config.timing.eifs = config.timing.difs;
     config.timing.response_timeout = Span::ZERO;
     config.freezing = Freezing::CountsBusyPeriods;
@@ -61,7 +63,7 @@ pub(super) fn assumptions(mut config: CellConfig, m: i32) -> CellConfig {
     config
 }
 
-pub(super) fn model(config: &CellConfig, bytes: u32, m: i32) -> Model {
+pub(in crate::link::wifi) fn model(config: &CellConfig, bytes: u32, m: i32) -> Model {
     let Timing { slot, sifs, difs, .. } = config.timing;
     let rate_bps = config.rates_bps[0];
     let control = |bytes| config.format.airtime(bytes, config.control_rate_bps(rate_bps));
@@ -82,7 +84,7 @@ pub(super) fn model(config: &CellConfig, bytes: u32, m: i32) -> Model {
 }
 
 /// What a cell did in which every station always had something to send.
-pub(super) struct Saturated {
+pub(in crate::link::wifi) struct Saturated {
     pub exchanges_a_second: f64,
     /// The share of attempts that failed.
     pub collisions: f64,
@@ -93,7 +95,7 @@ pub(super) struct Saturated {
 }
 
 /// Lets all stations of a cell send packets of `bytes` until so many have arrived.
-pub(super) fn saturated(config: CellConfig, bytes: u32, exchanges: usize) -> Saturated {
+pub(in crate::link::wifi) fn saturated(config: CellConfig, bytes: u32, exchanges: usize) -> Saturated {
     let stations = config.rates_bps.len();
     let mut cell = Cell::new(config, stream);
     let mut random = stream("cell");
@@ -130,8 +132,8 @@ pub(super) fn saturated(config: CellConfig, bytes: u32, exchanges: usize) -> Sat
     }
 }
 
-pub(super) fn b(stations: usize, rts_threshold_bytes: u32) -> CellConfig {
-    CellConfig { rts_threshold_bytes, mtu_bytes: 2296, ..super::tests::config(stations) }
+pub(in crate::link::wifi) fn b(stations: usize, rts_threshold_bytes: u32) -> CellConfig {
+    CellConfig { rts_threshold_bytes, mtu_bytes: 2296, ..super::config(stations) }
 }
 
 fn g(stations: usize, rts_threshold_bytes: u32) -> CellConfig {

@@ -1,5 +1,13 @@
 //! Time lines of the distributed coordination function, drawn in text, and its accounts.
 
+pub(super) mod bianchi;
+mod channel_changes;
+mod closed_forms;
+mod differentiation;
+mod fairness;
+pub(super) mod places;
+pub(super) mod roaming;
+
 use super::phy::{Format, Preamble, Timing};
 use super::*;
 use crate::link::testing::{datagram, stream};

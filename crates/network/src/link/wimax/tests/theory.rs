@@ -1,7 +1,7 @@
 //! Network entry beside what arithmetic says of it: a uniform phase and whole frames; stations that begin together.
 
-use super::joining_tests::{at, entry, go_on};
-use super::tests::{FAST, Work, config, us};
+use super::joining::{at, entry, go_on};
+use super::{FAST, Work, config, us};
 use crate::link::indication::LinkEvent;
 use crate::link::stations::Stations;
 use crate::testing::stream;

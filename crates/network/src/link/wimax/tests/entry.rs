@@ -1,8 +1,8 @@
 //! Network entry under scripts: what a station and its base station do, and what follows each expiry.
 
-use super::admission::{Admission, Invitation};
-use super::entry::{Action, Entry, EntryConfig, Failure, Timers};
-use super::management::{Direction, Message, Sfid};
+use crate::link::wimax::admission::{Admission, Invitation};
+use crate::link::wimax::entry::{Action, Entry, EntryConfig, Failure, Timers};
+use crate::link::wimax::management::{Direction, Message, Sfid};
 use crate::testing::stream;
 use roamsim_engine::{Span, Stream, Time};
 

@@ -3,7 +3,15 @@
 //! 5 MHz, prefix 1/8, frames of 5 ms with gaps of 100 us: symbols of 50 us, 48 each way. The uplink begins at 2.5 ms with four
 //! request opportunities of two symbols; bursts follow from 2.9 ms on.
 
-use super::disciplines::rules;
+mod disciplines;
+mod entry;
+pub(super) mod joining;
+pub(super) mod pusc;
+mod scanning;
+mod services;
+mod theory;
+
+use self::disciplines::rules;
 use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock, Unit};
 use super::*;
 use crate::link::{Carrier, Link, QueueLimit};

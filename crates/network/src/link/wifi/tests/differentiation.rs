@@ -3,10 +3,10 @@
 //!
 //! 802.11b with long preambles: data of 248 octets take 399 us, ACKs 248; of 1000 octets 946.
 
-use super::edca::{Category, Edca};
-use super::medium::Kind;
 use super::*;
 use crate::link::testing::{datagram, stream};
+use crate::link::wifi::edca::{Category, Edca};
+use crate::link::wifi::medium::Kind;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 
@@ -20,7 +20,7 @@ fn config(stations: usize, windows: [u32; 4]) -> CellConfig {
         edca: Some(Edca { access_point: all, stations: all }),
         queue: QueueLimit::Packets(1000),
         rule: Rule::DropTail,
-        ..super::tests::config(stations)
+        ..super::config(stations)
     }
 }
 
@@ -183,8 +183,8 @@ fn windows_share_the_medium_as_the_model_says() {
 
 #[test]
 fn a_retry_has_contended_since_the_failure_of_its_own_category() {
-    use super::loss::{CellLoss, Of};
     use crate::link::loss::{Loss, LossModel};
+    use crate::link::wifi::loss::{CellLoss, Of};
     let mut cell = Cell::new(config(1, [0, 63, 0, 0]), stream);
     let (_, from) = cell.attachments_of(0);
     let loss = Loss::new(LossModel::Bernoulli { probability: 1.0 }, Time::ZERO, stream);

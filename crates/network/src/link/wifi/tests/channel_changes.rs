@@ -1,12 +1,12 @@
 //! What stations remember of other channels, what they do before they leave one, and frames from access points that they are not
 //! associated with. Frames and radios are those of `roaming`.
 
-use super::management::Management;
-use super::medium::Kind;
 use super::roaming::{LATE, Work, config, ess, stands, station, streams, us};
-use super::station::{Stage, State};
 use super::*;
 use crate::link::indication::LinkEvent;
+use crate::link::wifi::management::Management;
+use crate::link::wifi::medium::Kind;
+use crate::link::wifi::station::{Stage, State};
 use crate::mobility::Point;
 use roamsim_engine::Span;
 

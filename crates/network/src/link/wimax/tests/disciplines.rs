@@ -2,9 +2,9 @@
 //!
 //! Symbols of 50 us, of 108 octets in 64-QAM 3/4; bursts of the uplink begin at 2.9 ms, of 40 symbols with their preambles.
 
-use super::joining_tests::{at, entry, go_on};
-use super::tests::{FAST, Work, config, us};
+use super::joining::{at, entry, go_on};
 use super::*;
+use super::{FAST, Work, config, us};
 use crate::link::stations::Stations;
 use crate::queue::classes::{Classes, MOST_CLASSES};
 use crate::queue::{QueueLimit, codel, drr, fq_codel, pie, red};
@@ -20,7 +20,7 @@ fn classes() -> Classes {
 }
 
 /// Every discipline, some of them by settings under which they drop much.
-pub(super) fn rules() -> [Rule; 7] {
+pub(in crate::link::wimax) fn rules() -> [Rule; 7] {
     [
         Rule::DropTail,
         Rule::Codel(CODEL),

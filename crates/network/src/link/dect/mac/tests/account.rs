@@ -1,11 +1,11 @@
 //! What is counted, held against the readable account of a run.
 
-use super::Mac;
-use super::config::UserAllocation;
-use super::config::{BearerCounts, MacConfig, TerminalType};
-use super::state::MacState;
-use super::stats::ProcedureStats;
-use super::tests::{mac, run};
+use super::{mac, run};
+use crate::link::dect::mac::Mac;
+use crate::link::dect::mac::config::UserAllocation;
+use crate::link::dect::mac::config::{BearerCounts, MacConfig, TerminalType};
+use crate::link::dect::mac::state::MacState;
+use crate::link::dect::mac::stats::ProcedureStats;
 use std::collections::BTreeMap;
 
 /// Transitions and frames in states by type, read from the account of a run.
@@ -135,7 +135,7 @@ fn a_second_attempt_is_as_probable_as_an_occupied_first_pick() {
         },
         traffic: MacConfig::default()
             .traffic
-            .map(|traffic| super::config::Traffic { offered_erlang: 0.0, ..traffic }),
+            .map(|traffic| crate::link::dect::mac::config::Traffic { offered_erlang: 0.0, ..traffic }),
         ..MacConfig::default()
     };
     let mut mac = mac(config, 17);

@@ -4,17 +4,17 @@
 //! the downlink and 175 of the uplink, in which five follow each other. The uplink begins at 2982.857 + 200 us. Three opportunities for requests take
 //! a symbol each, and together six slots.
 
-use super::joining_tests::{at, entry, go_on};
-use super::phy::{CyclicPrefix, FrameLayout, Unit};
-use super::pusc::Pusc;
-use super::tests::{FAST, Work, complete, config, us};
+use super::joining::{at, entry, go_on};
 use super::*;
+use super::{FAST, Work, complete, config, us};
 use crate::link::Link;
 use crate::link::indication::LinkEvent;
 use crate::link::stations::Stations;
+use crate::link::wimax::phy::{CyclicPrefix, FrameLayout, Unit};
+use crate::link::wimax::pusc::Pusc;
 use roamsim_engine::Span;
 
-pub(super) const FASTEST: StationConfig = FAST;
+pub(in crate::link::wimax) const FASTEST: StationConfig = FAST;
 
 fn layout(codes: [u32; 2]) -> FrameLayout {
     let clock = Pusc::clock(10_000_000, 1024, CyclicPrefix::Eighth).expect("a bandwidth of the standard");
@@ -23,7 +23,7 @@ fn layout(codes: [u32; 2]) -> FrameLayout {
     pusc.layout(FrameLayout::new(clock, Span::from_ms(5), gap, gap, 0.66))
 }
 
-pub(super) fn cell(stations: &[StationConfig], codes: [u32; 2]) -> CellConfig {
+pub(in crate::link::wimax) fn cell(stations: &[StationConfig], codes: [u32; 2]) -> CellConfig {
     CellConfig {
         layout: layout(codes),
         map_profile: BurstProfile::Qpsk12,

@@ -1,23 +1,23 @@
 //! Stations that enter a cell: time lines, losses, walks.
 
-use super::config::CellEntry;
 use super::disciplines::rules;
-use super::phy::{BurstProfile, Unit};
-use super::tests::{FAST, Work, config, us};
 use super::*;
+use super::{FAST, Work, config, us};
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason};
 use crate::link::propagation::{PathLoss, Propagation};
 use crate::link::stations::Stations;
+use crate::link::wimax::config::CellEntry;
+use crate::link::wimax::phy::{BurstProfile, Unit};
 use crate::link::{Link, QueueLimit};
 use crate::mobility::{Point, Trajectory};
 use proptest::prelude::*;
 use roamsim_engine::Span;
 
-pub(super) fn at(x_m: f64) -> Trajectory {
+pub(in crate::link::wimax) fn at(x_m: f64) -> Trajectory {
     Trajectory::fixed(Point::new(x_m, 0.0))
 }
 
-pub(super) fn entry(stations: Vec<Trajectory>) -> CellEntry {
+pub(in crate::link::wimax) fn entry(stations: Vec<Trajectory>) -> CellEntry {
     let timers = Timers {
         t1: Span::from_secs(50),
         t2: Span::from_secs(10),
@@ -74,7 +74,7 @@ fn events(entry: CellEntry, until_us: u64) -> (Work, Vec<(u64, u32, LinkEvent)>)
     (work, found)
 }
 
-pub(super) fn go_on(work: &mut Work, until_us: u64) -> Vec<(u64, u32, LinkEvent)> {
+pub(in crate::link::wimax) fn go_on(work: &mut Work, until_us: u64) -> Vec<(u64, u32, LinkEvent)> {
     let mut found = Vec::new();
     while let Some(now) = work.cell.poll_timeout().filter(|&now| now <= us(until_us)) {
         work.until(now);
@@ -298,9 +298,9 @@ fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
     }
 }
 
-pub(super) fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
+pub(in crate::link::wimax) fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
     let radio = radio(adaptation);
-    let radius_m = radio.reach_m(super::tests::layout().clock, BurstProfile::Bpsk12, false, 0.0);
+    let radius_m = radio.reach_m(super::layout().clock, BurstProfile::Bpsk12, false, 0.0);
     CellEntry { radio: Some(radio), radius_m, ..entry(stations) }
 }
 
@@ -314,7 +314,7 @@ fn profiles_follow_a_walk_by_messages_and_the_link_goes_down_with_its_signal() {
     );
     let adaptation = Adaptation { margin_db: 1.0, hysteresis_db: 1.0 };
     let (work, found) = events(by_radio(vec![walk], Some(adaptation)), 12_000_000);
-    let clock = super::tests::layout().clock;
+    let clock = super::layout().clock;
     for direction in Direction::ALL {
         let changes: Vec<_> =
             work.cell.profile_changes().iter().filter(|change| change.direction == direction).collect();
@@ -411,7 +411,7 @@ proptest! {
         with.queue = QueueLimit::Packets(limit);
         with.rule = rule;
         with.contention.backoff_start = 2;
-        with.arq = Some(super::arq::tests::CONFIG);
+        with.arq = Some(crate::link::wimax::arq::tests::CONFIG);
         // They walk by at up to 40 m/s, 100 m being the reach.
         let walk = |&(.., x_m, speed): &(usize, usize, u32, f64, f64)| match speed.abs() < 1.0 {
             true => at(x_m),

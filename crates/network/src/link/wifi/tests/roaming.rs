@@ -13,16 +13,16 @@ use proptest::prelude::*;
 use roamsim_engine::Span;
 use roamsim_protocols::mih::wire::handover::LinkActionResult;
 
-pub(super) fn us(us: u64) -> Span {
+pub(in crate::link::wifi) fn us(us: u64) -> Span {
     Span::from_us(us)
 }
 
-pub(super) fn config(members: usize) -> CellConfig {
-    CellConfig { cw_min: 0, ..super::tests::config(members) }
+pub(in crate::link::wifi) fn config(members: usize) -> CellConfig {
+    CellConfig { cw_min: 0, ..super::config(members) }
 }
 
 /// A station that scans its channels actively.
-pub(super) fn station(channels: &[u8]) -> StationConfig {
+pub(in crate::link::wifi) fn station(channels: &[u8]) -> StationConfig {
     StationConfig {
         scan: Scan::Active,
         channels: channels.to_vec(),
@@ -41,7 +41,7 @@ pub(super) fn station(channels: &[u8]) -> StationConfig {
 }
 
 /// Access points by place and channel, and stations that may be in all of their cells.
-pub(super) fn ess(
+pub(in crate::link::wifi) fn ess(
     access_points: &[(f64, u8)],
     beacons: Option<BeaconConfig>,
     stations: &[(Trajectory, Option<StationConfig>)],
@@ -56,12 +56,12 @@ pub(super) fn ess(
     }
 }
 
-pub(super) fn stands(x_m: f64) -> Trajectory {
+pub(in crate::link::wifi) fn stands(x_m: f64) -> Trajectory {
     Trajectory::fixed(Point::new(x_m, 0.0))
 }
 
 /// A medium at work: what was on the air, what was indicated, and packets in and out.
-pub(super) struct Work {
+pub(in crate::link::wifi) struct Work {
     pub cell: Cell,
     /// Nanoseconds, kind, from and to.
     pub frames: Vec<(u64, Kind, usize, usize)>,
@@ -76,7 +76,7 @@ pub(super) struct Work {
     ids: u64,
 }
 
-use super::medium::Kind;
+use crate::link::wifi::medium::Kind;
 
 impl Work {
     pub fn new(cell: Cell) -> Work {
@@ -186,7 +186,7 @@ impl Work {
     }
 }
 
-pub(super) fn streams(radio: usize, purpose: &str) -> Stream {
+pub(in crate::link::wifi) fn streams(radio: usize, purpose: &str) -> Stream {
     stream(&format!("{radio} {purpose}"))
 }
 
@@ -196,7 +196,7 @@ fn first_scan_ns(access_points: usize) -> u64 {
 }
 
 /// Beacons that do not come into the way.
-pub(super) const LATE: BeaconConfig =
+pub(in crate::link::wifi) const LATE: BeaconConfig =
     BeaconConfig { period: Span::from_us(102_400), first: Time::from_ns(900_000_000) };
 
 #[test]
@@ -477,10 +477,10 @@ impl Ways {
     }
 }
 
-use super::rate_control::RateControl;
-use super::rate_control::arf::ArfConfig;
-use super::rate_control::by_signal::BySignalConfig;
-use super::shadowing::Redrawn;
+use crate::link::wifi::rate_control::RateControl;
+use crate::link::wifi::rate_control::arf::ArfConfig;
+use crate::link::wifi::rate_control::by_signal::BySignalConfig;
+use crate::link::wifi::shadowing::Redrawn;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]

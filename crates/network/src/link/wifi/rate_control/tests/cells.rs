@@ -3,13 +3,13 @@
 //! 20 dBm in free space: -20.095 - 20 log10(150) = -63.6 dBm at 150 m, enough for 5.5 Mb/s of the thresholds below and too little
 //! for 11.
 
-use super::super::bianchi::b;
-use super::super::places::radio;
-use super::super::*;
-use super::arf::ArfConfig;
-use super::by_signal::BySignalConfig;
-use super::{RateAttempts, RateControl};
+use super::super::arf::ArfConfig;
+use super::super::by_signal::BySignalConfig;
+use super::super::{RateAttempts, RateControl};
 use crate::link::testing::{datagram, stream};
+use crate::link::wifi::tests::bianchi::b;
+use crate::link::wifi::tests::places::radio;
+use crate::link::wifi::*;
 use crate::mobility::Point;
 use roamsim_engine::Span;
 

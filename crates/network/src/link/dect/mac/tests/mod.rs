@@ -1,5 +1,7 @@
 //! The MAC as a whole, against closed forms and by its properties.
 
+mod account;
+
 use super::config::{
     AttemptLimits, BearerCounts, CallDuration, ChannelListConfig, MacConfig, ProcedureTimers, QualityChain,
     Selection, TerminalType, Transceivers, UserAllocation,
