@@ -21,9 +21,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benches import cell, wimax_cell
 from benches.dumbbell import dumbbell
@@ -47,8 +49,22 @@ class Case:
     scenario: Path | dict[str, object]
 
 
+def clean(**transport: object) -> dict[str, object]:
+    """The bulk flow over a pipe that loses nothing, within a window that its queue holds, with such a transport."""
+    scenario: dict[str, Any] = tomllib.loads((SCENARIOS / "bulk.toml").read_text())
+    del scenario["link"][0]["loss"]
+    kept = {key: value for key, value in scenario["flow"][0]["transport"].items() if key != "variant"}
+    scenario["flow"][0]["transport"] = kept | {"receive_window": "100kB"} | transport
+    return scenario
+
+
 CASES = [
     Case("bulk", "60s", SCENARIOS / "bulk.toml"),
+    # Each segment costs at most 1.3 times what it costs NewReno.
+    Case("clean", "60s", clean(variant="newreno")),
+    Case("clean-sack", "60s", clean(variant="sack")),
+    Case("clean-timestamps", "60s", clean(variant="cubic", timestamps=True)),
+    Case("clean-parts", "60s", clean(profile="rfc", timestamps=False, pacing=True)),
     Case("dumbbell-10", "3s", dumbbell(10)),
     Case("dumbbell-1000", "3s", dumbbell(1000)),
     Case("sctp", "3s", SCENARIOS / "sctp.toml"),

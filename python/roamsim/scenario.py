@@ -2716,8 +2716,9 @@ class TcpTransport(Table):
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
         sack: Whether selective acknowledgements are offered and, if both ends do, sent (RFC 2018). Left out: yes
-            where the variant's recovery uses them, `sack` and `cubic`. Without them these two recover as NewReno
-            does; the other variants send them if told to and learn nothing from them.
+            where the variant's recovery uses them, `sack`, `cubic` and `bbr`. Without them `sack` and `cubic`
+            recover as NewReno does; `bbr` needs them. The other variants send them if told to and learn nothing
+            from them.
         max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: what the header has room for, 4, or 3
             beside timestamps (RFC 2018 section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
@@ -2739,19 +2740,21 @@ class TcpTransport(Table):
             none. Without it: true.
         rack: RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
             plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
-            SACK. Default chosen: off, as the variants are those of the publications. Without it: false.
+            SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it. Without
+            it: false.
         tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
             lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
-            (RFC 9937). It needs a variant that learns from SACK. Default: off. Without it: false.
+            (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off. Without it: false.
         frto: F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
             Default: off. Without it: false.
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
         hystart: HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC
-            9406). Not with `vegas`, which has a rule of its own. Default: off. Without it: false.
+            9406). Not with `vegas` and `bbr`, which have rules of their own. Default: off. Without it: false.
         pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
-            Linux does. Bursts have two segments or a millisecond of data. Default: off. Without it: false.
+            Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate.
+            Default: off. Without it: false.
         ecn: Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets
             instead of dropping them. Default chosen: off, as queues mark only where a scenario says so. RFC 3168.
             Without it: false.
@@ -3885,7 +3888,8 @@ TcpProfile = Literal["classic", "modern", "rfc"]
 #: "vegas": A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate
 #: acknowledgement (Brakmo and Peterson 1995).
 #: "cubic": The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
-TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]
+#: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
+TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr"]
 
 #: An RFC's rules for loss and congestion.
 #: "rfc9260": Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a

@@ -9,6 +9,7 @@ mod outcome;
 mod refusal;
 
 mod accesses;
+mod bbr;
 mod both_ways;
 mod cells;
 mod conservation;

@@ -169,6 +169,11 @@ reports! {
     queue_without_flows: "queue = { packets = 100 }" => "queue = { discipline = \"fq_codel\", flows = 0, quantum = \"0B\", packets = 0 }";
     tcp_abe_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", abe = true, min_rto";
     tcp_abe_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", ecn = true, abe = true, min_rto";
+    tcp_rack_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", rack = true, min_rto";
+    tcp_prr_with_sack_off: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", sack = false, prr = true, min_rto";
+    tcp_probes_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", tail_loss_probe = true, undo = true, min_rto";
+    tcp_hystart_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", hystart = true, min_rto";
+    tcp_bbr_with_what_it_lacks: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", sack = false, prr = true, hystart = true, ecn = true, initial_ssthresh = \"10kB\", byte_counting_limit = 2, min_rto";
     deadline_of_no_time: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"0s\"";
     deadline_behind_the_end: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"2h\"";
     queue_negative: "packets = 100" => "packets = -1";

@@ -101,8 +101,10 @@ impl TcpSocket {
         let mut pair = random.map(|mut random| {
             let (here, there) = (ends[at], ends[1 - at]);
             let iss = random.next_u64() as u32;
+            let mut connection = Connection::new(config, here.port, there.port, iss);
+            connection.set_random(&random.child(1));
             let socket = TcpSocket {
-                connection: Connection::new(config, here.port, there.port, iss),
+                connection,
                 node: here.node,
                 local: addresses[at],
                 remote: addresses[1 - at],

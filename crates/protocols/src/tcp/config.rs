@@ -81,6 +81,8 @@ variants! {
          acknowledgement (Brakmo and Peterson 1995).";
     Cubic = "cubic": DuplicateAcks, Sack, Cubic, sack true,
         "The recovery of SACK with a window that grows as a cubic of time (RFC 9438).";
+    Bbr = "bbr": DuplicateAcks, Rack, Bbr, sack true,
+        "A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).";
 }
 
 impl fmt::Display for Variant {
@@ -329,6 +331,16 @@ impl Config {
         recovery == recovery::Kind::Rack || reduces || self.hystart || self.pacing
     }
 
+    /// Whether the congestion control works on samples of the rate of delivery.
+    pub(super) fn takes_samples(&self) -> bool {
+        self.congestion_control().takes_samples()
+    }
+
+    /// Whether data is paced: a control that works on samples has a rate of its own.
+    pub(super) fn paces(&self) -> bool {
+        self.pacing || self.takes_samples()
+    }
+
     /// The loss detection.
     pub(super) fn detection(&self) -> detection::Kind {
         self.variant.parts().0
@@ -366,7 +378,7 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`"
         );
     }
 }

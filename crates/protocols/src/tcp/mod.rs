@@ -35,5 +35,5 @@ pub use config::{
 };
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
-pub use sent::RateSample;
+pub use sent::{Lost, RateSample};
 pub use stats::Stats;

@@ -42,6 +42,9 @@ pub(super) struct Record {
     delivered_at: Time,
     /// When the transmission was sent from which that delivery followed.
     first_sent_at: Time,
+    /// Octets in flight with them, and octets taken as lost before.
+    in_flight: u64,
+    lost: u64,
 }
 
 impl Record {
@@ -58,6 +61,27 @@ pub struct RateSample {
     /// The longer of the times in which they were sent and acknowledged.
     pub interval: Span,
     /// The sender had nothing else to send when the transmission went by which it is measured.
+    pub app_limited: bool,
+    /// Octets that had been delivered when that transmission went.
+    pub prior_delivered: u64,
+    /// Octets in flight when it went, its own included.
+    pub in_flight_at_sent: u64,
+    /// Octets taken as lost since it went.
+    pub lost_since_sent: u64,
+}
+
+/// A transmission that is taken as lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Its octets.
+    pub start: u64,
+    /// One above the last.
+    pub end: u64,
+    /// Octets in flight when it went, its own included.
+    pub in_flight_at_sent: u64,
+    /// Octets taken as lost since it went, its own included.
+    pub lost_since_sent: u64,
+    /// The sender had nothing else to send when it went.
     pub app_limited: bool,
 }
 
@@ -106,6 +130,11 @@ pub(super) struct Sent {
     first_sent_at: Time,
     /// What was delivered up to here was limited by the application; 0 when nothing is.
     app_limited_until: u64,
+    /// Octets taken as lost so far.
+    lost: u64,
+    /// The transmissions taken as lost that the congestion control has not heard of, where it `takes_losses`.
+    losses: Vec<Lost>,
+    takes_losses: bool,
     pub(super) heard: Heard,
 }
 
@@ -178,11 +207,17 @@ impl Sent {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
+            in_flight: 0,
+            lost: self.lost,
         };
-        match self.records.back() {
+        let place = match self.records.back() {
             Some(last) if start < last.end => self.replace(record),
-            _ => self.records.push_back(record),
-        }
+            _ => {
+                self.records.push_back(record);
+                self.records.len() - 1
+            }
+        };
+        self.records[place].in_flight = self.in_flight_bytes();
         self.note_order(now, Range { start, end });
     }
 
@@ -200,8 +235,8 @@ impl Sent {
         }
     }
 
-    /// Puts a record in the place of what it holds of others.
-    fn replace(&mut self, record: Record) {
+    /// Puts a record in the place of what it holds of others, which it returns.
+    fn replace(&mut self, record: Record) -> usize {
         self.cut_at(record.start);
         self.cut_at(record.end);
         let first = self.place_of(record.start);
@@ -220,6 +255,7 @@ impl Sent {
             self.records.drain(first..next);
             self.records.insert(first, record);
         }
+        first
     }
 
     /// The place of the first record that ends above `offset`.
@@ -383,12 +419,37 @@ impl Sent {
 
     /// Marks a record as lost that is in flight.
     fn lose(&mut self, place: usize) {
-        let record = &mut self.records[place];
-        record.mark = Mark::Lost;
+        self.records[place].mark = Mark::Lost;
+        let record = self.records[place];
         let bytes = record.bytes();
         self.lost_from = self.lost_from.min(record.start);
         self.lost_marked_bytes += bytes;
         self.heard.lost += bytes;
+        self.lost += bytes;
+        if self.takes_losses {
+            self.losses.push(Lost {
+                start: record.start,
+                end: record.end,
+                in_flight_at_sent: record.in_flight,
+                lost_since_sent: self.lost - record.lost,
+                app_limited: record.app_limited,
+            });
+        }
+    }
+
+    /// The transmissions taken as lost are to be kept for the congestion control.
+    pub(super) fn keep_losses(&mut self) {
+        self.takes_losses = true;
+    }
+
+    /// The transmissions taken as lost since the last call.
+    pub(super) fn take_losses(&mut self) -> Vec<Lost> {
+        std::mem::take(&mut self.losses)
+    }
+
+    /// Octets delivered so far.
+    pub(super) fn delivered_bytes(&self) -> u64 {
+        self.delivered
     }
 
     /// What was taken as lost is in flight after all.
@@ -435,6 +496,9 @@ impl Sent {
             delivered_bytes: self.delivered - newest.delivered,
             interval,
             app_limited: newest.app_limited,
+            prior_delivered: newest.delivered,
+            in_flight_at_sent: newest.in_flight,
+            lost_since_sent: self.lost - newest.lost,
         })
     }
 }

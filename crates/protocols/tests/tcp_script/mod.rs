@@ -149,6 +149,8 @@ impl Subject for Tcp {
             "fast_retransmits" => stats.fast_retransmits.to_string(),
             "delivery_rate" => tcp.delivery_rate().unwrap_or_default().rate_bytes_per_s().to_string(),
             "app_limited" => tcp.delivery_rate().unwrap_or_default().app_limited.to_string(),
+            "pacing_rate" => tcp.pacing_rate_bytes_per_s().unwrap_or_default().to_string(),
+            "congestion_state" => tcp.congestion_state().unwrap_or("none").to_owned(),
             "tail_loss_probes" => stats.tail_loss_probes.to_string(),
             "undone_reductions" => stats.undone_reductions.to_string(),
             "window_probes_sent" => stats.window_probes_sent.to_string(),

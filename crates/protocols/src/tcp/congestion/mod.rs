@@ -4,19 +4,22 @@
 //! its name, its documentation and its dispatch follow. Inflation of the window by duplicate ACKs belongs to
 //! [`super::recovery`].
 
+mod bbr;
 mod cubic;
 mod hystart;
 mod reno;
 mod vegas;
 
+pub use bbr::Bbr;
 pub use cubic::Cubic;
 pub(super) use hystart::HyStart;
 pub use reno::Reno;
 pub use vegas::Vegas;
 
-use roamsim_engine::{Span, Time};
+use roamsim_engine::{Span, Stream, Time};
 
 use super::config::Config;
+use super::sent::{Lost, RateSample};
 
 /// What made the sender slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +96,30 @@ impl Default for Ack {
     }
 }
 
+/// What an acknowledgement tells of octets that it is the first to tell of, in either way, to a control that takes samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// When it arrived.
+    pub now: Time,
+    /// Its sample of the rate of delivery.
+    pub sample: RateSample,
+    /// The round trip of the newest transmission that it tells of, if that was sent once.
+    pub rtt: Option<Span>,
+    /// Octets that it is the first to tell of.
+    pub newly_acked_bytes: u64,
+    /// Octets delivered so far.
+    pub delivered_bytes: u64,
+    /// Octets that are neither delivered nor lost.
+    pub in_flight_bytes: u64,
+    /// Losses are being repaired.
+    pub recovering: bool,
+}
+
 /// A congestion control. It owns `cwnd` and `ssthresh`, and hears of everything that may move them, in recovery too.
 pub trait CongestionControl {
+    /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
+    const TAKES_SAMPLES: bool = false;
+
     /// One that waits for [`CongestionControl::start`].
     fn new(config: &Config) -> Self;
 
@@ -119,12 +144,15 @@ pub trait CongestionControl {
     /// Recovery has ended and leaves a window of `cwnd_bytes`.
     fn on_recovered(&mut self, cwnd_bytes: u64);
 
-    /// What has happened since was needless: the state is as it was `before` (RFC 9438 4.9).
+    /// What has happened since was needless: the state is as it was `before` (RFC 9438 4.9), unless the window has grown
+    /// beyond that one.
     fn undo(&mut self, before: Self)
     where
         Self: Sized,
     {
-        *self = before;
+        if before.cwnd_bytes() >= self.cwnd_bytes() {
+            *self = before;
+        }
     }
 
     /// The round trip has grown in slow start: ssthresh is the window (RFC 9406).
@@ -138,6 +166,30 @@ pub trait CongestionControl {
 
     /// Sending goes on after a time with nothing in flight.
     fn on_idle_end(&mut self, _now: Time) {}
+
+    /// What it draws comes from this stream.
+    fn set_random(&mut self, _random: &Stream) {}
+
+    /// The handshake is complete, and has measured `rtt` if it could.
+    fn on_handshake(&mut self, _now: Time, _rtt: Option<Span>) {}
+
+    /// A segment goes, with which so many octets are in flight.
+    #[inline]
+    fn on_sent(&mut self, _in_flight_bytes: u64) {}
+
+    /// Transmissions are taken as lost, which leaves so many octets in flight; so many have been delivered.
+    fn on_losses(&mut self, _losses: &[Lost], _in_flight_bytes: u64, _delivered_bytes: u64, _now: Time) {}
+
+    /// Octets are delivered. True when what is in flight now says nothing of the path's rate.
+    #[inline]
+    fn on_delivery(&mut self, _delivery: &Delivery) -> bool {
+        false
+    }
+
+    /// The state it is in, for traces, where it has states of its own.
+    fn state_name(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// The table: from each row a name, its documentation, and the arms of every hook.
@@ -164,6 +216,13 @@ macro_rules! congestion_controls {
             pub const fn describe(self) -> &'static str {
                 match self {
                     $(Kind::$type => $doc,)*
+                }
+            }
+
+            /// Whether it works on samples of the rate of delivery.
+            pub const fn takes_samples(self) -> bool {
+                match self {
+                    $(Kind::$type => $type::TAKES_SAMPLES,)*
                 }
             }
         }
@@ -229,11 +288,8 @@ macro_rules! congestion_controls {
                 }
             }
 
-            /// A reduction since `before` was needless; a window that has grown beyond that one stays.
+            /// A reduction since `before` was needless.
             pub(super) fn undo(&mut self, before: Controller, smss_bytes: u64) {
-                if before.cwnd_bytes() < self.cwnd_bytes() {
-                    return;
-                }
                 match (&mut *self, before) {
                     $((Controller::$type(control), Controller::$type(before)) => control.undo(before),)*
                     _ => {}
@@ -258,6 +314,53 @@ macro_rules! congestion_controls {
                     $(Controller::$type(control) => control.on_idle_end(now),)*
                 }
             }
+
+            pub(super) fn set_random(&mut self, random: &Stream) {
+                match self {
+                    $(Controller::$type(control) => control.set_random(random),)*
+                }
+            }
+
+            pub(super) fn on_handshake(&mut self, now: Time, rtt: Option<Span>) {
+                match self {
+                    $(Controller::$type(control) => control.on_handshake(now, rtt),)*
+                }
+            }
+
+            #[inline]
+            pub(super) fn on_sent(&mut self, in_flight_bytes: u64) {
+                match self {
+                    $(Controller::$type(control) => control.on_sent(in_flight_bytes),)*
+                }
+            }
+
+            pub(super) fn on_losses(
+                &mut self,
+                losses: &[Lost],
+                in_flight_bytes: u64,
+                delivered_bytes: u64,
+                now: Time,
+            ) {
+                match self {
+                    $(Controller::$type(control) => {
+                        control.on_losses(losses, in_flight_bytes, delivered_bytes, now);
+                    })*
+                }
+            }
+
+            #[inline]
+            pub(super) fn on_delivery(&mut self, delivery: &Delivery) -> bool {
+                match self {
+                    $(Controller::$type(control) => control.on_delivery(delivery),)*
+                }
+            }
+
+            /// The state it is in, for traces, where it has states of its own.
+            pub fn state_name(&self) -> Option<&'static str> {
+                match self {
+                    $(Controller::$type(control) => control.state_name(),)*
+                }
+            }
         }
     };
 }
@@ -266,4 +369,5 @@ congestion_controls! {
     Reno = "reno", "Additive increase, halving (RFC 5681).";
     Vegas = "vegas", "A window that follows the round-trip time (Brakmo and Peterson 1995).";
     Cubic = "cubic", "A cubic of the time since the last reduction (RFC 9438).";
+    Bbr = "bbr", "A model of rate and round trip of the path (draft-ietf-ccwg-bbr-06, version 3).";
 }

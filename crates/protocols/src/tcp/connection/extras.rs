@@ -52,9 +52,9 @@ impl Extras {
             Box::new(Extras {
                 deadlines: [Time::MAX; 3],
                 held: false,
-                pacer: config.pacing.then(Pacer::default),
+                pacer: config.paces().then(Pacer::default),
                 hystart: config.hystart.then(|| FirstSlowStart {
-                    hystart: HyStart::new(config.pacing),
+                    hystart: HyStart::new(config.paces()),
                     ssthresh_bytes: config.initial_ssthresh_bytes.unwrap_or(u64::MAX),
                     sent: (config.recovery() != recovery::Kind::Rack).then(Sent::default),
                 }),

@@ -16,7 +16,7 @@ mod timers;
 
 use std::sync::Arc;
 
-use roamsim_engine::{Span, Time};
+use roamsim_engine::{Span, Stream, Time};
 
 use super::config::Config;
 use super::recovery::Recovery;
@@ -204,6 +204,11 @@ impl Connection {
             stats: Counters::default(),
             config: Arc::clone(config),
         }
+    }
+
+    /// What the congestion control draws comes from this stream. Without a call it is one of no seed.
+    pub fn set_random(&mut self, random: &Stream) {
+        self.sender.congestion.set_random(random);
     }
 
     /// The application appends `bytes` to its stream; a huge number is a greedy application. Allowed before the
@@ -457,6 +462,16 @@ impl Connection {
     #[inline]
     pub fn rto(&self) -> Span {
         self.sender.rtt.rto()
+    }
+
+    /// The rate at which data is paced by the congestion control, in octets a second, where it has one of its own.
+    pub fn pacing_rate_bytes_per_s(&self) -> Option<u64> {
+        self.sender.congestion.pacing_rate_bytes_per_s()
+    }
+
+    /// The state of a congestion control that has states of its own.
+    pub fn congestion_state(&self) -> Option<&'static str> {
+        self.sender.congestion.state_name()
     }
 
     /// The last sample of the rate of delivery, where transmissions are kept.

@@ -13,10 +13,11 @@
 use roamsim_engine::{Span, Time};
 
 use super::extras::Deadline;
+use super::sender::Sender;
 use super::timers::Purpose;
 use super::{Connection, Extended};
 use crate::ranges::Range;
-use crate::tcp::congestion::Cause;
+use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::detection::Heard;
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::segment::Segment;
@@ -27,6 +28,40 @@ const MAX_ACK_DELAY: Span = Span::from_ms(200);
 
 /// The probe's timeout before the first measurement (RFC 8985 7.2).
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
+
+impl Sender {
+    /// The congestion control hears of what the acknowledgement under way delivers, where it takes samples.
+    #[inline]
+    fn deliver(&mut self, now: Time, rtt: Option<Span>) {
+        let Recovery::Rack(rack) = &mut self.recovery else { return };
+        let sample = rack.measure_rate();
+        if let Some(sample) = sample {
+            let says_nothing = self.congestion.on_delivery(&Delivery {
+                now,
+                sample,
+                rtt,
+                newly_acked_bytes: rack.sent.heard.delivered,
+                delivered_bytes: rack.sent.delivered_bytes(),
+                in_flight_bytes: rack.sent.in_flight_bytes(),
+                recovering: rack.is_recovering(),
+            });
+            if says_nothing {
+                rack.sent.on_app_limited();
+            }
+        }
+        rack.sent.heard = Default::default();
+    }
+
+    /// It hears of what has been taken as lost.
+    fn tell_losses(&mut self, now: Time) {
+        let Recovery::Rack(rack) = &mut self.recovery else { return };
+        let losses = rack.sent.take_losses();
+        if !losses.is_empty() {
+            let (in_flight, delivered) = (rack.sent.in_flight_bytes(), rack.sent.delivered_bytes());
+            self.congestion.on_losses(&losses, in_flight, delivered, now);
+        }
+    }
+}
 
 impl Connection {
     #[inline]
@@ -50,6 +85,7 @@ impl Connection {
             if sender.snd_nxt > sender.written && rack.sent.in_flight_bytes() < cwnd_bytes {
                 rack.sent.on_app_limited();
             }
+            sender.congestion.on_sent(rack.sent.in_flight_bytes());
         }
         let sender = &mut self.sender;
         let own = sender.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
@@ -125,9 +161,8 @@ impl Connection {
         rack.follow(&at, sender.congestion.ssthresh_bytes(), acked > 0);
         let rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
         let may_grow = rack.repair != Repair::Fast && !was_fast && !echoes;
-        rack.measure_rate();
-        rack.sent.heard = Default::default();
         let probes_tail = rack.probes_tail();
+        sender.deliver(now, rtt);
         if acked > 0 {
             sender.grow_behind_ack(now, acked, &self.config, rtt, may_grow);
             sender.count_round(at.snd_una);
@@ -149,9 +184,8 @@ impl Connection {
         rack.una_before = snd_una;
         rack.sent.on_ack(snd_una, now);
         rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
-        rack.measure_rate();
         heard.rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
-        rack.sent.heard = Default::default();
+        sender.deliver(now, heard.rtt);
     }
 
     /// Marks what is lost by now; a repair begins, and a timer runs for what may be.
@@ -163,6 +197,7 @@ impl Connection {
         let wait_to = rack.detection.mark_lost(&mut rack.sent, now, &conditions);
         let begins = rack.sent.has_lost() && rack.repair == Repair::None;
         sender.set_deadline(Deadline::Reordering, wait_to.unwrap_or(Time::MAX));
+        sender.tell_losses(now);
         if begins {
             self.begin_repair(now);
         }
@@ -205,6 +240,7 @@ impl Connection {
         if !repeated && !was_repairing {
             rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
         }
+        self.sender.tell_losses(now);
         self.sender.set_deadline(Deadline::Reordering, Time::MAX);
         self.sender.set_deadline(Deadline::Probe, Time::MAX);
     }

@@ -10,7 +10,7 @@ use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Extended, Pending};
 use crate::tcp::config::Config;
-use crate::tcp::congestion::{Ack, Cause, Controller};
+use crate::tcp::congestion::{self, Ack, Cause, Controller};
 use crate::tcp::detection::Detection;
 use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
 use crate::tcp::rtt::{Bounds, RttEstimator};
@@ -123,10 +123,13 @@ impl Sender {
         self.retries = 0;
     }
 
-    /// The peer does not take SACK: RFC 6582 is for that.
+    /// The peer does not take SACK: RFC 6582 is for that, and Reno's window where the own one needs samples.
     pub(super) fn do_without_sack(&mut self, config: &Config) {
         if self.recovery.takes_blocks() {
             self.recovery = Recovery::new(recovery::Kind::NewReno, config);
+            if config.takes_samples() {
+                self.congestion = Controller::new(congestion::Kind::Reno, config);
+            }
             if let Some(first) = self.extras.as_mut().and_then(|extras| extras.hystart.as_mut()) {
                 first.sent = Some(Sent::default());
             }

@@ -101,8 +101,12 @@ impl LossRecovery for Rack {
     const TAKES_BLOCKS: bool = true;
 
     fn new(config: &Config) -> Rack {
+        let mut sent = Sent::default();
+        if config.takes_samples() {
+            sent.keep_losses();
+        }
         Rack {
-            sent: Sent::default(),
+            sent,
             detection: RackDetection::default(),
             repair: Repair::None,
             first_due: false,
@@ -220,12 +224,14 @@ impl Rack {
         }
     }
 
-    /// Takes the sample of the acknowledgement under way, if it has any.
-    pub(in crate::tcp) fn measure_rate(&mut self) {
+    /// Takes the sample of the acknowledgement under way, if it has any; one without an interval is not kept.
+    pub(in crate::tcp) fn measure_rate(&mut self) -> Option<RateSample> {
         let least = self.detection.min_rtt.get().unwrap_or(Span::ZERO);
-        if let Some(rate) = self.sent.rate_sample(least).filter(|rate| rate.interval > Span::ZERO) {
+        let sample = self.sent.rate_sample(least);
+        if let Some(rate) = sample.filter(|rate| rate.interval > Span::ZERO) {
             self.rate = rate;
         }
+        sample
     }
 
     /// Repair begins of a loss that acknowledgements told of.

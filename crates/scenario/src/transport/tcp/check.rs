@@ -28,6 +28,7 @@ pub(crate) fn check(
     check_windows(at, tcp, report);
     check_vegas(at, tcp, report);
     check_parts(at, tcp, report);
+    check_bbr(at, tcp, report);
     let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
     let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
     let too_small = |bytes| ends.and_then(|ends| topology.too_small_mtu(ends, bytes));
@@ -240,25 +241,52 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
 fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let learns = tcp.variant.permits_sack() && tcp.sack != Some(false);
     for (key, set) in [("rack", tcp.rack), ("prr", tcp.prr)] {
-        if set && !learns {
+        if set && !learns && tcp.variant != TcpVariant::Bbr {
             let message = match tcp.sack {
                 Some(false) => format!("`{key}` needs SACK, which `sack = false` turns off"),
-                _ => {
-                    format!("`{key}` needs a recovery that learns from SACK: {} has none", variant_text(tcp))
-                }
+                _ => format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
             };
             report.add(&join(at, [key]), message, "write variant = \"cubic\" or \"sack\", or leave it out");
         }
     }
     for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {
-        if set && !tcp.rack {
-            let message = format!("`{key}` needs the record of transmissions that `rack` keeps");
+        if set && !tcp.rack && tcp.variant != TcpVariant::Bbr {
+            let message = format!("`{key}` needs the records of `rack`");
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
         }
     }
     if tcp.hystart && tcp.variant == TcpVariant::Vegas {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["hystart"]), "`vegas` leaves slow start by a rule of its own", help);
+    }
+}
+
+/// What BBR does in another way, or not at all.
+fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    if tcp.variant != TcpVariant::Bbr {
+        return;
+    }
+    for (key, set, message, help) in [
+        ("sack", tcp.sack == Some(false), "`bbr` measures the path by SACK", "leave it out"),
+        ("prr", tcp.prr, "`bbr` sets its own window while it repairs", "leave it out or write false"),
+        ("hystart", tcp.hystart, "`bbr` has no slow start", "leave it out or write false"),
+        ("ecn", tcp.ecn, "BBR's draft names no response to ECN marks", "leave it out or write false"),
+        (
+            "initial_ssthresh",
+            tcp.initial_ssthresh_bytes.is_some(),
+            "`bbr` has no slow start threshold",
+            "leave it out",
+        ),
+        (
+            "byte_counting_limit",
+            tcp.byte_counting_limit != Tcp::default().byte_counting_limit,
+            "`bbr` counts every octet that arrives",
+            "leave it out",
+        ),
+    ] {
+        if set {
+            report.add(&join(at, [key]), message, help);
+        }
     }
 }
 

@@ -93,8 +93,8 @@ pub struct Tcp {
     /// never does.
     pub limited_transmit: bool,
     /// Whether selective acknowledgements are offered and, if both ends do, sent (RFC 2018). Left out: yes where the
-    /// variant's recovery uses them, `sack` and `cubic`. Without them these two recover as NewReno does; the other
-    /// variants send them if told to and learn nothing from them.
+    /// variant's recovery uses them, `sack`, `cubic` and `bbr`. Without them `sack` and `cubic` recover as NewReno does;
+    /// `bbr` needs them. The other variants send them if told to and learn nothing from them.
     pub sack: Option<bool>,
     /// The most SACK blocks in a segment, 1 to 4. Left out: what the header has room for, 4, or 3 beside timestamps
     /// (RFC 2018 section 3).
@@ -123,13 +123,13 @@ pub struct Tcp {
     pub fast_convergence: bool,
     /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed, plus a
     /// reordering window. The rule finds lost retransmissions too. It needs a variant that learns from SACK. Default
-    /// chosen: off, as the variants are those of the publications.
+    /// chosen: off, as the variants are those of the publications; `bbr` always has it.
     pub rack: bool,
     /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail then needs
     /// no timeout (TLP, RFC 8985 section 7). Default: off.
     pub tail_loss_probe: bool,
     /// Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
-    /// (RFC 9937). It needs a variant that learns from SACK. Default: off.
+    /// (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off.
     pub prr: bool,
     /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682). Default:
     /// off.
@@ -138,10 +138,10 @@ pub struct Tcp {
     /// timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
     /// HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC 9406). Not with
-    /// `vegas`, which has a rule of its own. Default: off.
+    /// `vegas` and `bbr`, which have rules of their own. Default: off.
     pub hystart: bool,
     /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as Linux does.
-    /// Bursts have two segments or a millisecond of data. Default: off.
+    /// Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate. Default: off.
     pub pacing: bool,
     /// Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets instead of dropping them. Default
     /// chosen: off, as queues mark only where a scenario says so. RFC 3168.
