@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "World",
     "build",
+    "decode_text",
     "limit_memory",
     "memory_bytes",
     "run",
