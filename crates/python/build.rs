@@ -1,5 +1,5 @@
-//! A digest of what the simulator is built from, for the keys of kept results: two builds with equal digests give equal
-//! results, since a run depends on its scenario, seed and these files alone.
+//! A digest of what the simulator is built from, for the keys of kept results: two builds with equal digests
+//! give equal results, since a run depends on its scenario, seed and these files alone.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! The event queue alone, under the hold model (Jones, "An empirical comparison of priority-queue and event-set
-//! implementations", CACM 29(4), 1986): with n events pending, take the earliest and push one after a random span.
+//! The event queue alone, under the hold model (Jones, "An empirical comparison of priority-queue and
+//! event-set implementations", CACM 29(4), 1986): with n events pending, take the earliest and push one after
+//! a random span.
 //!
 //! `hold` draws exponential spans. `hold_mixed` shortens nine spans of ten by a factor of 1000, as packets on
 //! links do among retransmission timers.

@@ -1,6 +1,7 @@
 //! Fingerprints: a 64-bit digest of a sequence of numbers, to tell whether two runs did the same.
 //!
-//! Not a cryptographic hash. The algorithm is part of the recorded fingerprints: changing it changes them all.
+//! Not a cryptographic hash. The algorithm is part of the recorded fingerprints: changing it changes them
+//! all.
 
 /// A running digest. Order matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

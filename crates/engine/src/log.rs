@@ -1,5 +1,5 @@
-//! Rows that a run records, some of them ahead of their time, and that are taken out in order of time once they are
-//! final.
+//! Rows that a run records, some of them ahead of their time, and that are taken out in order of time once
+//! they are final.
 
 use crate::time::Time;
 
@@ -42,8 +42,8 @@ impl<T: Timed> Log<T> {
         self.taken + self.rows.len() as u64
     }
 
-    /// Whether rows should be taken: `least` wait, and twice those that had to stay last time, so that on average no row
-    /// is looked at more than twice.
+    /// Whether rows should be taken: `least` wait, and twice those that had to stay last time, so that on
+    /// average no row is looked at more than twice.
     pub fn due(&self, least: usize) -> bool {
         self.rows.len() >= least.max(2 * self.early).max(1)
     }
@@ -92,7 +92,8 @@ mod tests {
         let rows = [(1, 'a'), (5, 'b'), (2, 'c'), (3, 'd'), (5, 'e'), (5, 'f'), (4, 'g'), (9, 'h')];
         let sorted = log(&rows).take_all();
         assert_eq!(sorted.iter().map(|row| row.1).collect::<String>(), "acdgbefh");
-        // Each row is recorded when rows from its time on may still come: b is recorded at 1, before it happens.
+        // Each row is recorded when rows from its time on may still come: b is recorded at 1, before it
+        // happens.
         let mut log = log(&rows[..2]);
         let mut taken = log.take(Time::from_ns(2));
         assert_eq!(taken, [(1, 'a')]);

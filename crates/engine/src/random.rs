@@ -1,9 +1,10 @@
 //! Random streams: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3",
 //! SC 2011), one independent stream a purpose.
 //!
-//! A stream is keyed by (seed, replication, name), never by the order of creation, so that changing one part of
-//! a scenario leaves the draws of all other parts as they were. Distributions are drawn by inversion, one draw a
-//! value, and logarithms come from the pure-Rust `libm`: the same key gives the same values on any machine.
+//! A stream is keyed by (seed, replication, name), never by the order of creation, so that changing one part
+//! of a scenario leaves the draws of all other parts as they were. Distributions are drawn by inversion, one
+//! draw a value, and logarithms come from the pure-Rust `libm`: the same key gives the same values on any
+//! machine.
 
 const ROUND_MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const KEY_INCREMENTS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
@@ -31,8 +32,9 @@ fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 const BLOCKS: usize = 32;
 const DRAWS: usize = 2 * BLOCKS;
 
-/// Many blocks at once, of this counter and those behind it: the first half of each, and the second. Words stand in 64 bits, the upper half
-/// of which means nothing, and no block asks for another: so the compiler has vectors do it.
+/// Many blocks at once, of this counter and those behind it: the first half of each, and the second. Words
+/// stand in 64 bits, the upper half of which means nothing, and no block asks for another: so the compiler
+/// has vectors do it.
 fn blocks(counter: u64, nonce: [u32; 2], key: [u32; 2]) -> [[u64; BLOCKS]; 2] {
     let low_half = |word: u64| u64::from(word as u32);
     let [mut first_halves, mut second_halves] = [[0; BLOCKS]; 2];
@@ -97,8 +99,8 @@ impl Stream {
         Stream { key: [state[0], state[1]], nonce: [state[2], state[3]], block: 0, buffer: [0; 4], used: 4 }
     }
 
-    /// A stream of its own for a number, whatever was drawn of this one: one of a pair, of a stretch of time. Its key is this
-    /// stream's block of that number.
+    /// A stream of its own for a number, whatever was drawn of this one: one of a pair, of a stretch of time.
+    /// Its key is this stream's block of that number.
     pub fn child(&self, number: u64) -> Stream {
         let counter = words(number);
         let [a, b, c, d] = philox4x32_10([counter[0], counter[1], self.nonce[0], self.nonce[1]], self.key);
@@ -158,9 +160,11 @@ impl Stream {
         self.uniform() < probability
     }
 
-    /// What the next 64 calls of [`Stream::bernoulli`] give, that of the first in the lowest bit, in less time.
+    /// What the next 64 calls of [`Stream::bernoulli`] give, that of the first in the lowest bit, in less
+    /// time.
     pub fn bernoulli_64(&mut self, probability: f64) -> u64 {
-        // 53 bits as a fraction are less than the probability where they are less than so many: all of these are exact.
+        // 53 bits as a fraction are less than the probability where they are less than so many: all of these
+        // are exact.
         let below = (probability * (1u64 << 53) as f64).ceil() as u64;
         self.next_64().iter().rev().fold(0, |all, &draw| all << 1 | u64::from(draw >> 11 < below))
     }
@@ -176,8 +180,8 @@ impl Stream {
     }
 }
 
-/// A stream that makes 64 draws at a time, before they are asked for: the values are those of the [`Stream`], in its order, in half
-/// the time. For who draws often: it takes half a kilobyte.
+/// A stream that makes 64 draws at a time, before they are asked for: the values are those of the [`Stream`],
+/// in its order, in half the time. For who draws often: it takes half a kilobyte.
 #[derive(Clone, Debug)]
 pub struct Ahead {
     stream: Stream,
@@ -219,8 +223,8 @@ impl Ahead {
         self.uniform() < probability
     }
 
-    /// The natural logarithm of 1 - [`Ahead::uniform`]: what numbers drawn by inversion of an exponential or a geometric law
-    /// are made of.
+    /// The natural logarithm of 1 - [`Ahead::uniform`]: what numbers drawn by inversion of an exponential or
+    /// a geometric law are made of.
     #[inline]
     pub fn logarithm(&mut self) -> f64 {
         libm::log(1.0 - self.uniform())

@@ -14,12 +14,12 @@ pub trait Simulation {
     /// What it is woken for.
     type Event: Event;
 
-    /// Handles one event, and those to which it [advances](EventQueue::advance). Returns how many did something: a superseded wake-up finds
-    /// nothing to do.
+    /// Handles one event, and those to which it [advances](EventQueue::advance). Returns how many did
+    /// something: a superseded wake-up finds nothing to do.
     fn handle(&mut self, now: Time, event: Self::Event, queue: &mut EventQueue<Self::Event>) -> u64;
 
-    /// Called now and then before the first event of an instant or between two of it: what lies before `now` will not
-    /// change. False ends the run.
+    /// Called now and then before the first event of an instant or between two of it: what lies before `now`
+    /// will not change. False ends the run.
     fn look(&mut self, _now: Time) -> bool {
         true
     }
@@ -32,8 +32,8 @@ pub struct Livelock {
     pub at: Time,
 }
 
-/// How many events may be taken from the queue between two looks at the [`Watch`]. Chosen: far below a millisecond's work, and where each of
-/// them leads a cell on, a few of them.
+/// How many events may be taken from the queue between two looks at the [`Watch`]. Chosen: far below a
+/// millisecond's work, and where each of them leads a cell on, a few of them.
 const EVENTS_PER_LOOK: u64 = 256;
 
 /// What others see of a run at work, and how they end it. It changes nothing in the results.

@@ -1,8 +1,10 @@
-//! A world by the clock: events are due by a monotonic clock, and packets of programs outside come in and go out through devices.
+//! A world by the clock: events are due by a monotonic clock, and packets of programs outside come in and go
+//! out through devices.
 //!
-//! A device gives and takes one IP packet with each read and write, as a TUN device does. A packet comes in at the instant at which the
-//! loop reads it, and goes out as soon as the clock has reached the instant at which the simulation emits it. How much later than that it
-//! is written is its lateness, of which [`Lateness`] keeps a histogram. Nothing is left out when the loop is late.
+//! A device gives and takes one IP packet with each read and write, as a TUN device does. A packet comes in
+//! at the instant at which the loop reads it, and goes out as soon as the clock has reached the instant at
+//! which the simulation emits it. How much later than that it is written is its lateness, of which
+//! [`Lateness`] keeps a histogram. Nothing is left out when the loop is late.
 //!
 //! Not measured: how long a packet waits in its device before the loop reads it.
 
@@ -22,7 +24,8 @@ use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-/// Packets that are read from one device before the others have their turn. Chosen: a millisecond's worth at 1 Gb/s.
+/// Packets that are read from one device before the others have their turn. Chosen: a millisecond's worth at
+/// 1 Gb/s.
 const READ_AT_ONCE: usize = 64;
 
 /// The device of an external node.
@@ -76,7 +79,8 @@ impl Clock {
         gates: &[Gate],
         wakes: &[File],
     ) -> Result<Ended, Failure> {
-        // The kernel wakes a thread up to 50 us late otherwise. Where it does not let itself be told, lateness says so.
+        // The kernel wakes a thread up to 50 us late otherwise. Where it does not let itself be told,
+        // lateness says so.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         if self.origin.is_none() {
             self.origin = Some(Instant::now());
@@ -120,7 +124,8 @@ impl Clock {
                         prepared.world().inject(gate.node, &buffer[..length]);
                     }
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    // Nothing more, or the device is gone: then its program has ended, which somebody else tells.
+                    // Nothing more, or the device is gone: then its program has ended, which somebody else
+                    // tells.
                     Ok(0) | Err(_) => break,
                 }
             }

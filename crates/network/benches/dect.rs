@@ -1,7 +1,7 @@
 //! The DECT MAC alone: frames of simulated time, of which only those with work are run.
 //!
-//! Elements are frames of 10 ms, so that the reported rate is in frames a second. Each iteration goes on where
-//! the last one ended, after a warm-up of ten minutes of simulated time.
+//! Elements are frames of 10 ms, so that the reported rate is in frames a second. Each iteration goes on
+//! where the last one ended, after a warm-up of ten minutes of simulated time.
 #![allow(missing_docs)] // criterion's macros generate public items
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

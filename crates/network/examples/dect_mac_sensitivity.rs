@@ -1,8 +1,8 @@
 //! What the open parameters of the DECT MAC lead to: the table of docs/models/dect-mac.md.
 //!
-//! Each row is the reference case with one change: 10 replications of 40,000 s after 600 s of warm-up, and the
-//! 95 % confidence interval of the mean number of the user's bearers. With an argument, only the cases whose names
-//! contain it.
+//! Each row is the reference case with one change: 10 replications of 40,000 s after 600 s of warm-up, and
+//! the 95 % confidence interval of the mean number of the user's bearers. With an argument, only the cases
+//! whose names contain it.
 #![allow(clippy::print_stdout, reason = "a program whose output is a table")]
 
 use roamsim_engine::Stream;

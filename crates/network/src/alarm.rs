@@ -3,7 +3,8 @@
 use crate::event::{Event, Wake};
 use roamsim_engine::{EventQueue, Time};
 
-/// The instant at which something happens, and the queue of what is to happen: handed along by whoever does something.
+/// The instant at which something happens, and the queue of what is to happen: handed along by whoever does
+/// something.
 pub struct Moment<'a> {
     /// The instant.
     pub now: Time,
@@ -37,8 +38,8 @@ impl<'a> Moment<'a> {
 
 /// A machine's soft deadline: the earliest wake-up that is pending for it.
 ///
-/// When the machine's deadline moves later, the pending event fires early, finds nothing to do and re-arms; when
-/// it moves earlier, a new event is pushed, and the superseded one no longer equals the alarm: a no-op.
+/// When the machine's deadline moves later, the pending event fires early, finds nothing to do and re-arms;
+/// when it moves earlier, a new event is pushed, and the superseded one no longer equals the alarm: a no-op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alarm(Time);
 

@@ -19,7 +19,8 @@ pub enum Distribution {
         /// Mean value.
         mean: u64,
     },
-    /// Exponential of this mean, rounded to the nearest whole; what falls below `min` or above `max` becomes that.
+    /// Exponential of this mean, rounded to the nearest whole; what falls below `min` or above `max` becomes
+    /// that.
     BoundedExponential {
         /// Mean value before the bounds.
         mean: u64,
@@ -33,15 +34,16 @@ pub enum Distribution {
         /// Mean value, at least 1.
         mean: u64,
     },
-    /// Pareto, rounded to the nearest whole: above minimum * x with the probability x^-shape, with the minimum mean *
-    /// (shape - 1) / shape.
+    /// Pareto, rounded to the nearest whole: above minimum * x with the probability x^-shape, with the
+    /// minimum mean * (shape - 1) / shape.
     Pareto {
         /// Mean value.
         mean: u64,
         /// Exponent of the tail, above 1.
         shape: f64,
     },
-    /// Pareto between two bounds, rounded to the nearest whole: above x with a probability in proportion to x^-shape - max^-shape.
+    /// Pareto between two bounds, rounded to the nearest whole: above x with a probability in proportion to
+    /// x^-shape - max^-shape.
     BoundedPareto {
         /// Least value.
         min: u64,
@@ -136,7 +138,8 @@ mod tests {
         assert!((sum as f64 / 1e5 - 1e6).abs() < 12_000.0, "{sum}");
         let bounded = Distribution::BoundedExponential { mean: 1000, min: 100, max: 2000 };
         let draws: Vec<u64> = (0..100_000).map(|_| bounded.sample(&mut random)).collect();
-        // 1 - e^-0.1 (0.0952) of them are 100 and e^-2 (0.1353) are 2000, within four standard errors (0.0043).
+        // 1 - e^-0.1 (0.0952) of them are 100 and e^-2 (0.1353) are 2000, within four standard errors
+        // (0.0043).
         let share = |value| draws.iter().filter(|&&draw| draw == value).count() as f64 / 1e5;
         assert!((share(100) - 0.0952).abs() < 0.0043 && (share(2000) - 0.1353).abs() < 0.0043);
         assert!(draws.iter().all(|draw| (100..=2000).contains(draw)));
@@ -150,8 +153,9 @@ mod tests {
         assert_eq!(Distribution::Geometric { mean: 1 }.sample(&mut random), 1);
     }
 
-    /// The largest difference between the share of draws up to a value and the probability of that (Kolmogorov and
-    /// Smirnov); of 10,000 draws from the distribution itself it is above 1.63 / sqrt(10000) once in 100 times.
+    /// The largest difference between the share of draws up to a value and the probability of that
+    /// (Kolmogorov and Smirnov); of 10,000 draws from the distribution itself it is above 1.63 / sqrt(10000)
+    /// once in 100 times.
     fn largest_difference(distribution: Distribution, probability: impl Fn(f64) -> f64) -> f64 {
         let mut random = Stream::new(5, 0, "distribution");
         let mut draws: Vec<u64> = (0..10_000).map(|_| distribution.sample(&mut random)).collect();
@@ -199,7 +203,8 @@ mod tests {
         let mut random = Stream::new(3, 0, "pareto");
         let pareto = Distribution::Pareto { mean: 1_000_000, shape: 2.5 };
         let draws: Vec<u64> = (0..100_000).map(|_| pareto.sample(&mut random)).collect();
-        // Minimum 1e6 * 1.5 / 2.5 = 6e5; variance 3.6e11 * 2.5 / (1.5^2 * 0.5) = 8e11: standard error of the mean 2828.
+        // Minimum 1e6 * 1.5 / 2.5 = 6e5; variance 3.6e11 * 2.5 / (1.5^2 * 0.5) = 8e11: standard error of the
+        // mean 2828.
         let mean = draws.iter().sum::<u64>() as f64 / 1e5;
         assert!((mean - 1e6).abs() < 3.0 * 2828.0, "{mean}");
         assert!(draws.iter().all(|&draw| draw >= 600_000));

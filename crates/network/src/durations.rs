@@ -1,7 +1,7 @@
 //! Durations by the thousand: mean, percentiles, the longest.
 //!
-//! They are kept as counts in intervals whose width is a 64th of a power of two, so that memory does not grow with their number:
-//! percentiles are within 0.8 %. Means, the shortest and the longest are exact.
+//! They are kept as counts in intervals whose width is a 64th of a power of two, so that memory does not grow
+//! with their number: percentiles are within 0.8 %. Means, the shortest and the longest are exact.
 
 use roamsim_engine::Span;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! How a transport connection ended, as its two ends saw it.
 //!
-//! The first thing that went wrong at either end is the end of the connection: what the other end sees later, such as a
-//! reset from a peer that has timed out, follows from it.
+//! The first thing that went wrong at either end is the end of the connection: what the other end sees later,
+//! such as a reset from a peer that has timed out, follows from it.
 
 use roamsim_engine::Time;
 
@@ -16,8 +16,8 @@ pub enum Ending {
     Stopped,
     /// An end gave up after too many retransmissions (RFC 9293 section 3.8.3, RFC 9260 section 8.1).
     TimedOut,
-    /// An end got a reset (RFC 9293 section 3.5.2) or an ABORT (RFC 9260 section 9.1), or sent a reset since its application
-    /// had closed and did not take all data (RFC 9293 section 3.6.1).
+    /// An end got a reset (RFC 9293 section 3.5.2) or an ABORT (RFC 9260 section 9.1), or sent a reset since
+    /// its application had closed and did not take all data (RFC 9293 section 3.6.1).
     Reset,
     /// The peer answered the attempt to open it with a reset or an ABORT.
     Refused,
@@ -58,7 +58,8 @@ pub(crate) struct Life {
     pub(crate) established: bool,
     /// The first thing that ended it before its time.
     pub(crate) failure: Option<(Time, Failure)>,
-    /// It gave up when everything had been delivered in both directions, and only the end of the shutdown was missing.
+    /// It gave up when everything had been delivered in both directions, and only the end of the shutdown was
+    /// missing.
     pub(crate) delivered: bool,
 }
 

@@ -1,4 +1,5 @@
-//! The ends of associations: what packets are sorted by at their destination, and tell of themselves on the way.
+//! The ends of associations: what packets are sorted by at their destination, and tell of themselves on the
+//! way.
 
 /// A socket: its protocol, and its number among the sockets of that protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,8 +35,8 @@ pub struct Association {
     pub sink: SocketId,
 }
 
-/// A place on a way over wires that the network has looked up: the next wire, or the end. Of a packet; and of a socket, where all its
-/// packets begin.
+/// A place on a way over wires that the network has looked up: the next wire, or the end. Of a packet; and of
+/// a socket, where all its packets begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Onward(u32);
 

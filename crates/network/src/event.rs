@@ -97,7 +97,8 @@ impl roamsim_engine::Event for Wake {
 }
 
 impl Event {
-    /// Of links: all packets take as long on wires of a kind. Of sources that send at one interval, whoever's.
+    /// Of links: all packets take as long on wires of a kind. Of sources that send at one interval,
+    /// whoever's.
     #[inline(always)]
     pub(crate) fn order(self) -> Order {
         match self {

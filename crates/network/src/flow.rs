@@ -1,7 +1,7 @@
 //! Flows: an application over an association, from one node to another.
 //!
-//! Data in both directions of an association is two flows over it, each with a source, random streams and measurements
-//! of its own. The first one opens it.
+//! Data in both directions of an association is two flows over it, each with a source, random streams and
+//! measurements of its own. The first one opens it.
 
 pub use crate::ends::Association;
 
@@ -93,7 +93,8 @@ impl Flow {
         }
     }
 
-    /// The other direction of a flow's association: from its sink to its source, with an application of its own.
+    /// The other direction of a flow's association: from its sink to its source, with an application of its
+    /// own.
     pub fn reversed(&self, source: Source) -> Flow {
         let association = Association { source: self.association.sink, sink: self.association.source };
         Flow {
@@ -114,7 +115,8 @@ impl Flow {
         if self.reverse { "reverse" } else { "forward" }
     }
 
-    /// A message is lost on its way, or cannot be sent. Of requests and responses, those that the client gave up are counted.
+    /// A message is lost on its way, or cannot be sent. Of requests and responses, those that the client gave
+    /// up are counted.
     pub(crate) fn lose_message(&mut self) {
         if self.server.is_none() {
             self.measurement.lost_messages += 1;

@@ -1,7 +1,9 @@
-//! Handovers by MIH: whose users they are, which sessions, links and sockets are theirs, and the account of each.
+//! Handovers by MIH: whose users they are, which sessions, links and sockets are theirs, and the account of
+//! each.
 //!
-//! The users are machines of `protocols::mih::handover`. A scan takes the time that the scenario says, and finds the networks that
-//! the mobile node hears at its end. What a user asks of links (Link_Action.request) the station's association does.
+//! The users are machines of `protocols::mih::handover`. A scan takes the time that the scenario says, and
+//! finds the networks that the mobile node hears at its end. What a user asks of links (Link_Action.request)
+//! the station's association does.
 
 use crate::alarm::{Alarm, Moment};
 use crate::distribution::Distribution;
@@ -54,8 +56,8 @@ pub struct CandidateNetwork {
 pub struct Correspondent {
     /// It.
     pub node: NodeId,
-    /// By candidate, and behind them for the network that is left, the sockets that a redirect goes through: the mobile node's and
-    /// the correspondent's.
+    /// By candidate, and behind them for the network that is left, the sockets that a redirect goes through:
+    /// the mobile node's and the correspondent's.
     pub sockets: Vec<[SocketId; 2]>,
     /// The sockets of its flows with the mobile node: there and here.
     pub moved: Vec<[SocketId; 2]>,
@@ -197,7 +199,8 @@ impl MihHandover {
         }
     }
 
-    /// The cell among the mobile node's, and its interface there, of a candidate, or of the network that was left.
+    /// The cell among the mobile node's, and its interface there, of a candidate, or of the network that was
+    /// left.
     pub fn target(&self, to: usize) -> (usize, Address) {
         let Parties { candidates, serving_place, serving_interface, .. } = &self.parties;
         candidates
@@ -205,7 +208,8 @@ impl MihHandover {
             .map_or((*serving_place, *serving_interface), |candidate| (candidate.place, candidate.interface))
     }
 
-    /// The cell among the mobile node's that it used as its handover of this number began: who comes back has been in another one.
+    /// The cell among the mobile node's that it used as its handover of this number began: who comes back has
+    /// been in another one.
     pub fn left(&self, number: usize) -> usize {
         let came_to = |account: &Account| account.to.filter(|_| account.redirected.is_some());
         let last = self.accounts[..number].iter().rev().find_map(came_to);

@@ -1,11 +1,11 @@
 //! Packets from outside: octets of IPv4 (RFC 791) or IPv6 (RFC 8200), read once where they come in.
 //!
-//! The octets are untrusted. What the simulator needs of them is checked here: version, lengths, addresses, the checksum and the
-//! options of an IPv4 header, the extension headers of IPv6, protocol and ports, and the traffic class. Nothing else is read, and
-//! nothing but the traffic class is ever changed.
+//! The octets are untrusted. What the simulator needs of them is checked here: version, lengths, addresses,
+//! the checksum and the options of an IPv4 header, the extension headers of IPv6, protocol and ports, and the
+//! traffic class. Nothing else is read, and nothing but the traffic class is ever changed.
 //!
-//! Also here is what a router makes of a packet that is too large: fragments (RFC 791 section 3.2), or the ICMP error that path MTU
-//! discovery waits for (RFC 1191, RFC 8201).
+//! Also here is what a router makes of a packet that is too large: fragments (RFC 791 section 3.2), or the
+//! ICMP error that path MTU discovery waits for (RFC 1191, RFC 8201).
 //!
 //! Not modelled: hop limits, which are not decremented, and jumbograms (RFC 2675).
 
@@ -52,7 +52,8 @@ const DESTINATION_OPTIONS: u8 = 60;
 const V4: usize = IpVersion::V4.header_bytes() as usize;
 const V6: usize = IpVersion::V6.header_bytes() as usize;
 
-/// Octets of an ICMP error for IPv4, header included: within what every host takes (RFC 1812 section 4.3.2.3).
+/// Octets of an ICMP error for IPv4, header included: within what every host takes (RFC 1812 section
+/// 4.3.2.3).
 const MOST_ERROR_V4: usize = 576;
 /// The same for IPv6 (RFC 4443 section 2.4).
 const MOST_ERROR_V6: usize = 1280;
@@ -145,8 +146,8 @@ impl Octets {
         self.ports
     }
 
-    /// What a whole datagram of UDP carries; `None` of anything else, and of one whose length is wrong. Checksums are right: links
-    /// deliver what they do not lose unaltered.
+    /// What a whole datagram of UDP carries; `None` of anything else, and of one whose length is wrong.
+    /// Checksums are right: links deliver what they do not lose unaltered.
     pub fn udp_payload(&self) -> Option<&[u8]> {
         let is_v4 = self.octets.first()? >> 4 == 4;
         let header_bytes = if is_v4 { v4_header_bytes(&self.octets)? } else { V6 };
@@ -328,7 +329,8 @@ pub enum Oversized {
     Fragments(Vec<Vec<u8>>),
     /// The error that its source gets.
     Error(Vec<u8>),
-    /// Nothing: it is an ICMP error, or a fragment behind the first one (RFC 1122 section 3.2.2, RFC 4443 section 2.4).
+    /// Nothing: it is an ICMP error, or a fragment behind the first one (RFC 1122 section 3.2.2, RFC 4443
+    /// section 2.4).
     Nothing,
 }
 
@@ -361,7 +363,8 @@ pub fn oversized(ip: IpVersion, octets: &Octets, mtu_bytes: u32, router: Address
 
 /// Destination Unreachable, fragmentation needed and DF set (RFC 792, RFC 1191 section 4).
 fn fragmentation_needed(whole: &[u8], header_bytes: usize, mtu_bytes: u32, router: Address) -> Vec<u8> {
-    // The header and as much behind it as there is room for (RFC 1812 section 4.3.2.3); eight octets at least.
+    // The header and as much behind it as there is room for (RFC 1812 section 4.3.2.3); eight octets at
+    // least.
     let most = (MOST_ERROR_V4 - V4 - 8).max(header_bytes + 8);
     let quoted = &whole[..whole.len().min(most)];
     let mut octets = vec![0x45, 0];

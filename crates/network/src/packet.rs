@@ -1,8 +1,8 @@
-//! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is. One from outside
-//! ([`crate::octets`]) is its octets.
+//! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is. One from
+//! outside ([`crate::octets`]) is its octets.
 //!
-//! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
-//! A packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
+//! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops). A
+//! packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
 
 use crate::ends::SocketId;
 pub use crate::octets::IpVersion;
@@ -142,7 +142,8 @@ pub fn address_of(address: Ipv4Addr) -> Address {
     }
 }
 
-/// The addresses of a packet inside a tunnel, in one word, so that a packet without a tunnel is no larger for it.
+/// The addresses of a packet inside a tunnel, in one word, so that a packet without a tunnel is no larger for
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InnerHeader(NonZeroU64);
 
@@ -183,10 +184,10 @@ pub struct Packet {
     pub source: Address,
     /// Destination address.
     pub destination: Address,
-    /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which are
-    /// fixed when the association is made. It indexes TCP, UDP, SCTP or open sockets, as the PDU says. A broadcast is for no
-    /// socket: there the network writes the number (address) of the interface that it came in at. Octets from outside are for
-    /// [`NO_SOCKET`] until they come to one.
+    /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which
+    /// are fixed when the association is made. It indexes TCP, UDP, SCTP or open sockets, as the PDU says. A
+    /// broadcast is for no socket: there the network writes the number (address) of the interface that it
+    /// came in at. Octets from outside are for [`NO_SOCKET`] until they come to one.
     pub socket: u32,
     /// Octets, network headers included.
     pub size_bytes: u32,

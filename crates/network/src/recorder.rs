@@ -157,7 +157,8 @@ pub struct Recorder {
     last: BTreeMap<u32, f64>,
     /// The capture, if one is written.
     pub capture: Option<Capture>,
-    /// The stories of all packets. A loss is known when the packet is queued, but happens when its last bit has been sent.
+    /// The stories of all packets. A loss is known when the packet is queued, but happens when its last bit
+    /// has been sent.
     pub packets: Log<PacketRow>,
     /// What became of the streams of TCP and SCTP senders; of losses holds the same.
     pub segments: Log<SegmentRow>,

@@ -1,9 +1,10 @@
 //! What became of the stream of each TCP and SCTP sender: the rows of a time-sequence chart.
 //!
-//! Everything is told in offsets of the sender's stream, from 0, and as the sender sees it, except for losses,
-//! which the path tells: a segment that a link dropped, when it did.
+//! Everything is told in offsets of the sender's stream, from 0, and as the sender sees it, except for
+//! losses, which the path tells: a segment that a link dropped, when it did.
 //!
-//! The stream of an SCTP sender is the user data of its DATA chunks in the order of their TSNs; a chunk is a segment.
+//! The stream of an SCTP sender is the user data of its DATA chunks in the order of their TSNs; a chunk is a
+//! segment.
 
 use crate::ends::SocketId;
 use roamsim_engine::Time;
@@ -21,10 +22,11 @@ pub enum SegmentEvent {
     WindowProbe,
     /// Dropped on the path.
     Lost,
-    /// An ACK has reached the sender: from what was acknowledged before up to what it acknowledges. Empty for one
-    /// that acknowledges nothing new and comes without data.
+    /// An ACK has reached the sender: from what was acknowledged before up to what it acknowledges. Empty for
+    /// one that acknowledges nothing new and comes without data.
     Acknowledged,
-    /// A block of a SACK option (RFC 2018, RFC 2883), or a gap ack block (RFC 9260 3.3.4), has reached the sender.
+    /// A block of a SACK option (RFC 2018, RFC 2883), or a gap ack block (RFC 9260 3.3.4), has reached the
+    /// sender.
     Sacked,
 }
 

@@ -1,10 +1,12 @@
-//! Signalling: the MIH users of a scenario's signalling entry, at both ends of a session, and the nodes' MIHFs.
+//! Signalling: the MIH users of a scenario's signalling entry, at both ends of a session, and the nodes'
+//! MIHFs.
 //!
-//! The origin's user makes an indication or a request at start, start + interval, ... while the time is before the
-//! stop; the responder's user answers a request after its processing time. Or it makes none itself, and the responder's
-//! user has subscribed to the link events of the origin's node ([`Kind::LinkEvents`]): then the origin's MIHF sends each,
-//! as it happens. Before that, at the start of the run,
-//! the ends set the session up: connection (over TCP and SCTP, opened by the origin), registration, event subscription.
+//! The origin's user makes an indication or a request at start, start + interval, ... while the time is
+//! before the stop; the responder's user answers a request after its processing time. Or it makes none
+//! itself, and the responder's user has subscribed to the link events of the origin's node
+//! ([`Kind::LinkEvents`]): then the origin's MIHF sends each, as it happens. Before that, at the start of the
+//! run, the ends set the session up: connection (over TCP and SCTP, opened by the origin), registration,
+//! event subscription.
 
 use crate::alarm::{Alarm, Moment};
 use crate::distribution::Distribution;
@@ -217,7 +219,8 @@ pub struct ConfiguredThresholds {
     pub parameters: Vec<LinkConfigurationParameter>,
 }
 
-/// What counts, for the reports that the responder's user has configured, the frames that come in error over a link of the origin.
+/// What counts, for the reports that the responder's user has configured, the frames that come in error over
+/// a link of the origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ErrorMeter {
     /// The link: the origin's interface.
@@ -275,7 +278,8 @@ pub struct SignallingConfig {
     pub stop: Time,
 }
 
-/// Room is made for so many transactions at most before there are any. Chosen: a third of a megabyte, which many entries may have.
+/// Room is made for so many transactions at most before there are any. Chosen: a third of a megabyte, which
+/// many entries may have.
 const MOST_AHEAD: u64 = 1 << 13;
 
 /// The users of a signalling entry, and what they saw.
@@ -308,8 +312,8 @@ pub struct Signalling {
 }
 
 impl Signalling {
-    /// Users that are silent until the start of the run; each has a random stream of its own. `reporter` is the
-    /// node that events and commands are about.
+    /// Users that are silent until the start of the run; each has a random stream of its own. `reporter` is
+    /// the node that events and commands are about.
     pub fn new(
         config: SignallingConfig,
         reporter: NodeId,

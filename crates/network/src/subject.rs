@@ -1,7 +1,8 @@
-//! What the rows of result tables are about, and how all tables name it: by the entry of the scenario and the nodes.
+//! What the rows of result tables are about, and how all tables name it: by the entry of the scenario and the
+//! nodes.
 //!
-//! A connection has two senders, a wire two directions: the entry's name is the same for both, and the nodes that the
-//! data or the packets go from and to tell them apart.
+//! A connection has two senders, a wire two directions: the entry's name is the same for both, and the nodes
+//! that the data or the packets go from and to tell them apart.
 
 use crate::ends::SocketId;
 use roamsim_protocols::Address;

@@ -43,7 +43,8 @@ kinds! {
         queue,
         /// Octets delivered by every flow, at every delivery.
         throughput,
-        /// Octets that the source of every flow over TCP has written and that are not acknowledged, when they change.
+        /// Octets that the source of every flow over TCP has written and that are not acknowledged, when they
+        /// change.
         backlog,
         /// Bearers of the terminal of every DECT access, when they change.
         bearers,
@@ -57,7 +58,8 @@ kinds! {
         occupancy,
         /// Every message that a flow delivered.
         messages,
-        /// What every TCP and SCTP sender sent, sent again and lost, and the acknowledgements that reached it.
+        /// What every TCP and SCTP sender sent, sent again and lost, and the acknowledgements that reached
+        /// it.
         segments,
         /// The story of every packet.
         packets,

@@ -1,7 +1,8 @@
 //! The traffic class of a packet: what its application asks of queues, and what queues tell its transport.
 //!
-//! The octet that IPv6 calls traffic class (RFC 8200 section 7) and that was IPv4's type of service: six bits of the
-//! Differentiated Services field (RFC 2474 section 3) and two of Explicit Congestion Notification (RFC 3168 section 5).
+//! The octet that IPv6 calls traffic class (RFC 8200 section 7) and that was IPv4's type of service: six bits
+//! of the Differentiated Services field (RFC 2474 section 3) and two of Explicit Congestion Notification (RFC
+//! 3168 section 5).
 
 /// Explicit Congestion Notification (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +66,8 @@ mod tests {
 
     #[test]
     fn the_octet_is_six_bits_of_class_and_two_of_congestion() {
-        // EF is 101110 (RFC 3246 section 2.7): 1011 1000 without ECN; CE is 11 (RFC 3168 section 5, figure 1).
+        // EF is 101110 (RFC 3246 section 2.7): 1011 1000 without ECN; CE is 11 (RFC 3168 section 5, figure
+        // 1).
         let expedited = TrafficClass::of_dscp(46);
         assert_eq!((expedited.octet(), expedited.dscp(), expedited.ecn()), (0xB8, 46, Ecn::NotCapable));
         let marked = expedited.with_ecn(Ecn::Capable0).with_ecn(Ecn::CongestionExperienced);

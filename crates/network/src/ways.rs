@@ -1,4 +1,5 @@
-//! Ways over wires that have been looked up for connections: each a row of wires in one list, of which a packet carries its place.
+//! Ways over wires that have been looked up for connections: each a row of wires in one list, of which a
+//! packet carries its place.
 
 use crate::ends::Onward;
 use roamsim_protocols::Address;
@@ -7,14 +8,14 @@ use std::collections::BTreeMap;
 /// The node behind the last wire is where the packet is for: no link has this number.
 pub(crate) const END: u32 = u32::MAX;
 
-/// The ways that have been looked for, as long as they hold: once a packet no longer goes where it went none does, and there are none any
-/// more.
+/// The ways that have been looked for, as long as they hold: once a packet no longer goes where it went none
+/// does, and there are none any more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ways {
     /// Numbers of wires, way after way, each with [`END`] behind it.
     steps: Vec<u32>,
-    /// Where each begins, by the number of its first node and the addresses of its packets, also those that there are not: connections between the
-    /// same ends share theirs.
+    /// Where each begins, by the number of its first node and the addresses of its packets, also those that
+    /// there are not: connections between the same ends share theirs.
     begins: BTreeMap<(u32, [Address; 2]), Onward>,
     are_over: bool,
 }
@@ -34,8 +35,8 @@ impl Ways {
         }
     }
 
-    /// Where a way begins, of the first node of this number and of packets with these addresses: unless it is known, with the wires that `find`
-    /// adds; [`Onward::BY_ROUTES`] where that says that there is none.
+    /// Where a way begins, of the first node of this number and of packets with these addresses: unless it is
+    /// known, with the wires that `find` adds; [`Onward::BY_ROUTES`] where that says that there is none.
     pub(crate) fn look_up(
         &mut self,
         ends: (u32, [Address; 2]),

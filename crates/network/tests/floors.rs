@@ -1,7 +1,7 @@
 //! The floors of the crate: a module imports from its own floor and from those below it, never in a circle.
 //!
-//! A module is a file or a folder of `src`. What stands in a path counts, in a `use` and anywhere else, tests included;
-//! paths in comments and in quotes do not.
+//! A module is a file or a folder of `src`. What stands in a path counts, in a `use` and anywhere else, tests
+//! included; paths in comments and in quotes do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

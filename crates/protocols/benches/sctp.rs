@@ -1,12 +1,12 @@
-//! The machine of SCTP alone: two associations back to back, without a network between them. As `tcp`, with whose
-//! `transfer/sack` and `flight_*` its figures are to be compared: messages of 1000 octets, one packet each, and a SACK
-//! for each packet.
+//! The machine of SCTP alone: two associations back to back, without a network between them. As `tcp`, with
+//! whose `transfer/sack` and `flight_*` its figures are to be compared: messages of 1000 octets, one packet
+//! each, and a SACK for each packet.
 //!
-//! - `sctp_transfer`: 20,000 messages without loss, in congestion avoidance over round trips of 100 ms, for the rules of
-//!   each RFC. One element is a packet with its SACK.
-//! - `sctp_flight`: a window of so many packets in which one of ten is lost, or none, and every SACK it brings until it
-//!   is acknowledged. One element is a packet that arrives, with its SACK: the cost must not grow with the window.
-//!   `shuffled` delivers a flight without loss in random order.
+//! - `sctp_transfer`: 20,000 messages without loss, in congestion avoidance over round trips of 100 ms, for
+//!   the rules of each RFC. One element is a packet with its SACK.
+//! - `sctp_flight`: a window of so many packets in which one of ten is lost, or none, and every SACK it
+//!   brings until it is acknowledged. One element is a packet that arrives, with its SACK: the cost must not
+//!   grow with the window. `shuffled` delivers a flight without loss in random order.
 #![allow(missing_docs)] // criterion's macros generate public items
 
 use std::collections::VecDeque;

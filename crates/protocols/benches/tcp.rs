@@ -1,10 +1,11 @@
 //! The machine of TCP alone: two connections back to back, without a network between them.
 //!
-//! - `transfer`: 20,000 segments of new data without loss, each acknowledged, in congestion avoidance over round trips
-//!   of 100 ms. One element is a segment with its ACK. For each variant.
-//! - `flight`: a window of so many segments in which one of ten is lost, or none, and every ACK it brings until it is
-//!   acknowledged, with SACK. One element is a segment that arrives, with its ACK: the cost must not grow with the
-//!   window. `shuffled` delivers a flight without loss in random order, the worst for a sorted list of ranges.
+//! - `transfer`: 20,000 segments of new data without loss, each acknowledged, in congestion avoidance over
+//!   round trips of 100 ms. One element is a segment with its ACK. For each variant.
+//! - `flight`: a window of so many segments in which one of ten is lost, or none, and every ACK it brings
+//!   until it is acknowledged, with SACK. One element is a segment that arrives, with its ACK: the cost must
+//!   not grow with the window. `shuffled` delivers a flight without loss in random order, the worst for a
+//!   sorted list of ranges.
 #![allow(missing_docs)] // criterion's macros generate public items
 
 use std::collections::VecDeque;
@@ -50,7 +51,8 @@ impl Pair {
         };
         pair.receiver.listen();
         pair.sender.open();
-        // SYN, SYN and ACK, ACK; and a segment whose ACK brings the scaled window, which that of the SYN is not.
+        // SYN, SYN and ACK, ACK; and a segment whose ACK brings the scaled window, which that of the SYN is
+        // not.
         pair.sender.write(MSS);
         while pair.receiver.received_offset() < MSS || !pair.flight.is_empty() {
             pair.send();

@@ -11,8 +11,8 @@ impl From<u32> for Sum {
 }
 
 impl Sum {
-    /// The sum with octets added as big-endian words, a zero octet behind an odd last one. Each call starts at a
-    /// word.
+    /// The sum with octets added as big-endian words, a zero octet behind an odd last one. Each call starts
+    /// at a word.
     pub fn with(self, octets: &[u8]) -> Sum {
         let words = octets
             .chunks(2)

@@ -1,5 +1,5 @@
-//! Protocol ends as state machines without I/O, without clock and without randomness of their own, and the wire
-//! formats of what they exchange. They know no node, no link and no queue of events.
+//! Protocol ends as state machines without I/O, without clock and without randomness of their own, and the
+//! wire formats of what they exchange. They know no node, no link and no queue of events.
 
 pub mod checksum;
 pub mod machine;

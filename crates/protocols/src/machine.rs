@@ -1,8 +1,8 @@
 //! The grammar that every machine speaks.
 //!
-//! Time and the random stream come in with the context. What arrives comes in through `handle_*`; what leaves is
-//! taken with `poll_*`, until it returns `None`; `on_*` is a notification. After any `handle_*` or mutator the
-//! caller polls `poll_transmit` and `poll_event` until both are empty, then asks `poll_timeout`.
+//! Time and the random stream come in with the context. What arrives comes in through `handle_*`; what leaves
+//! is taken with `poll_*`, until it returns `None`; `on_*` is a notification. After any `handle_*` or mutator
+//! the caller polls `poll_transmit` and `poll_event` until both are empty, then asks `poll_timeout`.
 
 use roamsim_engine::{Stream, Time};
 

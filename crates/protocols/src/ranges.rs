@@ -1,10 +1,10 @@
-//! Ranges of offsets, sorted, with a gap between any two: what a receiver holds beyond a gap, of TCP's octets or of SCTP's
-//! TSNs, and what TCP's sender has been told of (the scoreboard).
+//! Ranges of offsets, sorted, with a gap between any two: what a receiver holds beyond a gap, of TCP's octets
+//! or of SCTP's TSNs, and what TCP's sender has been told of (the scoreboard).
 //!
-//! Memory grows with the number of gaps, not with their length. A search begins at a place near which the answer mostly
-//! lies and doubles its steps from there: it costs the logarithm of the distance, however many ranges there are. Segments
-//! and SACK blocks are mostly near the highest range. A range put between others moves those on its shorter side, so
-//! that in random order the cost does grow with the number of ranges.
+//! Memory grows with the number of gaps, not with their length. A search begins at a place near which the
+//! answer mostly lies and doubles its steps from there: it costs the logarithm of the distance, however many
+//! ranges there are. Segments and SACK blocks are mostly near the highest range. A range put between others
+//! moves those on its shorter side, so that in random order the cost does grow with the number of ranges.
 
 use std::collections::VecDeque;
 use std::collections::vec_deque::Iter;
@@ -79,7 +79,8 @@ impl Ranges {
         self.ranges.pop_front();
     }
 
-    /// How many ranges end below `limit`: the place of the first that does not. Sought from the place `near` on.
+    /// How many ranges end below `limit`: the place of the first that does not. Sought from the place `near`
+    /// on.
     pub(crate) fn ending_below(&self, limit: u64, near: usize) -> usize {
         let ends_below = |place: usize| self.ranges[place].end < limit;
         // Those before `low` end below the limit, those from `high` on do not.
@@ -118,8 +119,8 @@ impl Ranges {
         low
     }
 
-    /// Adds a range that is not empty. Those that it overlaps or borders on become one with it; `replacing` is told
-    /// of each of them before.
+    /// Adds a range that is not empty. Those that it overlaps or borders on become one with it; `replacing`
+    /// is told of each of them before.
     pub(crate) fn insert(&mut self, added: Range, mut replacing: impl FnMut(Range)) -> Insertion {
         let count = self.ranges.len();
         // What comes next behind the highest, as it mostly does.
@@ -158,7 +159,8 @@ impl Ranges {
         (overlap.start < overlap.end).then_some(overlap)
     }
 
-    /// The next octet expected after everything up to `next` has arrived: ranges that `next` reaches are taken out.
+    /// The next octet expected after everything up to `next` has arrived: ranges that `next` reaches are
+    /// taken out.
     pub(crate) fn advance(&mut self, mut next: u64) -> u64 {
         while let Some(range) = self.first().filter(|range| range.start <= next) {
             next = next.max(range.end);

@@ -124,8 +124,8 @@ impl Pair {
         assert!(self.ends[end].respond(&mut cx, SESSION, number, tlvs, None));
     }
 
-    /// Runs everything that happens before `until`, timers after arrivals of the same instant where the caller is
-    /// late: the machine itself must put them in order.
+    /// Runs everything that happens before `until`, timers after arrivals of the same instant where the
+    /// caller is late: the machine itself must put them in order.
     fn run(&mut self, until: Time) {
         loop {
             self.settle();
@@ -274,8 +274,8 @@ fn requests_agree_with_the_closed_forms_of_open_and_strict() {
         near_probability(success, strict[regime].0);
         near(delay, rtt + 0.1 * strict[regime].1, 0.1 / (COUNT as f64).sqrt() + 1e-9);
     }
-    // A response that comes exactly at 3 T is too late: RTT 40 ms + P 260 ms = 3 T, so that nothing succeeds; one
-    // nanosecond less, and what needs no retransmission does: (1-p)^2.
+    // A response that comes exactly at 3 T is too late: RTT 40 ms + P 260 ms = 3 T, so that nothing succeeds;
+    // one nanosecond less, and what needs no retransmission does: (1-p)^2.
     let one_way = Span::from_ms(20);
     let (success, ..) = isolated(Validity::Strict, p, one_way, Span::from_ms(260), true, 500);
     assert!(success == 0.0);
@@ -298,8 +298,8 @@ fn requests_agree_with_the_closed_form_of_acked() {
         let (success, ..) = isolated(Validity::Acked, p, one_way, Span::ZERO, true, COUNT);
         near_probability(success, exact);
     }
-    // With processing time: weight p^(n+k) q^2, times 1 if (n+k) T + RTT + P < 3 T, else 1 - p f^(m-n), with m the
-    // last copy whose ACK comes before 3 T. RTT 40 ms, P 200 ms: in time for n + k = 0 only; m = 2.
+    // With processing time: weight p^(n+k) q^2, times 1 if (n+k) T + RTT + P < 3 T, else 1 - p f^(m-n), with
+    // m the last copy whose ACK comes before 3 T. RTT 40 ms, P 200 ms: in time for n + k = 0 only; m = 2.
     let mut exact = 0.0;
     for n in 0..3 {
         for k in 0..3 {
@@ -349,8 +349,8 @@ fn structured_messages_and_octets_give_the_same_run() {
 
 #[test]
 fn a_long_lossy_run_uses_ids_again_without_a_trace() {
-    // The first round's traffic, 12000 transactions at 2 a second, three times the IDs: every delivery has its own
-    // number, none comes twice, and the successes are those of a run that never used an ID again.
+    // The first round's traffic, 12000 transactions at 2 a second, three times the IDs: every delivery has
+    // its own number, none comes twice, and the successes are those of a run that never used an ID again.
     let p: f64 = 0.5;
     let ack = acknowledgement(T, AcknowledgementMode::Separate);
     let pair = many(Pair::new(ack, Validity::Acked, p, Span::from_ms(20)), false, 12_000, Span::from_ms(500));
@@ -403,8 +403,8 @@ fn an_outage_of_thousands_of_messages_drops_nothing_behind_it() {
 
 #[test]
 fn thousands_of_requests_may_wait_on_a_reliable_transport() {
-    // 2000 requests a second, 30 s under way: 60000 are on their way, more than 14 times the IDs. With MIH ACK the
-    // timeout of 20 s ends before any ACK can come; the copies are withheld.
+    // 2000 requests a second, 30 s under way: 60000 are on their way, more than 14 times the IDs. With MIH
+    // ACK the timeout of 20 s ends before any ACK can come; the copies are withheld.
     let patient = Acknowledgement {
         timeout: Span::from_secs(20),
         retransmissions: 2,

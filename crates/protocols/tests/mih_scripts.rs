@@ -1,12 +1,12 @@
 //! Runs the scripts of `mih_scripts/` on an MIHF: one behaviour a file, in a notation after packetdrill's.
 //!
-//! The script is the MIHF's transport, its peer and its user. A line is a time and an action; `//` starts a comment.
-//! Times are in seconds: `0.3` from the start, `+0.1` after the line before. Every packet that the MIHF sends and
-//! every event must be named, at its instant and in its order.
+//! The script is the MIHF's transport, its peer and its user. A line is a time and an action; `//` starts a
+//! comment. Times are in seconds: `0.3` from the start, `+0.1` after the line before. Every packet that the
+//! MIHF sends and every event must be named, at its instant and in its order.
 //!
 //! ```text
-//! config ack=100ms retransmissions=2 mode=separate validity=acked lifetime=1s rate=10 bucket=1 queue=5 reliable
-//!                                     first line; all keys are optional, without `ack` there are no ACKs
+//! config ack=100ms retransmissions=2 mode=separate validity=acked lifetime=1s rate=10 bucket=1 queue=5
+//!        reliable                     first line; all keys are optional, without `ack` there are no ACKs
 //! indicate [size N]                   the user sends an indication (MIH_Link_Going_Down)
 //! request [size N]                    the user sends a request (MIH_Link_Actions)
 //! respond N [size N]                  the user answers request N with a status
@@ -20,9 +20,9 @@
 //! stat NAME N                         a counter's value, or `rejected.REASON`
 //! timeout TIME | timeout none         the deadline that the MIHF has
 //! ```
-//! A MESSAGE is `Indication`, `Request`, `Response` or a name of the catalogue, or `Ack(...)` of one of them, then
-//! `tid N`, then the flags that are set: `A` for ACK-Req, `R` for ACK-Rsp (an `Ack` has it always), and `size N`
-//! where the size matters.
+//! A MESSAGE is `Indication`, `Request`, `Response` or a name of the catalogue, or `Ack(...)` of one of them,
+//! then `tid N`, then the flags that are set: `A` for ACK-Req, `R` for ACK-Rsp (an `Ack` has it always), and
+//! `size N` where the size matters.
 
 #[path = "script/folder.rs"]
 mod folder;
@@ -282,8 +282,8 @@ impl Run {
         self.collect();
     }
 
-    /// Lets time pass; what is due before `until` is done at its instant, what is due at `until` is not, so that
-    /// the script acts before the timers where both come at once.
+    /// Lets time pass; what is due before `until` is done at its instant, what is due at `until` is not, so
+    /// that the script acts before the timers where both come at once.
     fn advance(&mut self, until: Time) -> Result<(), String> {
         loop {
             // A user who answers at once does so before packets leave.

@@ -1,10 +1,10 @@
 //! tshark, another implementation, reads the same fields from the octets of every message.
 //!
-//! What tshark 4.0 reads wrongly is kept out of the messages here: IP_ADDR (it takes the length octet into the
-//! address, and calls the message malformed), alone in TLVs 35 to 37 and inside RQ_RESULT; lists of schemata with
-//! an element; a network without auxiliary identifier. It reads TLV 29's thresholds without the LIST around them, and
-//! a report interval an octet early,
-//! names TLV 6's bits differently, and shows lengths above 128 less 128.
+//! What tshark 4.0 reads wrongly is kept out of the messages here: IP_ADDR (it takes the length octet into
+//! the address, and calls the message malformed), alone in TLVs 35 to 37 and inside RQ_RESULT; lists of
+//! schemata with an element; a network without auxiliary identifier. It reads TLV 29's thresholds without the
+//! LIST around them, and a report interval an octet early, names TLV 6's bits differently, and shows lengths
+//! above 128 less 128.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -148,7 +148,8 @@ fn sample(tlv_type: u8) -> Tlv {
     }
 }
 
-/// Every message, with all its TLVs; then one of each size around the steps of the length encoding; then ACKs.
+/// Every message, with all its TLVs; then one of each size around the steps of the length encoding; then
+/// ACKs.
 fn messages() -> Vec<Message> {
     let message = |at: usize, mid: MessageId, tlvs: Vec<Tlv>| Message {
         mid,

@@ -1,4 +1,5 @@
-//! Properties of the MIH wire format: whatever can be said comes back as it was said, and no octets are fatal.
+//! Properties of the MIH wire format: whatever can be said comes back as it was said, and no octets are
+//! fatal.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -250,7 +251,8 @@ fn tlv_of(tlv_type: u8) -> BoxedStrategy<Tlv> {
     }
 }
 
-/// Any message of the catalogue: its mandatory TLVs, some of its optional ones, some that do not belong to it.
+/// Any message of the catalogue: its mandatory TLVs, some of its optional ones, some that do not belong to
+/// it.
 fn message() -> impl Strategy<Value = Message> {
     (0..CATALOGUE.len()).prop_flat_map(|at| {
         let description = &CATALOGUE[at];

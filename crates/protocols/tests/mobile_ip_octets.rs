@@ -1,5 +1,6 @@
-//! Any octets are read as a message or refused, what is read comes back from its own encoding, and the machines survive
-//! any sequence of messages and pauses. The fuzz targets `mobile_ip_decode` and `mobile_ip_octets` go deeper.
+//! Any octets are read as a message or refused, what is read comes back from its own encoding, and the
+//! machines survive any sequence of messages and pauses. The fuzz targets `mobile_ip_decode` and
+//! `mobile_ip_octets` go deeper.
 
 #[path = "drivers/mobile_ip_octets.rs"]
 mod driver;

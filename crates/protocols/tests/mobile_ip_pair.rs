@@ -1,5 +1,5 @@
-//! A mobile node, its home agent and two foreign agents, with a network between them that delays, loses, repeats and
-//! reorders: whatever happens, the home agent's binding ends where the mobile node is.
+//! A mobile node, its home agent and two foreign agents, with a network between them that delays, loses,
+//! repeats and reorders: whatever happens, the home agent's binding ends where the mobile node is.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -235,8 +235,8 @@ fn a_handover_without_loss_takes_as_long_as_its_signalling() {
     let mut net = Net::new(MoveDetection::Eager, ReplayProtection::default(), 0.0, 1, 300);
     net.walk(0, Span::ZERO, Span::from_secs(10));
     net.assert_reachable(0);
-    // Eagerly: at most a period of 1 s and 0.085 s until it is heard; then four times at most 0.085 s with a clock
-    // that is right, and as much again because this one is not.
+    // Eagerly: at most a period of 1 s and 0.085 s until it is heard; then four times at most 0.085 s with a
+    // clock that is right, and as much again because this one is not.
     net.walk(1, Span::from_secs(2), Span::ZERO);
     net.assert_reachable(1);
     assert_eq!(net.node.stats().refused.values().sum::<u64>(), 1, "the clock was set once");

@@ -1,12 +1,14 @@
-//! Runs the scripts of `mobile_ip_scripts/` on a mobile node, a home agent or a foreign agent: one behaviour a file,
-//! in a notation after packetdrill's.
+//! Runs the scripts of `mobile_ip_scripts/` on a mobile node, a home agent or a foreign agent: one behaviour
+//! a file, in a notation after packetdrill's.
 //!
-//! The script is everything around the machine. A line is a time and an action; `//` starts a comment. Times are in
-//! seconds: `0.3` from the start, `+0.1` after the line before. Every packet that the machine sends and every event
-//! must be named, at its instant and in its order: the events of an instant before its packets.
+//! The script is everything around the machine. A line is a time and an action; `//` starts a comment. Times
+//! are in seconds: `0.3` from the start, `+0.1` after the line before. Every packet that the machine sends
+//! and every event must be named, at its instant and in its order: the events of an instant before its
+//! packets.
 //!
 //! ```text
-//! mobile_node detection=lifetime|prefix|eager lifetime=S retransmission=T max=T clock=T nonces solicit reverse_tunnel
+//! mobile_node detection=lifetime|prefix|eager lifetime=S retransmission=T max=T clock=T nonces solicit
+//!             reverse_tunnel
 //! home_agent max_lifetime=S nonces reverse_tunnel
 //! foreign_agent max_lifetime=S max_visitors=N reverse_tunnel
 //!                                     the first line: what is tested; all keys are optional
@@ -17,16 +19,18 @@
 //! stat NAME N                         a counter's value: `rejected.REASON`, `refused.CODE`, or a name
 //! timeout TIME | timeout none         the deadline that the machine has
 //! ```
-//! Addresses: `mn` (home address), `mn2`, `ha`, `ha2`, `fa1`, `fa2` and `fa3` (on the prefix of `fa2`). Packets:
+//! Addresses: `mn` (home address), `mn2`, `ha`, `ha2`, `fa1`, `fa2` and `fa3` (on the prefix of `fa2`).
+//! Packets:
 //! ```text
 //! advertisement from AGENT lifetime S seq N [reg S] [prefix N] [H] [F] [B] [T]     on the agent's link
 //! solicitation
 //! request FROM to TO lifetime S coa X id ID [of X] [home X] [T] [S] [M] [G] [x] [unsigned] [forged]
 //! reply FROM to TO code N lifetime S id ID [of X] [home X] [unsigned] [forged]
 //! ```
-//! `of` is the mobile node where it is not `mn`, `home` the home agent where it is not `ha`. ID is `@T`, the timestamp
-//! of the instant T (of a mobile node's request but for its lowest 22 bits, which are random: RFC 5944 section 5.7.1); `last`, that of the last request; `@T/last`, the seconds of T with the low half of the last;
-//! `new`, in a packet sent: another than the last request's.
+//! `of` is the mobile node where it is not `mn`, `home` the home agent where it is not `ha`. ID is `@T`, the
+//! timestamp of the instant T (of a mobile node's request but for its lowest 22 bits, which are random: RFC
+//! 5944 section 5.7.1); `last`, that of the last request; `@T/last`, the seconds of T with the low half of
+//! the last; `new`, in a packet sent: another than the last request's.
 
 #[path = "script/folder.rs"]
 mod folder;

@@ -89,7 +89,8 @@ fn an_endless_source_ends_with_an_abort() {
     while pair.now < Time::from_ns(1_000_000_000) {
         received += pair.step().len();
     }
-    // 6 MiB of window are 4392 messages a round trip of 20 ms, 50 of which are in 1 s; slow start takes a dozen of them.
+    // 6 MiB of window are 4392 messages a round trip of 20 ms, 50 of which are in 1 s; slow start takes a
+    // dozen of them.
     assert!(received > 100_000, "only {received}");
     assert!(!pair.ends[0].is_drained());
     pair.ends[0].abort();

@@ -1,5 +1,5 @@
-//! Two associations survive any sequence of octets, damaged packets, calls and pauses. The fuzz target `sctp_octets`
-//! goes deeper.
+//! Two associations survive any sequence of octets, damaged packets, calls and pauses. The fuzz target
+//! `sctp_octets` goes deeper.
 
 #[path = "drivers/sctp_octets.rs"]
 mod driver;
@@ -39,11 +39,13 @@ proptest! {
     }
 }
 
-/// The steps reach an established association: a message is acknowledged, and what is made up is counted by reason.
+/// The steps reach an established association: a message is acknowledged, and what is made up is counted by
+/// reason.
 #[test]
 fn an_input_says_what_happens() {
-    // Settings 0: established. End 0 writes a message of 1 + 40 x 10 octets; end 1 gets it, and end 0 the SACK, which
-    // waits for 200 ms. Then a SACK chunk whose length field says 16 of 8 octets, and four octets that are no packet.
+    // Settings 0: established. End 0 writes a message of 1 + 40 x 10 octets; end 1 gets it, and end 0 the
+    // SACK, which waits for 200 ms. Then a SACK chunk whose length field says 16 of 8 octets, and four octets
+    // that are no packet.
     let message = [12, 0, 0, 10, 0x80, 0, 0x80, 20, 0, 1];
     let cut_sack = [8, 1, 8, 3, 0, 0, 16, 0, 0, 0, 0];
     let short = [11, 0, 4, 1, 2, 3, 4];

@@ -60,7 +60,8 @@ fn drain(end: &mut Association, now: Time) -> Vec<(Path, Packet)> {
 proptest! {
     #![proptest_config(cases(300))]
 
-    /// What one end sends the other receives: each stream's ordered messages in order, the unordered as a set.
+    /// What one end sends the other receives: each stream's ordered messages in order, the unordered as a
+    /// set.
     #[test]
     fn every_message_arrives_whole_and_in_order(
         configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
@@ -128,14 +129,15 @@ proptest! {
                 if !ends[i].is_drained() && state == State::Established {
                     prop_assert!(ends[i].poll_timeout().is_some(), "no deadline: {:?}", ends[i]);
                 }
-                // A chunk may leave while less than the window is outstanding; fast retransmit adds one packet.
+                // A chunk may leave while less than the window is outstanding; fast retransmit adds one
+                // packet.
                 for report in ends[i].paths() {
                     let packet_bytes = u64::from(configs[i].packet_bytes);
                     prop_assert!(report.cwnd_bytes + 12 >= packet_bytes);
                     let most = highest_cwnds[i].entry(report.path).or_insert(0);
                     *most = report.cwnd_bytes.max(*most);
-                    // What is lost on one path leaves on the other whatever that one's window says; and a SACK that
-                    // another has overtaken takes chunks back.
+                    // What is lost on one path leaves on the other whatever that one's window says; and a
+                    // SACK that another has overtaken takes chunks back.
                     let bounded = !two_paths && jitter_ms == 0;
                     prop_assert!(!bounded || report.outstanding_bytes < *most + 2 * packet_bytes);
                 }
@@ -404,8 +406,8 @@ fn play(
 proptest! {
     #![proptest_config(cases(2000))]
 
-    /// Whatever arrives: no panic (overflow checks are on), no endless work, a deadline while data is outstanding; and
-    /// the same again leaves the same packets.
+    /// Whatever arrives: no panic (overflow checks are on), no endless work, a deadline while data is
+    /// outstanding; and the same again leaves the same packets.
     #[test]
     fn no_sequence_of_packets_harms(
         config in any_config(),

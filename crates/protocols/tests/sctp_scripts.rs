@@ -1,22 +1,25 @@
-//! SCTP scripts in packetdrill's notation, run straight on the machine: one behaviour a file in `sctp_scripts/`.
+//! SCTP scripts in packetdrill's notation, run straight on the machine: one behaviour a file in
+//! `sctp_scripts/`.
 //!
-//! Comments, `--key=value` settings, times and assertions are as in the scripts of TCP. This end has the addresses 0, 1
-//! and so on (`--local_addresses`), the peer 10, 11 and so on (`--remote_addresses`); both first TSNs and this end's
-//! tag are 1, packets hold 1028 octets, so that the largest DATA chunk has 1016, and there are no HEARTBEATs, if no
-//! setting says otherwise. The actions:
+//! Comments, `--key=value` settings, times and assertions are as in the scripts of TCP. This end has the
+//! addresses 0, 1 and so on (`--local_addresses`), the peer 10, 11 and so on (`--remote_addresses`); both
+//! first TSNs and this end's tag are 1, packets hold 1028 octets, so that the largest DATA chunk has 1016,
+//! and there are no HEARTBEATs, if no setting says otherwise. The actions:
 //! - `connect()`, `listen()`, `close()`, `abort()`, `set_primary(0-11)`
-//! - `send(BYTES [sid N] [count N] [unordered])`, `reconfigure(from N [add N] [delete N] [primary N])`; with `= -1`
-//!   behind it the call must be refused
-//! - `< [0-10] sctp[(TAG)]: CHUNK[...]; ...`: these chunks arrive, from the address behind the dash at the one before;
-//!   fields left out are those of the peer's defaults. A HEARTBEAT_ACK without information answers the HEARTBEAT sent
-//!   last on that path, a COOKIE_ECHO brings the cookie sent last
-//! - `> [0-10] sctp[(TAG)]: CHUNK[...]; ...`: this packet is sent, at this very nanosecond (with `1~+.5` from 1 s to
-//!   1.5 s), and is the next one sent; `...` stands for anything, a path or tag left out is not looked at
+//! - `send(BYTES [sid N] [count N] [unordered])`, `reconfigure(from N [add N] [delete N] [primary N])`; with
+//!   `= -1` behind it the call must be refused
+//! - `< [0-10] sctp[(TAG)]: CHUNK[...]; ...`: these chunks arrive, from the address behind the dash at the
+//!   one before; fields left out are those of the peer's defaults. A HEARTBEAT_ACK without information
+//!   answers the HEARTBEAT sent last on that path, a COOKIE_ECHO brings the cookie sent last
+//! - `> [0-10] sctp[(TAG)]: CHUNK[...]; ...`: this packet is sent, at this very nanosecond (with `1~+.5` from
+//!   1 s to 1.5 s), and is the next one sent; `...` stands for anything, a path or tag left out is not looked
+//!   at
 //! - `event NAME ...`: the application has been told so since the last such line
-//! - `%{ assert NAME OPERATOR VALUE; ... }%`: the machine's state and counters; `cwnd[0-11]` is that of one path
+//! - `%{ assert NAME OPERATOR VALUE; ... }%`: the machine's state and counters; `cwnd[0-11]` is that of one
+//!   path
 //!
-//! A packet sent that no line expects is an error, also after the last line until its time. `SCTP_SCRIPT=name` in the
-//! environment runs one script and prints what is sent.
+//! A packet sent that no line expects is an error, also after the last line until its time.
+//! `SCTP_SCRIPT=name` in the environment runs one script and prints what is sent.
 
 #[path = "script/folder.rs"]
 mod folder;

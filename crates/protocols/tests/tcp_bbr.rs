@@ -1,4 +1,5 @@
-//! BBR over one bottleneck: the test cases of draft-ietf-ccwg-bbr-06, appendix A, that need no changes of the path.
+//! BBR over one bottleneck: the test cases of draft-ietf-ccwg-bbr-06, appendix A, that need no changes of the
+//! path.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -155,8 +156,9 @@ fn share_of_rate(variant: Variant, path: Path, seed: u64) -> f64 {
     (flow.received() - before) as f64 / (60.0 * path.bytes_per_s as f64)
 }
 
-/// A.1: the rate doubles each round of 40 ms from 277,000 * 2.5 octets a second, and has reached 1,250,000 in the second.
-/// Three rounds without growth follow, each with more of a queue: the cwnd gain of 2 lets one product wait, 40 ms.
+/// A.1: the rate doubles each round of 40 ms from 277,000 * 2.5 octets a second, and has reached 1,250,000 in
+/// the second. Three rounds without growth follow, each with more of a queue: the cwnd gain of 2 lets one
+/// product wait, 40 ms.
 #[test]
 fn startup_ends_when_the_rate_no_longer_grows() {
     let flow = greedy(PATH, 1, 1.0);
@@ -172,8 +174,9 @@ fn startup_ends_when_the_rate_no_longer_grows() {
     assert_eq!(flow.ends[0].stats().retransmissions, 0);
 }
 
-/// A.5 and A.8: a probe goes 2 to 3 s after the one before, or after as many rounds as the product has segments, here 50.
-/// REFILL takes one round, UP at least three, and DOWN lasts until the flight is the product.
+/// A.5 and A.8: a probe goes 2 to 3 s after the one before, or after as many rounds as the product has
+/// segments, here 50. REFILL takes one round, UP at least three, and DOWN lasts until the flight is the
+/// product.
 #[test]
 fn probes_for_bandwidth_follow_each_other() {
     let flow = greedy(PATH, 1, 40.0);
@@ -198,8 +201,8 @@ fn probes_for_bandwidth_follow_each_other() {
     }
 }
 
-/// A.10: 5 s after the last smaller round trip half the product stays in flight for 200 ms, and the next probe of the
-/// round trip is 5 s later.
+/// A.10: 5 s after the last smaller round trip half the product stays in flight for 200 ms, and the next
+/// probe of the round trip is 5 s later.
 #[test]
 fn the_round_trip_is_probed_every_five_seconds() {
     let mut flow = greedy(PATH, 1, 1.0);
@@ -257,9 +260,9 @@ fn a_product_below_a_segment_keeps_a_few_segments_in_flight() {
     assert!((4000..=10_000).contains(&flow.ends[0].cwnd_bytes()), "{}", flow.ends[0].cwnd_bytes());
 }
 
-/// Independent losses: NewReno sends sqrt(3 / (2 p)) = 12.2 segments a round trip of 41 ms, 0.24 of this path. BBR loses
-/// a tenth: between two probes each round with a loss sets bw_shortterm to what it delivered, 1 % less than it sent.
-/// Measured over eight seeds: 0.969 without losses, 0.851 to 0.880 with 1 %.
+/// Independent losses: NewReno sends sqrt(3 / (2 p)) = 12.2 segments a round trip of 41 ms, 0.24 of this
+/// path. BBR loses a tenth: between two probes each round with a loss sets bw_shortterm to what it delivered,
+/// 1 % less than it sent. Measured over eight seeds: 0.969 without losses, 0.851 to 0.880 with 1 %.
 #[test]
 fn random_losses_cost_little_where_newreno_keeps_a_quarter() {
     let lossy = Path { loss: 0.01, ..PATH };

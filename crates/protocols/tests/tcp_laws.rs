@@ -24,7 +24,8 @@ fn endless(config: Config, loss: f64) -> Pair {
     pair
 }
 
-/// Segments delivered a round trip over a path of 100 ms that loses data with probability `loss`, and no ACKs.
+/// Segments delivered a round trip over a path of 100 ms that loses data with probability `loss`, and no
+/// ACKs.
 fn segments_per_round_trip(variant: Variant, loss: f64) -> f64 {
     let config = Config {
         variant,
@@ -39,9 +40,9 @@ fn segments_per_round_trip(variant: Variant, loss: f64) -> f64 {
     pair.ends[1].received as f64 / 1000.0 / (2000.0 / 0.1)
 }
 
-/// W = sqrt(3 / (2 p)) (Mathis, Semke, Mahdavi, Ott, 1997): the mean window of additive increase and halving when
-/// every segment is acknowledged. It leaves out timeouts and what recovery sends, which cost and gain a few per
-/// cent: within 10 % for p of 0.002 to 0.01 (measured: 1.02, 0.99 and 0.94 of the law).
+/// W = sqrt(3 / (2 p)) (Mathis, Semke, Mahdavi, Ott, 1997): the mean window of additive increase and halving
+/// when every segment is acknowledged. It leaves out timeouts and what recovery sends, which cost and gain a
+/// few per cent: within 10 % for p of 0.002 to 0.01 (measured: 1.02, 0.99 and 0.94 of the law).
 #[test]
 fn the_square_root_law() {
     for loss in [0.002, 0.005, 0.01] {
@@ -56,9 +57,9 @@ fn the_square_root_law() {
 }
 
 /// Additive increase with a quarter less at a loss: between 3 W / 4 and W, 7 W^2 / 32 segments a loss, hence
-/// 7 W / 8 = sqrt(7 / (2 p)) segments a round trip. Vegas follows it where nothing queues and Diff stays zero, within
-/// 10 % for p of 0.002 to 0.005 (measured: 0.97, 0.95 and 0.94 of the law). It falls behind as p grows: the round trip of a repair
-/// brings no growth, and of the W / 4 between two losses few are left.
+/// 7 W / 8 = sqrt(7 / (2 p)) segments a round trip. Vegas follows it where nothing queues and Diff stays
+/// zero, within 10 % for p of 0.002 to 0.005 (measured: 0.97, 0.95 and 0.94 of the law). It falls behind as p
+/// grows: the round trip of a repair brings no growth, and of the W / 4 between two losses few are left.
 #[test]
 fn the_square_root_law_of_vegas() {
     for loss in [0.002, 0.003, 0.005] {
@@ -72,7 +73,8 @@ fn the_square_root_law_of_vegas() {
     }
 }
 
-/// The window in segments at the end of each of the first round trips of slow start, 100 ms each, from ten segments on.
+/// The window in segments at the end of each of the first round trips of slow start, 100 ms each, from ten
+/// segments on.
 fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>, delayed_ack_count: u32) -> Vec<u64> {
     let config = Config {
         variant: Variant::NewReno,
@@ -95,12 +97,14 @@ fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>, delayed_ack_c
         .collect()
 }
 
-/// Slow start with an ACK for each second segment: a window of W has W / 2 ACKs a round trip and becomes 1.5 W with L = 1 (RFC 5681),
-/// whole ACKs counted, and 2 W with L = 2 (RFC 3465 2.2), which is what an ACK a segment makes with either.
+/// Slow start with an ACK for each second segment: a window of W has W / 2 ACKs a round trip and becomes 1.5
+/// W with L = 1 (RFC 5681), whole ACKs counted, and 2 W with L = 2 (RFC 3465 2.2), which is what an ACK a
+/// segment makes with either.
 #[test]
 fn slow_start_grows_by_a_half_or_doubles() {
     let delay = Some(Span::from_ms(200));
-    // 10 + 5, 15 + 7, 22 + 11, 33 + 16, 49 + 24, 73 + 36: the odd segment is acknowledged with the next round trip's first.
+    // 10 + 5, 15 + 7, 22 + 11, 33 + 16, 49 + 24, 73 + 36: the odd segment is acknowledged with the next round
+    // trip's first.
     assert_eq!(slow_start(1, delay, 2), [10, 15, 22, 33, 49, 73, 109]);
     let doubled = [10, 20, 40, 80, 160, 320, 640];
     assert_eq!(slow_start(2, delay, 2), doubled);
@@ -129,9 +133,9 @@ enum Losses {
     Independent(u64),
 }
 
-/// The mean window of CUBIC in segments, over each of `periods` of 2000 round trips of `rtt_ms`, on a path that loses
-/// one segment in `one_of`. Fast convergence is off, as nobody else is there. The first loss meets a window of
-/// `start_segments`.
+/// The mean window of CUBIC in segments, over each of `periods` of 2000 round trips of `rtt_ms`, on a path
+/// that loses one segment in `one_of`. Fast convergence is off, as nobody else is there. The first loss meets
+/// a window of `start_segments`.
 fn cubic_windows(rtt_ms: u64, one_of: u64, losses: Losses, start_segments: f64, periods: usize) -> Vec<f64> {
     let start = start_segments as u32;
     let config = Config {
@@ -183,9 +187,9 @@ fn cubic_law_maximum(rtt_ms: u64, one_of: u64) -> f64 {
     cubic_law(rtt_ms, one_of) / 0.925
 }
 
-/// RFC 9438's average window, for periodic losses as it assumes, where it lies above Reno's: within 3 % for periods of
-/// 20 round trips and more (measured: 0.985 to 0.992). The law leaves out the round trip of the repair, so that with
-/// periods of 14 round trips (400 ms, one of 3000) 0.94 of it is measured.
+/// RFC 9438's average window, for periodic losses as it assumes, where it lies above Reno's: within 3 % for
+/// periods of 20 round trips and more (measured: 0.985 to 0.992). The law leaves out the round trip of the
+/// repair, so that with periods of 14 round trips (400 ms, one of 3000) 0.94 of it is measured.
 #[test]
 fn the_average_window_of_cubic() {
     for (rtt_ms, one_of) in [(100, 3000), (100, 10_000), (200, 10_000), (100, 30_000)] {
@@ -201,8 +205,8 @@ fn the_average_window_of_cubic() {
     }
 }
 
-/// A cubic is flat about its maximum, so that a window that is not the law's comes back to it slowly: from 0.7 and 1.4
-/// of it, 0.85 and 1.13 are measured in the first 2000 round trips, 0.90 and 1.05 in the next.
+/// A cubic is flat about its maximum, so that a window that is not the law's comes back to it slowly: from
+/// 0.7 and 1.4 of it, 0.85 and 1.13 are measured in the first 2000 round trips, 0.90 and 1.05 in the next.
 #[test]
 fn the_average_window_of_cubic_is_approached_from_both_sides() {
     let law = cubic_law(200, 10_000);
@@ -214,8 +218,8 @@ fn the_average_window_of_cubic_is_approached_from_both_sides() {
     }
 }
 
-/// With independent losses the law is too low: a window that escapes loss for long grows convexly. Measured: 1.18 of it
-/// over eight seeds, 1.01 to 1.37 each.
+/// With independent losses the law is too low: a window that escapes loss for long grows convexly. Measured:
+/// 1.18 of it over eight seeds, 1.01 to 1.37 each.
 #[test]
 fn independent_losses_leave_cubic_a_larger_window() {
     let start = cubic_law_maximum(200, 10_000);
@@ -224,8 +228,8 @@ fn independent_losses_leave_cubic_a_larger_window() {
     assert!((1.05..1.35).contains(&ratio), "{ratio}");
 }
 
-/// Where round trips are short, CUBIC's window is Reno's (RFC 9438 4.3): the square-root law within 3 % for periodic
-/// losses (measured: 0.98), where the cubic alone would have a fourth of it.
+/// Where round trips are short, CUBIC's window is Reno's (RFC 9438 4.3): the square-root law within 3 % for
+/// periodic losses (measured: 0.98), where the cubic alone would have a fourth of it.
 #[test]
 fn the_reno_friendly_region_keeps_the_square_root_law() {
     let law = (1.5f64 * 10_000.0).sqrt();
@@ -234,7 +238,8 @@ fn the_reno_friendly_region_keeps_the_square_root_law() {
     assert!((0.97..1.03).contains(&ratio), "{ratio}");
 }
 
-/// Segments sent a round trip, with a timeout of ten round trips; a loss takes the rest of its round trip with it.
+/// Segments sent a round trip, with a timeout of ten round trips; a loss takes the rest of its round trip
+/// with it.
 fn sent_per_round_trip_under_bursts(variant: Variant, loss: f64) -> f64 {
     const RUN: Span = Span::from_secs(800);
     let config = Config {
@@ -272,14 +277,16 @@ fn sent_per_round_trip_under_bursts(variant: Variant, loss: f64) -> f64 {
     segments as f64 / runs / (RUN.as_secs_f64() / 0.1)
 }
 
-/// The full model of Padhye, Firoiu, Towsley and Kurose (1998), b = 1, with losses as it has them. It takes a loss
-/// indication that three duplicates show for repaired at once, however many segments were lost: SACK, which repairs them
-/// within about a round trip, comes within 10 % for p up to 0.002 (measured: 1.01, 0.97, 0.98). Beyond (0.89 at 0.005),
-/// what the model leaves out counts: lost retransmissions, whose timer starts with them and so ends a round trip later than
-/// the model's, and slow start after timeouts. NewReno needs a round trip for each segment, and Reno mostly a timeout.
+/// The full model of Padhye, Firoiu, Towsley and Kurose (1998), b = 1, with losses as it has them. It takes a
+/// loss indication that three duplicates show for repaired at once, however many segments were lost: SACK,
+/// which repairs them within about a round trip, comes within 10 % for p up to 0.002 (measured: 1.01, 0.97,
+/// 0.98). Beyond (0.89 at 0.005), what the model leaves out counts: lost retransmissions, whose timer starts
+/// with them and so ends a round trip later than the model's, and slow start after timeouts. NewReno needs a
+/// round trip for each segment, and Reno mostly a timeout.
 #[test]
 fn the_full_model_where_a_loss_takes_the_rest_of_its_round_trip() {
-    // `roamsim.theory.tcp.pftk_send_rate(p, 0.1, 1.0)`, a tenth of it; worked by hand in tests/validation/test_pftk.py.
+    // `roamsim.theory.tcp.pftk_send_rate(p, 0.1, 1.0)`, a tenth of it; worked by hand in
+    // tests/validation/test_pftk.py.
     for (loss, model) in [(0.0005, 53.93), (0.001, 37.66), (0.002, 26.01)] {
         let [reno, newreno, sack] = [Variant::Reno, Variant::NewReno, Variant::Sack]
             .map(|variant| sent_per_round_trip_under_bursts(variant, loss));

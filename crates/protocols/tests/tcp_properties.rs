@@ -137,7 +137,8 @@ proptest! {
         }
     }
 
-    /// The receiving application stops and goes on at arbitrary times: the window closes, probes keep it alive.
+    /// The receiving application stops and goes on at arbitrary times: the window closes, probes keep it
+    /// alive.
     #[test]
     fn a_closed_window_opens_again(
         configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
@@ -168,9 +169,10 @@ proptest! {
 proptest! {
     #![proptest_config(cases(300))]
 
-    /// Data both ways, and both applications stop reading and go on at arbitrary times, so that both windows close: each
-    /// pure ACK has a segment with data behind it, a window that has opened by a step, or one of the answers to refused
-    /// segments, which are ten in five seconds at most. Two ends never answer each other's answers.
+    /// Data both ways, and both applications stop reading and go on at arbitrary times, so that both windows
+    /// close: each pure ACK has a segment with data behind it, a window that has opened by a step, or one of
+    /// the answers to refused segments, which are ten in five seconds at most. Two ends never answer each
+    /// other's answers.
     #[test]
     fn acknowledgements_stay_in_proportion_while_both_readers_toggle(
         configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
@@ -208,7 +210,8 @@ proptest! {
         while acknowledged(&pair) != [total, total] && pair.step() {}
         prop_assert_eq!(acknowledged(&pair), [total, total]);
         let elapsed = pair.now.since(Time::ZERO).as_ns();
-        // Where nothing is lost, too: an ACK that crosses the answer to a probe that was taken is out of date.
+        // Where nothing is lost, too: an ACK that crosses the answer to a probe that was taken is out of
+        // date.
         let answers = 10 * (elapsed / 5_000_000_000 + 1);
         for (i, calls) in calls.into_iter().enumerate() {
             let from_peer = |counts: fn(&Segment) -> bool| {
@@ -321,7 +324,8 @@ fn falls_silent(tcp: &mut Connection, now: Time, random: &mut Stream) -> bool {
 proptest! {
     #![proptest_config(cases(2000))]
 
-    /// Whatever arrives, in whatever order: no panic (overflow checks are on), no endless work, no broken bound.
+    /// Whatever arrives, in whatever order: no panic (overflow checks are on), no endless work, no broken
+    /// bound.
     #[test]
     fn no_sequence_of_segments_harms(
         config in any_config(),

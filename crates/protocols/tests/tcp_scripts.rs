@@ -1,17 +1,19 @@
 //! Scripts in packetdrill's notation, run straight on the machine: one behaviour a file in `tcp_scripts/`.
 //!
-//! A script starts with three or more lines of comment that say what is tested, then `--key=value` settings (the
-//! names of [`Config`], spans as `200ms` or `1s`, `off` for none), then lines of a time and an action. A time is
-//! absolute (`1.5`) or follows the line before (`+.2`). The actions:
-//! - `connect()`, `listen()`, `write(BYTES)`, `close()`, `close_half_duplex()`, `abort()`, `read(BYTES)`, `set_reading(on|off)`
+//! A script starts with three or more lines of comment that say what is tested, then `--key=value` settings
+//! (the names of [`Config`], spans as `200ms` or `1s`, `off` for none), then lines of a time and an action. A
+//! time is absolute (`1.5`) or follows the line before (`+.2`). The actions:
+//! - `connect()`, `listen()`, `write(BYTES)`, `close()`, `close_half_duplex()`, `abort()`, `read(BYTES)`,
+//!   `set_reading(on|off)`
 //! - `< FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment arrives (window 65535 if left out)
-//! - `> FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment is sent, at this very nanosecond, and is
-//!   the next one sent; a window left out is not looked at, options left out are none, `<any>` any
+//! - `> FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment is sent, at this very nanosecond,
+//!   and is the next one sent; a window left out is not looked at, options left out are none, `<any>` any
 //! - `event NAME [OFFSET]`: the application has been told so since the last such line
 //! - `%{ assert NAME OPERATOR VALUE; ... }%`: the machine's state and counters
 //!
-//! Sequence numbers are relative, the SYN is 0. A segment sent that no line expects is an error, also after the
-//! last line until its time. `TCP_SCRIPT=name` in the environment runs one script and prints what is sent.
+//! Sequence numbers are relative, the SYN is 0. A segment sent that no line expects is an error, also after
+//! the last line until its time. `TCP_SCRIPT=name` in the environment runs one script and prints what is
+//! sent.
 
 #[path = "script/folder.rs"]
 mod folder;
@@ -33,7 +35,8 @@ fn every_script_holds() {
     assert!(failures.is_empty(), "{} of {} failed\n{}", failures.len(), scripts.len(), failures.join("\n"));
 }
 
-/// A variant is distinct: it has five scripts or more that its neighbours fail, though they negotiate the same options.
+/// A variant is distinct: it has five scripts or more that its neighbours fail, though they negotiate the
+/// same options.
 #[test]
 fn each_variant_has_scripts_that_its_neighbours_fail() {
     let scripts = scripts("tcp_scripts");

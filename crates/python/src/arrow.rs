@@ -1,7 +1,8 @@
-//! Tables as others in this process read them without copying numbers: the [Arrow C data interface], handed over in the capsules of
-//! its [PyCapsule interface]. A table is one array of structs with a child for each column: numbers are where the run left them,
-//! texts are views of what is different among them ("Variable-size Binary View Layout" of the [columnar format]). A number that is
-//! missing, which is NaN here, is null there.
+//! Tables as others in this process read them without copying numbers: the [Arrow C data interface], handed
+//! over in the capsules of its [PyCapsule interface]. A table is one array of structs with a child for each
+//! column: numbers are where the run left them, texts are views of what is different among them
+//! ("Variable-size Binary View Layout" of the [columnar format]). A number that is missing, which is NaN
+//! here, is null there.
 //!
 //! [Arrow C data interface]: https://arrow.apache.org/docs/format/CDataInterface.html
 //! [PyCapsule interface]: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html
@@ -133,7 +134,8 @@ impl ArrowArray {
 
 /// Gives a schema back, with the children that were not taken out of it.
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: the interface calls this once, with a schema that `ArrowSchema::new` made or one that it was moved to.
+    // SAFETY: the interface calls this once, with a schema that `ArrowSchema::new` made or one that it was
+    // moved to.
     drop(unsafe {
         (*schema).release = None;
         Box::from_raw((*schema).private_data.cast::<OfSchema>())

@@ -28,24 +28,26 @@ pub(crate) fn trace(kinds: &[String]) -> PyResult<Trace> {
     Ok(trace)
 }
 
-/// Memory in octets that this process may have before runs are stopped; zero for the default, three quarters of the
-/// machine's.
+/// Memory in octets that this process may have before runs are stopped; zero for the default, three quarters
+/// of the machine's.
 #[pyfunction]
 pub fn limit_memory(bytes: u64) {
     memory::limit(bytes);
 }
 
-/// Octets that this process has in memory, and at which its runs are stopped; 0 where the system does not tell.
+/// Octets that this process has in memory, and at which its runs are stopped; 0 where the system does not
+/// tell.
 #[pyfunction]
 pub fn memory_bytes() -> (u64, u64) {
     (memory::used_bytes().unwrap_or(0), memory::limit_bytes().unwrap_or(0))
 }
 
-/// Runs a scenario once. `trace` names what to record beside the tables. `pcap` is the path of a capture to write, of packets
-/// everywhere. With `pcap_at` it holds those that nodes send and receive, with `pcap_frames` Wi-Fi frames, "all" or those of a node.
-/// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number of the run (0),
-/// a table's name and its rows as those of traces become final: the tables of the result are without them then; `series` asks for
-/// the table of coarse series.
+/// Runs a scenario once. `trace` names what to record beside the tables. `pcap` is the path of a capture to
+/// write, of packets everywhere. With `pcap_at` it holds those that nodes send and receive, with
+/// `pcap_frames` Wi-Fi frames, "all" or those of a node. `heard` is called now and then with the share of the
+/// simulated time that is over, `rows` with the number of the run (0), a table's name and its rows as those
+/// of traces become final: the tables of the result are without them then; `series` asks for the table of
+/// coarse series.
 #[pyfunction]
 #[pyo3(signature = (
     scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, pcap_at = Vec::new(), pcap_frames = None, fingerprints = false, heard = None,
@@ -135,7 +137,8 @@ fn receive(
     }
 }
 
-/// Runs side by side on several threads. Iterating gives pairs (index, result or exception) in order of completion.
+/// Runs side by side on several threads. Iterating gives pairs (index, result or exception) in order of
+/// completion.
 #[pyclass(module = "roamsim._roamsim")]
 pub struct Batch {
     crew: Crew,
@@ -146,9 +149,9 @@ pub struct Batch {
 
 #[pymethods]
 impl Batch {
-    /// Begins the runs: tuples of scenario, seed and replication. `heard` is called while one waits for the next, with
-    /// the number of runs at work, each counted by the share of its simulated time that is over; `rows` as of `run`; `series` too,
-    /// but of first replications alone.
+    /// Begins the runs: tuples of scenario, seed and replication. `heard` is called while one waits for the
+    /// next, with the number of runs at work, each counted by the share of its simulated time that is over;
+    /// `rows` as of `run`; `series` too, but of first replications alone.
     #[new]
     #[pyo3(signature = (runs, *, jobs, trace = Vec::new(), heard = None, rows = None, rows_at_once = None, series = false))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]

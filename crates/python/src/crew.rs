@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often memory and signals are looked at: soon enough for a person at the keyboard, and for a run that takes
-/// some GB a second.
+/// How often memory and signals are looked at: soon enough for a person at the keyboard, and for a run that
+/// takes some GB a second.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs that are over and not yet taken, a thread: threads are ahead of who takes them by no more, or short runs would fill the memory
-/// (chosen: enough that none waits where the taker is quicker in the mean).
+/// Runs that are over and not yet taken, a thread: threads are ahead of who takes them by no more, or short
+/// runs would fill the memory (chosen: enough that none waits where the taker is quicker in the mean).
 const AHEAD: usize = 8;
 
 /// A finished run and what it took, or why it failed.
@@ -72,7 +72,8 @@ pub(crate) struct Crew {
     watched: Once,
 }
 
-/// The run alone, which is what is timed: by the name of this function callgrind finds it (`benches/counts.py`).
+/// The run alone, which is what is timed: by the name of this function callgrind finds it
+/// (`benches/counts.py`).
 #[inline(never)]
 fn counted_run(prepared: &mut Prepared<&Scenario>) -> Result<(), RunError> {
     prepared.run()
@@ -108,7 +109,8 @@ impl Crew {
         crew
     }
 
-    /// Begins to watch over memory. A single run is watched when it has not ended soon: a thread costs as much as a short run.
+    /// Begins to watch over memory. A single run is watched when it has not ended soon: a thread costs as
+    /// much as a short run.
     fn watch_memory(&self) {
         self.watched.call_once(|| {
             if let Some(limit_bytes) = memory::limit_bytes() {
@@ -255,8 +257,8 @@ impl Shared {
     }
 }
 
-/// Says rows of a trace, when the ones before are dealt with: two tables of a run are in memory at most, one that waits
-/// and one at work.
+/// Says rows of a trace, when the ones before are dealt with: two tables of a run are in memory at most, one
+/// that waits and one at work.
 fn say_rows(number: usize, sender: SyncSender<(usize, Said)>, watch: Arc<Watch>) -> Sink {
     let mut before: Option<Receiver<()>> = None;
     Box::new(move |table| {

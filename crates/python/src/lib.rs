@@ -1,5 +1,5 @@
-//! The extension module `roamsim._roamsim`: conversions between Python and the Rust core, and the release of the
-//! GIL while a run works. It decides nothing.
+//! The extension module `roamsim._roamsim`: conversions between Python and the Rust core, and the release of
+//! the GIL while a run works. It decides nothing.
 
 mod arrow;
 mod batch;
@@ -52,7 +52,8 @@ fn trace_kinds() -> Vec<&'static str> {
     roamsim_scenario::run::Trace::NAMES.to_vec()
 }
 
-/// The text of a file's octets, as of files that scenarios name; the error is the end of a sentence about the file.
+/// The text of a file's octets, as of files that scenarios name; the error is the end of a sentence about the
+/// file.
 #[pyfunction]
 fn decode_text(octets: &[u8]) -> PyResult<String> {
     roamsim_scenario::decode(octets.to_vec())

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What was asked for; zero for the default.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
-/// The share of the machine's memory that a process may have unless told otherwise. Chosen: the rest is for the tables
-/// that a run ends with, and for others.
+/// The share of the machine's memory that a process may have unless told otherwise. Chosen: the rest is for
+/// the tables that a run ends with, and for others.
 const SHARE: (u64, u64) = (3, 4);
 
 /// Sets the limit, in octets; zero for the default.
@@ -54,8 +54,8 @@ fn told_bytes(file: &str, key: &str) -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// The same by `statm`, which has it in pages (proc_pid_statm(5)), and is read several times sooner than `status`, which has much else to
-/// say.
+/// The same by `statm`, which has it in pages (proc_pid_statm(5)), and is read several times sooner than
+/// `status`, which has much else to say.
 fn pages_bytes(page_bytes: u64) -> Option<u64> {
     // Seven numbers; one call reads them all.
     let mut text = [0; 256];
@@ -64,7 +64,8 @@ fn pages_bytes(page_bytes: u64) -> Option<u64> {
     Some(pages.parse::<u64>().ok()? * page_bytes)
 }
 
-/// Octets of a page of memory: the entry AT_PAGESZ (6) of what the system told the process as it began (proc_pid_auxv(5)).
+/// Octets of a page of memory: the entry AT_PAGESZ (6) of what the system told the process as it began
+/// (proc_pid_auxv(5)).
 static PAGE_BYTES: LazyLock<Option<u64>> = LazyLock::new(|| {
     const AT_PAGESZ: usize = 6;
     let octets = fs::read("/proc/self/auxv").ok()?;
@@ -77,8 +78,9 @@ static PAGE_BYTES: LazyLock<Option<u64>> = LazyLock::new(|| {
         .map(|bytes| bytes as u64)
 });
 
-/// Lets the allocator give back what it keeps of earlier runs, where that is much beside the limit: it would be taken for
-/// what the next run has. Only the C library of GNU keeps that much, and can be asked. Gives what the process has then.
+/// Lets the allocator give back what it keeps of earlier runs, where that is much beside the limit: it would
+/// be taken for what the next run has. Only the C library of GNU keeps that much, and can be asked. Gives
+/// what the process has then.
 pub(crate) fn give_back(py: Python<'_>) -> u64 {
     let used = used_bytes();
     if used.zip(limit_bytes()).is_some_and(|(used, limit)| used > limit / 2) {

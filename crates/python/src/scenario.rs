@@ -17,15 +17,16 @@ pub struct Scenario {
     pub(crate) scenario: Arc<roamsim_scenario::Scenario>,
     /// Where its files lie, by an absolute path: to read it again with other values.
     files: Folder,
-    /// The last that was asked for: each run of a scenario asks anew, and one of a thousand flows takes some milliseconds.
+    /// The last that was asked for: each run of a scenario asks anew, and one of a thousand flows takes some
+    /// milliseconds.
     estimated: Mutex<Option<(Trace, Estimate)>>,
 }
 
 #[pymethods]
 impl Scenario {
-    /// Reads and validates a scenario. `name` stands for the source in errors; `overrides` are pairs of a path and
-    /// a value, applied before decoding. `folder` is where its files lie, that of `name` unless given; files outside of it are
-    /// refused unless allowed, or named by an override.
+    /// Reads and validates a scenario. `name` stands for the source in errors; `overrides` are pairs of a
+    /// path and a value, applied before decoding. `folder` is where its files lie, that of `name` unless
+    /// given; files outside of it are refused unless allowed, or named by an override.
     #[staticmethod]
     #[pyo3(signature = (text, *, name, format, overrides = Vec::new(), color = false, folder = None, allow_files_outside = false))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -91,23 +92,24 @@ impl Scenario {
         self.scenario.warnings.clone()
     }
 
-    /// Where the data of several flows pass a drop-tail queue with nothing random on their way: the link, the node
-    /// that sends there, and the flows.
+    /// Where the data of several flows pass a drop-tail queue with nothing random on their way: the link, the
+    /// node that sends there, and the flows.
     #[getter]
     fn meetings_in_step(&self) -> Vec<(String, String, Vec<String>)> {
         let meetings = self.scenario.meetings_in_step().into_iter();
         meetings.map(|meeting| (meeting.link, meeting.node, meeting.flows)).collect()
     }
 
-    /// The values of the column `name` in the result tables that have rows for each entry of their kind, by table.
+    /// The values of the column `name` in the result tables that have rows for each entry of their kind, by
+    /// table.
     #[getter]
     fn row_names(&self) -> BTreeMap<&'static str, Vec<String>> {
         let tables = self.scenario.row_names().into_iter();
         tables.map(|(table, names)| (table, names.into_iter().map(str::to_owned).collect())).collect()
     }
 
-    /// What a run with these traces will take, as far as the scenario plainly says so: events, packets under way at one
-    /// time, rows of traces.
+    /// What a run with these traces will take, as far as the scenario plainly says so: events, packets under
+    /// way at one time, rows of traces.
     fn estimate(&self, py: Python<'_>, trace: Vec<String>) -> PyResult<(f64, f64, f64)> {
         let trace = crate::batch::trace(&trace)?;
         // Not held while it is worked out, for which others may take the interpreter.
@@ -130,7 +132,8 @@ impl Scenario {
         self.scenario.written_json()
     }
 
-    /// Digest of the canonical tree and the simulator's sources: what a run depends on beside seed and replication.
+    /// Digest of the canonical tree and the simulator's sources: what a run depends on beside seed and
+    /// replication.
     #[getter]
     fn fingerprint(&self) -> String {
         let digest = Sha256::new()

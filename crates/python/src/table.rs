@@ -32,7 +32,8 @@ impl Values {
 
     /// As Python has them: arrays of the type `array` by their type code, or a list of text.
     fn read(values: &Bound<'_, PyAny>) -> PyResult<Values> {
-        /// An array without values lies anywhere, and is refused as no whole number of octets away from what it should be.
+        /// An array without values lies anywhere, and is refused as no whole number of octets away from what
+        /// it should be.
         fn numbers<T: Element>(values: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
             if values.is_empty()? { Ok(Vec::new()) } else { PyBuffer::get(values)?.to_vec(values.py()) }
         }
@@ -195,7 +196,8 @@ impl Table {
         Table { height, columns }
     }
 
-    /// The tables of several runs below each other. Before their own columns stand those of `runs`, which has a row for each.
+    /// The tables of several runs below each other. Before their own columns stand those of `runs`, which has
+    /// a row for each.
     #[staticmethod]
     fn stack(tables: Vec<PyRef<'_, Table>>, runs: &Table) -> PyResult<Table> {
         let Some(first) = tables.first() else {

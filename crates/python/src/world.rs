@@ -156,8 +156,8 @@ impl World {
         Ok(emitted.into_iter().map(octets).collect())
     }
 
-    /// Goes on by the clock, until the end or until one of `wakes` is readable: true at the end. Descriptors are duplicates of the
-    /// caller's, and are closed.
+    /// Goes on by the clock, until the end or until one of `wakes` is readable: true at the end. Descriptors
+    /// are duplicates of the caller's, and are closed.
     fn live(&self, py: Python<'_>, gates: Vec<(String, RawFd)>, wakes: Vec<RawFd>) -> PyResult<bool> {
         let (nodes, devices): (Vec<String>, Vec<RawFd>) = gates.into_iter().unzip();
         let (devices, wakes) = (files(&devices), files(&wakes));
@@ -174,8 +174,8 @@ impl World {
         })
     }
 
-    /// How late packets left by the clock: how many left, nanoseconds that half of them, 99.9 % of them and none of them exceeded, and
-    /// packets that a device refused.
+    /// How late packets left by the clock: how many left, nanoseconds that half of them, 99.9 % of them and
+    /// none of them exceeded, and packets that a device refused.
     #[getter]
     fn lateness(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64)> {
         self.with(py, |course| {

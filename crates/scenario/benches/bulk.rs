@@ -1,9 +1,9 @@
-//! One bulk flow over a wired link of 100 Mb/s, with TCP SACK and with SCTP: what a data packet costs with all that is
-//! around the machines, which `tcp` and `sctp` of the protocols measure alone.
+//! One bulk flow over a wired link of 100 Mb/s, with TCP SACK and with SCTP: what a data packet costs with
+//! all that is around the machines, which `tcp` and `sctp` of the protocols measure alone.
 //!
-//! Segments and messages of 1000 octets, each acknowledged; one element is a data packet sent. `clean`: the window is
-//! held below what the queue takes, nothing is lost. `lossy`: one data packet of a thousand is. Building the world is
-//! not measured.
+//! Segments and messages of 1000 octets, each acknowledged; one element is a data packet sent. `clean`: the
+//! window is held below what the queue takes, nothing is lost. `lossy`: one data packet of a thousand is.
+//! Building the world is not measured.
 #![allow(missing_docs)] // criterion's macros generate public items
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

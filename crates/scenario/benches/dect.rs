@@ -1,10 +1,12 @@
 //! The full DECT model with traffic: MAC with the reference load, bearers, Ip channels, LU2, TCP both ways.
 //!
-//! Elements are frames of 10 ms of simulated time, so that the reported rate is in frames a second. Each iteration is a
-//! run of its own, the first minutes with empty cells included; building the world is not measured.
+//! Elements are frames of 10 ms of simulated time, so that the reported rate is in frames a second. Each
+//! iteration is a run of its own, the first minutes with empty cells included; building the world is not
+//! measured.
 //!
-//! `lambda 0` has no traffic of the terminal: what is left is the MAC. The time a frame that the traffic costs,
-//! divided by the busy bearers a frame that are printed first, is the cost of a frame on a busy bearer.
+//! `lambda 0` has no traffic of the terminal: what is left is the MAC. The time a frame that the traffic
+//! costs, divided by the busy bearers a frame that are printed first, is the cost of a frame on a busy
+//! bearer.
 #![allow(missing_docs)] // criterion's macros generate public items
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -15,7 +17,8 @@ use roamsim_scenario::{Format, Scenario};
 /// Simulated time of one run.
 const SECONDS: u64 = 2000;
 
-/// The load of the study's reference case, with so many segments a second each way on two one-way connections.
+/// The load of the study's reference case, with so many segments a second each way on two one-way
+/// connections.
 fn reference(segments_per_s: u64) -> Scenario {
     let tcp = r#"{ protocol = "tcp", variant = "reno", mss = "512B", nagle = false, delayed_ack = false, limited_transmit = false, initial_window = 1, receive_window = "16KiB", window_scaling = false, min_rto = "2s", max_rto = "64s", initial_rto = "3s" }"#;
     let mut text = format!(

@@ -1,10 +1,11 @@
-//! A transport of one's own: a reliable protocol that the simulator does not know, on a walk out of Wi-Fi and back.
+//! A transport of one's own: a reliable protocol that the simulator does not know, on a walk out of Wi-Fi and
+//! back.
 //!
 //!     cargo run --release --example own_transport
 //!
-//! The protocol is go-back-N: a fixed window, cumulative acknowledgements, one retransmission timer. When the walker's addresses
-//! change it goes on from the preferred one, and the other end answers where the last packet came from. It implements
-//! [`Endpoint`], and nothing in the simulator changes for it.
+//! The protocol is go-back-N: a fixed window, cumulative acknowledgements, one retransmission timer. When the
+//! walker's addresses change it goes on from the preferred one, and the other end answers where the last
+//! packet came from. It implements [`Endpoint`], and nothing in the simulator changes for it.
 
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
@@ -27,8 +28,8 @@ const WINDOW: u64 = 8;
 const HEADER_BYTES: u32 = 9;
 const FIRST_RTO: Span = Span::from_ms(300);
 
-/// Kinds of packets, which are the first octet. The next eight are an offset in the stream: of the first octet of data, or the next
-/// one that is expected. A FIN takes the place of an octet.
+/// Kinds of packets, which are the first octet. The next eight are an offset in the stream: of the first
+/// octet of data, or the next one that is expected. A FIN takes the place of an octet.
 const DATA: u8 = 0;
 const FIN: u8 = 1;
 const ACK: u8 = 2;

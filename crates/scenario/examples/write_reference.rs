@@ -1,4 +1,5 @@
-//! Writes `docs/reference/scenario.md` and the pages below it from the schema. Run it from the workspace's folder.
+//! Writes `docs/reference/scenario.md` and the pages below it from the schema. Run it from the workspace's
+//! folder.
 
 fn main() -> std::io::Result<()> {
     let folder = std::path::Path::new("docs/reference");

@@ -14,7 +14,8 @@ pub(crate) type ByName<'a, T> = HashMap<&'a str, T, FixedState>;
 /// Names, each once.
 pub(crate) type NameSet<'a> = HashSet<&'a str, FixedState>;
 
-/// The nodes of a scenario by name, of which only numbers are held: there may be many, and it is there while a world is largest.
+/// The nodes of a scenario by name, of which only numbers are held: there may be many, and it is there while
+/// a world is largest.
 pub(crate) struct NodesByName<'a> {
     nodes: &'a [Node],
     numbers: HashTable<NodeId>,

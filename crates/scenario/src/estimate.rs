@@ -1,14 +1,15 @@
-//! What a run will take, where its scenario plainly says so: by rates, sizes, delays and durations, before anything is run.
+//! What a run will take, where its scenario plainly says so: by rates, sizes, delays and durations, before
+//! anything is run.
 //!
-//! Counted are sources that send at a rate of their own (`cbr`, `poisson`, `on_off`, signalling) and, over accesses that
-//! carry the same at all times ([`Access::capacity`]: wires), greedy streams, as fast as the slowest on their way and their
-//! receive window allow. A source over TCP or SCTP is counted in full packets, and as no faster than a greedy stream. Where
-//! more comes to an access than it can carry, each source gets its share: one over TCP or SCTP sends no more than that, of
-//! others what is too much is dropped.
+//! Counted are sources that send at a rate of their own (`cbr`, `poisson`, `on_off`, signalling) and, over
+//! accesses that carry the same at all times ([`Access::capacity`]: wires), greedy streams, as fast as the
+//! slowest on their way and their receive window allow. A source over TCP or SCTP is counted in full packets,
+//! and as no faster than a greedy stream. Where more comes to an access than it can carry, each source gets
+//! its share: one over TCP or SCTP sends no more than that, of others what is too much is dropped.
 //!
-//! Left out, so that the estimate is low: cells, Wi-Fi and DECT accesses, losses and outages in the way of TCP and SCTP, what
-//! comes the other way
-//! (ACKs, answers), `transfer`, requests and responses, beacons, retransmissions, timers.
+//! Left out, so that the estimate is low: cells, Wi-Fi and DECT accesses, losses and outages in the way of
+//! TCP and SCTP, what comes the other way (ACKs, answers), `transfer`, requests and responses, beacons,
+//! retransmissions, timers.
 
 use crate::access::Access;
 use crate::access::queue::{Limit, Queue};
@@ -217,8 +218,8 @@ impl Scenario {
         streams
     }
 
-    /// A greedy stream at its fastest; `None` where an access on its way does not carry the same at all times, or loses
-    /// packets.
+    /// A greedy stream at its fastest; `None` where an access on its way does not carry the same at all
+    /// times, or loses packets.
     fn full_speed(&self, ways: &Ways<'_>, way: &[u32], transport: &Transport) -> Option<FullSpeed> {
         let (mut rate_bps, mut mtu_bytes, mut delay_s) = (u64::MAX, u64::MAX, 0.0);
         for &interface in way {
@@ -334,7 +335,8 @@ mod tests {
         let cbr = "{ kind = \"cbr\", packet_size = \"952B\", interval = \"2ms\" }";
         let trace = Trace { packets: true, ..Trace::default() };
         let free = scenario("8Mb/s", "udp", cbr);
-        // 5000 generated, 5000 arrivals at each of two nodes; in 10 ms five are on each wire. Sent, two hops, delivered.
+        // 5000 generated, 5000 arrivals at each of two nodes; in 10 ms five are on each wire. Sent, two hops,
+        // delivered.
         let expected = Estimate { events: 15_000.0, packets_under_way: 10.0, rows: 20_000.0 };
         assert_eq!(free.estimate(&trace), expected);
         // A run has these less what is under way at its end.
@@ -348,8 +350,9 @@ mod tests {
 
     #[test]
     fn flows_that_share_a_queue_fill_it_once() {
-        // Three flows of 4 Mb/s in packets of 1000 octets, 500 a second, for 10 s: two thirds of them pass 8 Mb/s, of which an
-        // eighth pass 1 Mb/s. On the wires are 10 and 1.25 packets, and each queue has room for 100 packets, whosever.
+        // Three flows of 4 Mb/s in packets of 1000 octets, 500 a second, for 10 s: two thirds of them pass 8
+        // Mb/s, of which an eighth pass 1 Mb/s. On the wires are 10 and 1.25 packets, and each queue has room
+        // for 100 packets, whosever.
         let mut one =
             scenario("1Mb/s", "udp", "{ kind = \"cbr\", packet_size = \"952B\", interval = \"2ms\" }");
         for name in ["g", "h"] {
@@ -370,8 +373,8 @@ mod tests {
 
     #[test]
     fn a_source_with_a_rate_over_a_stream_is_counted_in_full_packets() {
-        // 476,000 octets a second for 10 s are 5000 messages of 952, in packets of 1500 with 1440 of payload (40 of IPv6, 20
-        // of TCP; options are not counted), two arrivals each.
+        // 476,000 octets a second for 10 s are 5000 messages of 952, in packets of 1500 with 1440 of payload
+        // (40 of IPv6, 20 of TCP; options are not counted), two arrivals each.
         let cbr = "{ kind = \"cbr\", packet_size = \"952B\", interval = \"2ms\" }";
         let tcp = scenario("8Mb/s", "tcp", cbr).estimate(&Trace::default());
         assert!((tcp.events - (5000.0 + 2.0 * 4_760_000.0 / 1440.0)).abs() < 1e-6, "{tcp:?}");
@@ -402,7 +405,8 @@ mod tests {
 
     #[test]
     fn greedy_streams_that_share_a_wire_send_their_shares_and_nothing_more() {
-        // Four at 8 Mb/s each over a wire of 8 Mb/s: 6666.7 packets of 1500 octets in 10 s, two arrivals each; nothing waits.
+        // Four at 8 Mb/s each over a wire of 8 Mb/s: 6666.7 packets of 1500 octets in 10 s, two arrivals
+        // each; nothing waits.
         let mut shared = scenario("8Mb/s", "tcp", "{ kind = \"bulk\" }");
         for name in ["g", "h", "i"] {
             let again = Flow { name: name.into(), ..shared.flows[0].clone() };

@@ -1,7 +1,7 @@
 //! What reports show of long lines and long words: the part that the problem is about.
 //!
-//! Lines come from outside and may be of any length. Cutting them keeps reports readable, and keeps columns within
-//! what formatting can pad (65,535).
+//! Lines come from outside and may be of any length. Cutting them keeps reports readable, and keeps columns
+//! within what formatting can pad (65,535).
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// Cuts the long lines of a text: around the first place that begins in them, else behind their beginning.
-    /// No place may reach over the end of its line.
+    /// Cuts the long lines of a text: around the first place that begins in them, else behind their
+    /// beginning. No place may reach over the end of its line.
     pub fn new(text: &str, places: &[Range<usize>]) -> Excerpt {
         let mut excerpt = Excerpt { text: String::new(), spans: vec![None; places.len()], moved: Vec::new() };
         let mut start = 0;

@@ -1,9 +1,11 @@
 //! Overrides: `link.path.loss.probability=0.05` sets one value of the tree before it is decoded.
 //!
-//! A path is keys with dots between them; an element of a list is named by its `name` or by its index, counted from
-//! 0. A name that holds a dot is quoted: `link."a.b".rate`. Keys that are not there are added, with the tables that
-//! they need; whether such a key may be there is for decoding to say. The value is a TOML value if it reads as one,
-//! else a string, so that units need no quotes; but for a table or a list that is not closed.
+//! A path is keys with dots between them; an element of a list is named by its `name` or by its index,
+//! counted from
+//! 0. A name that holds a dot is quoted: `link."a.b".rate`. Keys that are not there are added, with the
+//!    tables that they need; whether such a key may be there is for decoding to say. The value is a TOML
+//!    value if it reads as one, else a string, so that units need no quotes; but for a table or a list that
+//!    is not closed.
 
 use crate::decode::write_step;
 use crate::diagnostics::{Place, Problem, Problems};
@@ -32,8 +34,8 @@ pub(crate) fn apply(tree: &mut Tree, path: &str, value: &str, problems: &mut Pro
     }
 }
 
-/// Whether a path leads to one copy of an element that stands for many, `link.line-3.rate`: it is there once elements are
-/// repeated.
+/// Whether a path leads to one copy of an element that stands for many, `link.line-3.rate`: it is there once
+/// elements are repeated.
 pub(crate) fn is_of_a_copy(tree: &Tree, path: &str) -> bool {
     let Ok(steps) = split(path, 0) else { return false };
     let [section, name, ..] = &steps[..] else { return false };

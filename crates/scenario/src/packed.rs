@@ -1,4 +1,5 @@
-//! A long text that is seldom asked for, held in less memory than its letters take: by LZ4, in blocks. Texts of scenarios take a fifth to a tenth.
+//! A long text that is seldom asked for, held in less memory than its letters take: by LZ4, in blocks. Texts
+//! of scenarios take a fifth to a tenth.
 
 use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 use std::io::{self, Write};
@@ -81,7 +82,8 @@ mod tests {
             .collect();
         let packed = packed(&text, 7);
         assert!(packed.text() == text, "it is another");
-        // Blocks are full at the first write that reaches 65,536 octets; 70 octets an element without its number.
+        // Blocks are full at the first write that reaches 65,536 octets; 70 octets an element without its
+        // number.
         assert!(packed.rest.len() < BLOCK_BYTES && text.len() > 10 * BLOCK_BYTES);
         let bytes: usize = packed.blocks.iter().map(|block| block.len()).sum();
         assert!(bytes < text.len() / 5, "{bytes} of {}", text.len());

@@ -18,8 +18,9 @@ pub enum Format {
 impl Scenario {
     /// Reads and validates a scenario.
     ///
-    /// `source_name` is what reports call the text, usually a file's name. `overrides` are pairs of path and value,
-    /// applied in their order. Everything that is wrong is reported at once, as far as it can be known.
+    /// `source_name` is what reports call the text, usually a file's name. `overrides` are pairs of path and
+    /// value, applied in their order. Everything that is wrong is reported at once, as far as it can be
+    /// known.
     pub fn parse(
         text: &str,
         source_name: &str,

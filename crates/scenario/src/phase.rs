@@ -1,5 +1,6 @@
-//! Where flows meet with nothing random on their way: there the phases of their packets, and not chance, decide whose
-//! packets a full queue drops (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
+//! Where flows meet with nothing random on their way: there the phases of their packets, and not chance,
+//! decide whose packets a full queue drops (Floyd and Jacobson, "On traffic phase effects in packet-switched
+//! gateways", 1992).
 
 use crate::access::Access;
 use crate::application::model::Application;
@@ -25,8 +26,8 @@ pub struct Meeting {
 }
 
 impl Scenario {
-    /// The drop-tail queues that the data of several flows pass, where no node and no link on the ways of all that passes
-    /// them draws anything, and no application does but for its start.
+    /// The drop-tail queues that the data of several flows pass, where no node and no link on the ways of all
+    /// that passes them draws anything, and no application does but for its start.
     pub fn meetings_in_step(&self) -> Vec<Meeting> {
         let (topology, nodes, links) = build::topology(self);
         let is_steady = |ends| self.is_steady(&topology, &links, ends);

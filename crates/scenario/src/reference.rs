@@ -1,4 +1,5 @@
-//! The reference pages of all keys, written from the schema: one a table, and one of the types that tables share.
+//! The reference pages of all keys, written from the schema: one a table, and one of the types that tables
+//! share.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

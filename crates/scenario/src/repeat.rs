@@ -1,12 +1,12 @@
 //! Repetition without copying: an element whose `name` holds `{i}` stands for many.
 //!
-//! `[[node]] name = "sta{i}", count = 100` is a hundred nodes, `sta0` to `sta99`: the element is copied, and in every
-//! string of a copy `{i}` becomes its number; a string that is `{i}` alone becomes the number itself. An element that
-//! refers to repeated ones (`from = "sta{i}"`) is repeated with them and needs no `count`. In a list of names of an
-//! element that is not repeated, `"sta{i}"` stands for all of them.
+//! `[[node]] name = "sta{i}", count = 100` is a hundred nodes, `sta0` to `sta99`: the element is copied, and
+//! in every string of a copy `{i}` becomes its number; a string that is `{i}` alone becomes the number
+//! itself. An element that refers to repeated ones (`from = "sta{i}"`) is repeated with them and needs no
+//! `count`. In a list of names of an element that is not repeated, `"sta{i}"` stands for all of them.
 //!
-//! All of this happens to the tree, before it is decoded: the rest of the program sees elements as if each had been
-//! written out. Copies keep the places of what they were copied from.
+//! All of this happens to the tree, before it is decoded: the rest of the program sees elements as if each
+//! had been written out. Copies keep the places of what they were copied from.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,8 +20,8 @@ pub(crate) const NUMBER: &str = "{i}";
 /// More copies of an element are refused: a slip of the pen should not fill the memory.
 pub(crate) const MAX_COUNT: u64 = 1_000_000;
 
-/// Values in all copies together, against the same slip. One of a dumbbell takes some 80 octets at the most while it is read, with what the
-/// scenario makes of it, and 110 with the world of it: a gigabyte.
+/// Values in all copies together, against the same slip. One of a dumbbell takes some 80 octets at the most
+/// while it is read, with what the scenario makes of it, and 110 with the world of it: a gigabyte.
 const MAX_VALUES: u64 = 10_000_000;
 
 /// What the schema says of the key.
@@ -69,8 +69,8 @@ pub(crate) fn apply(tree: &mut Tree, problems: &mut Problems) -> bool {
     repeated
 }
 
-/// How often each repeated element is there, by its name as written. Where two sections use the same name, they must
-/// agree.
+/// How often each repeated element is there, by its name as written. Where two sections use the same name,
+/// they must agree.
 type Counts = BTreeMap<String, u64>;
 
 /// An element that says nothing of its own count, by its section.
@@ -139,8 +139,8 @@ fn declare(
     }
 }
 
-/// Gives elements without a count that of what they refer to, which may itself follow others: a flow follows a node, a
-/// loss names the flow.
+/// Gives elements without a count that of what they refer to, which may itself follow others: a flow follows
+/// a node, a loss names the flow.
 fn follow(followers: &[Follower<'_>], counts: &mut Counts, problems: &mut Problems) {
     let mut followed_by: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, &(_, element, _)) in followers.iter().enumerate() {
@@ -203,8 +203,8 @@ fn follow(followers: &[Follower<'_>], counts: &mut Counts, problems: &mut Proble
     }
 }
 
-/// Refuses an element that is there more often than what it refers to. One without a `count` of its own follows all that
-/// it refers to, which must agree.
+/// Refuses an element that is there more often than what it refers to. One without a `count` of its own
+/// follows all that it refers to, which must agree.
 fn check_references(root: Node<'_>, counts: &Counts, problems: &mut Problems) {
     for node in root.inner() {
         let section = node.key();

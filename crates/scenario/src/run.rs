@@ -51,11 +51,11 @@ pub struct Options {
     pub capture: Option<Box<dyn Write + Send>>,
     /// What it shows.
     pub captured: Captured,
-    /// Who takes the rows of traces while the run goes on. The tables of the traces are without rows then; nor do
-    /// fingerprints hold what was taken.
+    /// Who takes the rows of traces while the run goes on. The tables of the traces are without rows then;
+    /// nor do fingerprints hold what was taken.
     pub sink: Option<Sink>,
-    /// Whether to keep coarse series of flows and links, in the table `series`, and of what stations that move hear, in `signals`. They are in no
-    /// fingerprint.
+    /// Whether to keep coarse series of flows and links, in the table `series`, and of what stations that
+    /// move hear, in `signals`. They are in no fingerprint.
     pub series: bool,
     /// Rows of traces that are handed out together, some 32,000 unless given. The results are the same.
     pub rows_at_once: Option<usize>,
@@ -267,7 +267,8 @@ impl<S: Deref<Target = Scenario>> Prepared<S> {
         tables.extend(traces);
         let series = self.world.series.take().map(|series| results::series(&self.world, &series));
         let signals = self.world.signals.take().and_then(|signals| results::signals(&self.world, &signals));
-        // Of columns and rows there are most here, and of a flow its sockets take half of the memory, which are not asked any more.
+        // Of columns and rows there are most here, and of a flow its sockets take half of the memory, which
+        // are not asked any more.
         self.world.forget_connections();
         tables.insert(results::FLOWS_AT, flow::results::table(&self.world, self.end, of_ends));
         tables.insert(results::LINKS_AT, results::links(&self.world, self.end));
@@ -400,7 +401,8 @@ mod tests {
         for sink in [false, true] {
             let watch = Arc::new(Watch::default());
             let stop = Arc::clone(&watch);
-            // 300 rows by tens: none is handed out before the end, since fewer wait than are handed out together.
+            // 300 rows by tens: none is handed out before the end, since fewer wait than are handed out
+            // together.
             let mut given = 0;
             let take = move |_| {
                 given += 1;

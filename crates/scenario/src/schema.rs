@@ -1,7 +1,7 @@
 //! The JSON Schema of a scenario: every key with its description, unit, default and the default's source.
 //!
-//! It is derived from the model types. What serde's derive cannot say is added here: that keys are left out rather
-//! than null, which tag has a default, and where a plain value stands for a table.
+//! It is derived from the model types. What serde's derive cannot say is added here: that keys are left out
+//! rather than null, which tag has a default, and where a plain value stands for a table.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};

@@ -88,7 +88,8 @@ impl Texts {
         &self.codes
     }
 
-    /// The different texts, in order of their first rows. A text stands here once for each part that the rows came in.
+    /// The different texts, in order of their first rows. A text stands here once for each part that the rows
+    /// came in.
     pub fn different(&self) -> &Different {
         &self.different
     }

@@ -1,9 +1,10 @@
-//! Traces on their way out of a run: rows that are final become tables, so many rows at a time, and are handed to whoever
-//! wants them or put below each other.
+//! Traces on their way out of a run: rows that are final become tables, so many rows at a time, and are
+//! handed to whoever wants them or put below each other.
 //!
-//! Samples, link events, messages, segments and packets are handed out while the run goes on, so that few rows are held: those of the
-//! last events, and losses that are known and have not happened. What a run keeps for its other tables anyway
-//! (transactions, what accesses log by themselves) is held, and only its tables are made part by part.
+//! Samples, link events, messages, segments and packets are handed out while the run goes on, so that few
+//! rows are held: those of the last events, and losses that are known and have not happened. What a run keeps
+//! for its other tables anyway (transactions, what accesses log by themselves) is held, and only its tables
+//! are made part by part.
 
 use crate::model::scenario::Scenario;
 use crate::results::{link_events, messages, packets, samples, segments};
@@ -88,8 +89,8 @@ impl Traces {
         rows.chunks(self.rows_at_once).all(|rows| self.give(table(rows)))
     }
 
-    /// Hands out what is final when nothing before `now` will change, where enough waits; without a time all that is left.
-    /// False ends the run.
+    /// Hands out what is final when nothing before `now` will change, where enough waits; without a time all
+    /// that is left. False ends the run.
     pub(crate) fn hand_out(&mut self, scenario: &Scenario, world: &mut World, now: Option<Time>) -> bool {
         let Some(recorder) = &mut world.network.recorder else { return true };
         let least = self.rows_at_once;
@@ -121,8 +122,8 @@ impl Traces {
         self.give_rows(&rows, samples::table)
     }
 
-    /// Hands out all that is left when the run is over. The tables that were asked for, in order: with their rows where
-    /// nobody took them. `None` where the run is to end before that.
+    /// Hands out all that is left when the run is over. The tables that were asked for, in order: with their
+    /// rows where nobody took them. `None` where the run is to end before that.
     pub(crate) fn finish(mut self, scenario: &Scenario, world: &mut World) -> Option<Vec<Table>> {
         let mut given = self.hand_out(scenario, world, None);
         let mut tables = Vec::new();

@@ -1,4 +1,5 @@
-//! What holds for every access technology alike: names, stations beside other accesses, addresses that come and go.
+//! What holds for every access technology alike: names, stations beside other accesses, addresses that come
+//! and go.
 
 use crate::outcome::{integers, texts};
 use roamsim_scenario::run::{Options, run};
@@ -18,7 +19,8 @@ fn between((section, keys): (&str, &str), name: &str, a: &str, b: &str) -> Strin
     format!("[[{section}]]\nname = \"{name}\"\n{keys}")
 }
 
-/// A station in reach of two base stations that a server is joined to; `station` is what its node says beside its place.
+/// A station in reach of two base stations that a server is joined to; `station` is what its node says beside
+/// its place.
 fn cells(station: &str) -> String {
     let mut text =
         String::from("[scenario]\nname = \"x\"\nduration = \"10s\"\n[[node]]\nname = \"server\"\n");

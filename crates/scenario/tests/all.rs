@@ -1,4 +1,5 @@
-//! All tests of this folder but `fuzz`, in one program: thirty-five would each be linked with all that they stand on.
+//! All tests of this folder but `fuzz`, in one program: thirty-five would each be linked with all that they
+//! stand on.
 //!
 //!     cargo test -p roamsim-scenario --test all link_events
 //!
@@ -51,7 +52,8 @@ fn every_file_of_tests_is_named_above() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
     let files =
         std::fs::read_dir(folder).expect("the folder of tests").map(|entry| entry.expect("an entry").path());
-    // A folder with a `main.rs` would be a program of its own, which Cargo.toml has to name; the fuzzer is one.
+    // A folder with a `main.rs` would be a program of its own, which Cargo.toml has to name; the fuzzer is
+    // one.
     let (folders, files): (Vec<_>, Vec<_>) = files.partition(|path| path.is_dir());
     let programs = folders.iter().filter(|path| path.join("main.rs").exists());
     assert!(programs.into_iter().all(|path| path.ends_with("fuzz")), "{folders:?}");

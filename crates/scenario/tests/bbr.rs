@@ -47,12 +47,14 @@ fn goodput_bps(outcome: &Outcome) -> f64 {
     floats(outcome, "flows", "goodput_bps")[0]
 }
 
-/// The mean time that the call's packets wait behind the download: 20 ms of propagation and 0.16 ms of transmission off.
+/// The mean time that the call's packets wait behind the download: 20 ms of propagation and 0.16 ms of
+/// transmission off.
 fn wait_ms(outcome: &Outcome) -> f64 {
     floats(outcome, "flows", "mean_delay_s")[1] * 1000.0 - 20.16
 }
 
-/// Of 10 Mb/s the call takes 0.08, and headers 3 %. BBR sends 1 % below the rate and halves its flight for 200 ms every 5 s.
+/// Of 10 Mb/s the call takes 0.08, and headers 3 %. BBR sends 1 % below the rate and halves its flight for
+/// 200 ms every 5 s.
 #[test]
 fn bbr_fills_a_wire_with_little_queue() {
     let (bbr, cubic) = (outcome("bbr", 0.0), outcome("cubic", 0.0));
@@ -61,8 +63,8 @@ fn bbr_fills_a_wire_with_little_queue() {
     assert!(wait_ms(&bbr) < 10.0 && wait_ms(&cubic) > 60.0, "{} {}", wait_ms(&bbr), wait_ms(&cubic));
 }
 
-/// Mathis et al. (1997): sqrt(3 / (2 p)) segments of 1460 octets in each 41 ms are 3.5 Mb/s for NewReno. BBR gives up a
-/// tenth for its response to losses between probes.
+/// Mathis et al. (1997): sqrt(3 / (2 p)) segments of 1460 octets in each 41 ms are 3.5 Mb/s for NewReno. BBR
+/// gives up a tenth for its response to losses between probes.
 #[test]
 fn bbr_keeps_the_rate_where_losses_take_most_of_it_from_newreno() {
     let [bbr, newreno] = ["bbr", "newreno"].map(|variant| goodput_bps(&outcome(variant, 0.01)));

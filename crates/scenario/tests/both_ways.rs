@@ -81,7 +81,8 @@ fn each_direction_is_a_flow_with_a_source_of_its_own() {
 
 #[test]
 fn one_connection_carries_both_and_data_carries_acknowledgements() {
-    // A packet each way every 20 ms, and 40 ms of round trip. Each end has data to send within 20 ms of any segment.
+    // A packet each way every 20 ms, and 40 ms of round trip. Each end has data to send within 20 ms of any
+    // segment.
     let application = r#"kind = "cbr", packet_size = "500B", interval = "20ms", start = "1s""#;
     let packets = |transport: &str| {
         let result = outcome(&flow(transport, application), Trace { packets: true, ..Trace::default() });
@@ -94,7 +95,8 @@ fn one_connection_carries_both_and_data_carries_acknowledgements() {
         assert_eq!(both(&result, "delivered_packets"), both(&result, "sent_packets").map(|sent| sent - 1.0));
         (data, sent.len() - data - 2)
     };
-    // 59 s of 50 packets a second each way. At first, before the connection is up, two wait and share a segment.
+    // 59 s of 50 packets a second each way. At first, before the connection is up, two wait and share a
+    // segment.
     let (data, alone) = packets("protocol = \"tcp\", nagle = false, delayed_ack_count = 1000");
     assert!((5890..=5900).contains(&data), "{data}");
     assert!(alone <= 5, "{alone} acknowledgements went alone");
@@ -103,8 +105,8 @@ fn one_connection_carries_both_and_data_carries_acknowledgements() {
         packets("protocol = \"tcp\", nagle = false, delayed_ack = false, piggyback_acks = false");
     assert!((5890..=5900).contains(&data), "{data}");
     assert!((data - 5..=data + 5).contains(&alone), "{alone} of {data}");
-    // One-way connections do the same. Their delayed ACKs go alone too: one for each sixth packet of 500 B, the first to exceed two
-    // full-sized segments of 1460 B. 59 s of 50 / 6 a second each way make 983.
+    // One-way connections do the same. Their delayed ACKs go alone too: one for each sixth packet of 500 B,
+    // the first to exceed two full-sized segments of 1460 B. 59 s of 50 / 6 a second each way make 983.
     let (data, alone) =
         packets("protocol = \"tcp\", nagle = false, delayed_ack = false, one_way_connections = true");
     assert!((data - 5..=data + 5).contains(&alone), "{alone} of {data}");
@@ -117,9 +119,9 @@ fn one_connection_carries_both_and_data_carries_acknowledgements() {
 
 #[test]
 fn greedy_sources_fill_both_directions_of_the_link_and_stop_together() {
-    // Windows of 16 KiB, which the queues hold. A segment of 1460 B is a packet of 1500 B: 1 Mb/s are 973 kb/s of data,
-    // where acknowledgements ride on it. Were they packets of 40 B beside every second one, 960 would be left.
-    // SCTP: 1452 B or less in 1500 B.
+    // Windows of 16 KiB, which the queues hold. A segment of 1460 B is a packet of 1500 B: 1 Mb/s are 973
+    // kb/s of data, where acknowledgements ride on it. Were they packets of 40 B beside every second one, 960
+    // would be left. SCTP: 1452 B or less in 1500 B.
     for (transport, least_bps) in
         [("protocol = \"tcp\", receive_window = \"16KiB\"", 962e3), ("protocol = \"sctp\"", 900e3)]
     {
@@ -206,7 +208,8 @@ fn traces_tell_the_directions_apart() {
 
 #[test]
 fn data_that_acknowledges_nothing_new_is_no_duplicate_ack() {
-    // Nothing is lost, and each acknowledgement goes alone and ahead of data: what the data tells is known by then.
+    // Nothing is lost, and each acknowledgement goes alone and ahead of data: what the data tells is known by
+    // then.
     let transport = "protocol = \"tcp\", nagle = false, delayed_ack = false, piggyback_acks = false";
     let result = outcome(&flow(transport, POISSON), Trace { segments: true, ..Trace::default() });
     let rows = texts(&result, "segments", "event").into_iter().zip(

@@ -100,9 +100,9 @@ application = {{ kind = "cbr", packet_size = "100B", interval = "10ms" }}
 
 #[test]
 fn a_walker_changes_to_the_nearer_base_station_at_the_first_beacon_that_says_so() {
-    // With a hysteresis of 20 m: east is nearer by more than that beyond x = 60 m, from 6 s on. West beacons at 6.0,
-    // 6.1 s, east at 5.95 and 6.05 s. At 6.0 s west is heard at 60 m, and east was last at 40.5 m, heard at 5.95 s:
-    // 40.5 + 20 is not below 60. At 6.05 s east is heard at 39.5 m: 59.5 < 60.
+    // With a hysteresis of 20 m: east is nearer by more than that beyond x = 60 m, from 6 s on. West beacons
+    // at 6.0, 6.1 s, east at 5.95 and 6.05 s. At 6.0 s west is heard at 60 m, and east was last at 40.5 m,
+    // heard at 5.95 s: 40.5 + 20 is not below 60. At 6.05 s east is heard at 39.5 m: 59.5 < 60.
     let outcome = outcome(&walk("80m", "20m"));
     let handovers = table(&outcome, "handovers");
     assert_eq!(texts(handovers, "from_cell"), ["west cell"]);
@@ -110,9 +110,10 @@ fn a_walker_changes_to_the_nearer_base_station_at_the_first_beacon_that_says_so(
     assert_eq!(texts(handovers, "scheme"), ["bridged"]);
     assert_eq!(floats(handovers, "detected_s"), [6.05]);
     assert_eq!(floats(handovers, "completed_s"), [6.05]);
-    // A packet is 100 + 28 octets: 1.024 ms in the cell. The one of 6.04 s takes 10.24 us and 1 ms on the wire, and
-    // 60.4 m of air, 201 ns; so it arrives at 6.042 s. That of 6.05 s is routed when it was sent at the instant of the
-    // beacon, which comes first by order of events, or second: at the server the route changes before it leaves.
+    // A packet is 100 + 28 octets: 1.024 ms in the cell. The one of 6.04 s takes 10.24 us and 1 ms on the
+    // wire, and 60.4 m of air, 201 ns; so it arrives at 6.042 s. That of 6.05 s is routed when it was sent at
+    // the instant of the beacon, which comes first by order of events, or second: at the server the route
+    // changes before it leaves.
     let last = floats(handovers, "last_packet_old_s")[0];
     assert!((last - 6.042_034_441).abs() < 2e-9, "{last}");
     let first = floats(handovers, "first_packet_new_s")[0];
@@ -128,15 +129,15 @@ fn a_walker_changes_to_the_nearer_base_station_at_the_first_beacon_that_says_so(
 
 #[test]
 fn cells_that_do_not_overlap_lose_what_is_sent_in_the_gap() {
-    // Cells of 40 m: the walker leaves west at 4 s and enters east at 6 s. The beacon of 4.0 s is still heard, at
-    // exactly 40 m; 4.1, 4.2 and 4.3 s are missed: it is down at 4.3 s. East is heard at 6.05 s first: at 5.95 s the
-    // distance is 40.5 m.
+    // Cells of 40 m: the walker leaves west at 4 s and enters east at 6 s. The beacon of 4.0 s is still
+    // heard, at exactly 40 m; 4.1, 4.2 and 4.3 s are missed: it is down at 4.3 s. East is heard at 6.05 s
+    // first: at 5.95 s the distance is 40.5 m.
     let outcome = outcome(&walk("40m", "20m"));
     let handovers = table(&outcome, "handovers");
     assert_eq!(floats(handovers, "detected_s"), [4.3]);
     assert_eq!(floats(handovers, "begun_s"), [6.05]);
-    // Packets of 4.0 s to 6.04 s leave west between 4.002 s and 6.042 s, out of its reach: 205 of them. All were sent
-    // to west, the last that was associated.
+    // Packets of 4.0 s to 6.04 s leave west between 4.002 s and 6.042 s, out of its reach: 205 of them. All
+    // were sent to west, the last that was associated.
     assert_eq!(integers(handovers, "lost_out_of_reach"), [205]);
     assert_eq!(integers(handovers, "lost_downlink"), [205]);
     assert_eq!(integers(handovers, "lost_uplink"), [0]);
@@ -149,8 +150,8 @@ fn cells_that_do_not_overlap_lose_what_is_sent_in_the_gap() {
 
 #[test]
 fn a_station_without_a_cell_sends_nothing() {
-    // The other way round: the walker sends. It leaves west at 4 s, knows it at 4.3 s, and hears east at 6.05 s. The
-    // beacons come before the packets of the same instant.
+    // The other way round: the walker sends. It leaves west at 4 s, knows it at 4.3 s, and hears east at 6.05
+    // s. The beacons come before the packets of the same instant.
     let text = walk("40m", "20m")
         .replace("from = \"server\"\nto = \"walker\"", "from = \"walker\"\nto = \"server\"");
     let outcome = outcome(&text);
@@ -168,7 +169,8 @@ fn a_station_without_a_cell_sends_nothing() {
 
 #[test]
 fn addresses_that_stay_with_their_cells_are_left_behind() {
-    // With both cells reaching everywhere, a walker that keeps its addresses apart stays where its flow's address is.
+    // With both cells reaching everywhere, a walker that keeps its addresses apart stays where its flow's
+    // address is.
     let text = walk("200m", "0m").replace("hysteresis = \"0m\"", "multihomed = true");
     let outcome = outcome(&text);
     assert!(integers(table(&outcome, "handovers"), "lost_agent").is_empty());
@@ -226,7 +228,8 @@ fn a_walk_with_heights_is_read_where_its_dimensions_are_known() {
     }
     let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("heights");
     std::fs::create_dir_all(&folder).expect("a folder");
-    // Four numbers a waypoint on the first line; what is kept of the second, 12 numbers, fits both by its count.
+    // Four numbers a waypoint on the first line; what is kept of the second, 12 numbers, fits both by its
+    // count.
     let four = "0 0 0 1.5\n0 0 0 1.5 1 0 50 1.5 70 100 80 1.5 80 5 5 1.5\n";
     std::fs::write(folder.join("w.movements"), four).expect("a file");
     let motion = "motion = { kind = \"bonnmotion\", node = 1, file = \"w.movements\" }";
@@ -256,7 +259,8 @@ fn a_walk_that_begins_behind_the_end_is_warned_of() {
     }
 }
 
-/// A base station, and two stations that walk out of its reach of 100 m after 10 s. From 20 s on, 100 packets to each.
+/// A base station, and two stations that walk out of its reach of 100 m after 10 s. From 20 s on, 100 packets
+/// to each.
 const TWO_STATIONS: &str = r#"
 [scenario]
 name = "two stations"
@@ -295,7 +299,8 @@ application = { kind = "cbr", packet_size = "100B", interval = "100ms", start = 
 
 #[test]
 fn a_base_station_has_one_row_of_drops_a_reason_however_many_its_stations() {
-    // Of 100 packets to each of two stations beyond the reach of 100 m, none comes. A packet is 100 + 28 octets.
+    // Of 100 packets to each of two stations beyond the reach of 100 m, none comes. A packet is 100 + 28
+    // octets.
     let outcome = outcome(TWO_STATIONS);
     let drops = table(&outcome, "drops");
     assert_eq!(texts(drops, "name"), ["cell"]);

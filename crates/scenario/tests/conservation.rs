@@ -1,5 +1,5 @@
-//! Packets are conserved in any scenario. Every run checks it and fails when they are not: these tests draw the
-//! scenarios.
+//! Packets are conserved in any scenario. Every run checks it and fails when they are not: these tests draw
+//! the scenarios.
 
 use proptest::prelude::*;
 use roamsim_scenario::run::{Options, run};

@@ -108,7 +108,8 @@ fn settings_of_what_is_not_there_are_refused() {
     let handovers = "radio_fixed_parts = 3\nhandovers = { other_terminals_interval = \"5s\" }";
     let report = refusal::report_on(&alone, "radio_fixed_parts = 3", handovers);
     assert!(report.contains("without `terminals` there are no other terminals"), "{report}");
-    // Ten bearers that nothing touches: of the settings of GOOD, two of procedures are left without effect, and any more.
+    // Ten bearers that nothing touches: of the settings of GOOD, two of procedures are left without effect,
+    // and any more.
     let connection = "connection = { target_bearers = 10, minimum_bearers = 1, modification_threshold = 4 }";
     let fixed = alone.replace(connection, "fixed_bearers = 10");
     let others =
@@ -141,7 +142,8 @@ fn column(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
     }
 }
 
-/// Two TCP transfers without end, one each way, over ten bearers for ever; `errors` and `dlc` are inline tables.
+/// Two TCP transfers without end, one each way, over ten bearers for ever; `errors` and `dlc` are inline
+/// tables.
 fn saturated(seconds: u32, errors: &str, dlc: &str) -> String {
     let flow = |from, to| {
         format!(
@@ -185,9 +187,9 @@ fn segments_per_s(outcome: &Outcome) -> Vec<f64> {
 
 #[test]
 fn without_errors_both_directions_share_the_bearers_with_acknowledgements() {
-    // 1000 fragments a second each way; a segment takes 20, and the acknowledgement that the other direction sends
-    // for it takes 2 of the same queue: 1000 / 22 = 45.4545 segments a second. Slow start up to 32 segments and what
-    // is under way at the end cost less than 2 s of 2000: 0.1 %.
+    // 1000 fragments a second each way; a segment takes 20, and the acknowledgement that the other direction
+    // sends for it takes 2 of the same queue: 1000 / 22 = 45.4545 segments a second. Slow start up to 32
+    // segments and what is under way at the end cost less than 2 s of 2000: 0.1 %.
     let outcome =
         outcome(&saturated(2000, "{ ber_good = 0, ber_bad = 0 }", "{ service = \"lu2\" }"), Trace::default());
     for rate in segments_per_s(&outcome) {
@@ -264,17 +266,17 @@ fn longest_silence(text: &str) -> f64 {
 
 #[test]
 fn the_order_of_two_windows_in_the_queues_lasts() {
-    // Each of the 64 segments that two windows of 32 have under way becomes an acknowledgement at one end and, when
-    // that arrives, a segment again, and the queues keep their order: whoever is behind whom stays there. Without
-    // errors a cycle over ten bearers is 32 * 22 / 10 = 70.4 frames.
-    // Slow start puts a window's segments next to each other. All 32 segments of the one pass while all of the other
-    // do, then all acknowledgements: none of these for 32 * 20 / 10 = 64 frames, and until the first is through.
+    // Each of the 64 segments that two windows of 32 have under way becomes an acknowledgement at one end
+    // and, when that arrives, a segment again, and the queues keep their order: whoever is behind whom stays
+    // there. Without errors a cycle over ten bearers is 32 * 22 / 10 = 70.4 frames. Slow start puts a
+    // window's segments next to each other. All 32 segments of the one pass while all of the other do, then
+    // all acknowledgements: none of these for 32 * 20 / 10 = 64 frames, and until the first is through.
     let errors = "{ ber_good = 0, ber_bad = 0 }";
     let bunched = saturated(60, errors, "{ service = \"lu2\" }");
     let silence = longest_silence(&bunched);
     assert!((64.0..=66.0).contains(&silence), "{silence}");
-    // Where segments are let in one by one as they are generated, at 1.05 times of what passes, those of the two
-    // ends are mixed: one of the own takes 2 frames, and only a few of the other end's stand together.
+    // Where segments are let in one by one as they are generated, at 1.05 times of what passes, those of the
+    // two ends are mixed: one of the own takes 2 frames, and only a few of the other end's stand together.
     let mixed = bunched.replace(
         "{ kind = \"bulk\" }",
         "{ kind = \"poisson\", packet_size = \"512B\", mean_interval = \"21ms\" }",

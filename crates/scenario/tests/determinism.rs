@@ -1,5 +1,5 @@
-//! The same scenario and seed give the same results to the bit: twice, with probes on or off, whatever else is in the
-//! scenario that does not touch what is compared.
+//! The same scenario and seed give the same results to the bit: twice, with probes on or off, whatever else
+//! is in the scenario that does not touch what is compared.
 
 use roamsim_engine::Span;
 use roamsim_scenario::run::{Fingerprints, Options, Outcome, Sink, Trace, prepare, run};
@@ -28,7 +28,8 @@ fn parse(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     parse_some(60, text, overrides)
 }
 
-/// So many seconds of the scenario, or twice, four times as many, up to the whole, until all that is in it has begun.
+/// So many seconds of the scenario, or twice, four times as many, up to the whole, until all that is in it
+/// has begun.
 fn parse_some(seconds: u64, text: &str, overrides: &[(&str, &str)]) -> Scenario {
     // Beside the files that examples name.
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/example");
@@ -96,8 +97,8 @@ fn same_rows(whole: &Table, parts: &[Table]) -> bool {
         })
 }
 
-/// Runs with all traces, which are handed out so many rows at a time: what was handed out of each, and how many rows of
-/// all were before the run was over.
+/// Runs with all traces, which are handed out so many rows at a time: what was handed out of each, and how
+/// many rows of all were before the run was over.
 fn handed_out(
     scenario: &Scenario,
     rows_at_once: usize,
@@ -124,8 +125,8 @@ fn handed_out(
     (outcome, handed, early)
 }
 
-/// Bearers come and go all the time, which an access logs when a frame is over, with the time of its beginning; datagrams
-/// over a wire bring looks of the loop into most frames.
+/// Bearers come and go all the time, which an access logs when a frame is over, with the time of its
+/// beginning; datagrams over a wire bring looks of the loop into most frames.
 const BEARERS: &str = r#"
 [scenario]
 name = "bearers"
@@ -211,17 +212,19 @@ fn a_run_holds_few_rows_of_its_traces() {
         examples().into_iter().find(|(name, _)| name == "one-tcp-flow.toml").expect("the example");
     let (_, handed, early) = handed_out(&parse(&text, &[]), 100);
     let all: usize = handed.values().flatten().map(Table::height).sum();
-    // Of four series (samples, segments, packets, messages) less than a hundred rows each wait, and those of the 256 events
-    // between two looks: some ten each at the most.
+    // Of four series (samples, segments, packets, messages) less than a hundred rows each wait, and those of
+    // the 256 events between two looks: some ten each at the most.
     assert!(all > 20_000, "{all}");
     assert!(all - early < 3_000, "{} of {all} rows were held", all - early);
 }
 
 /// Recorded digests of every example, at three grains. A change of `results` alone means a change of what is
-/// measured; of `packets`, of behaviour; of `events` alone, of how the same is computed. A change that is meant is
-/// accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test all determinism`, and named in CHANGELOG.md.
+/// measured; of `packets`, of behaviour; of `events` alone, of how the same is computed. A change that is
+/// meant is accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test all determinism`, and
+/// named in CHANGELOG.md.
 ///
-/// Each runs without anything that looks on, with its digests taken, and with every probe: all three do the same.
+/// Each runs without anything that looks on, with its digests taken, and with every probe: all three do the
+/// same.
 #[test]
 fn examples_give_their_recorded_fingerprints() {
     let mut lines = String::new();
@@ -313,8 +316,8 @@ fn changing_one_part_leaves_the_random_streams_of_the_others() {
 
 #[test]
 fn two_transports_meet_the_same_losses() {
-    // The n-th packet of a direction meets the n-th draw: with one packet every 10 ms in each case, datagrams of
-    // two sizes lose the same numbers.
+    // The n-th packet of a direction meets the n-th draw: with one packet every 10 ms in each case, datagrams
+    // of two sizes lose the same numbers.
     let lost = |size: &str| {
         let overrides = [(
             "flow.probe.application",

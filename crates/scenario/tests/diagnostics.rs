@@ -1,5 +1,5 @@
-//! What users see when something is wrong: each report is a snapshot, and each was read with the question whether
-//! its reader would know where the mistake is and what to do.
+//! What users see when something is wrong: each report is a snapshot, and each was read with the question
+//! whether its reader would know where the mistake is and what to do.
 
 use crate::refusal::refuse;
 use roamsim_scenario::{Format, Scenario};
@@ -264,7 +264,8 @@ fn several_mistakes_are_reported_together() {
     insta::assert_snapshot!(refuse(&text));
 }
 
-/// Nodes that follow have names of their own, though the parser takes them for one behind a table that is not closed.
+/// Nodes that follow have names of their own, though the parser takes them for one behind a table that is not
+/// closed.
 #[test]
 fn what_follows_an_unclosed_table_is_no_mistake() {
     insta::assert_snapshot!(refuse(&GOOD.replace("[scenario]", "[scenario")));
@@ -671,7 +672,8 @@ fn a_scenario_in_which_nothing_happens_is_refused() {
 
 #[test]
 fn a_text_that_ends_too_early_is_shown_where_it_ends() {
-    // The quotation marks of line 2 never come: its last line with something on it is the third, with 2 characters.
+    // The quotation marks of line 2 never come: its last line with something on it is the third, with 2
+    // characters.
     let text = "[scenario]\nname = \"\"\"a\nbc\n\n";
     let error = Scenario::parse(text, "x.toml", Format::Toml, &[]).expect_err("no end").render(false);
     assert!(error.contains("[x.toml:3:3]") && error.contains('▲'), "{error}");
@@ -679,7 +681,8 @@ fn a_text_that_ends_too_early_is_shown_where_it_ends() {
 
 #[test]
 fn every_report_on_json_names_its_file() {
-    // The last line of a text that ends with a line break, or with none; a text that is no table; numbers too large.
+    // The last line of a text that ends with a line break, or with none; a text that is no table; numbers too
+    // large.
     for text in
         ["{\"scenario\": {\n", "{\"scenario\": {", "", "\n", "[]", "null", "7", "{} {}", "{\"scenario\": 1}"]
     {

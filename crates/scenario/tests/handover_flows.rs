@@ -1,10 +1,11 @@
-//! What a handover costs each flow of its station: packets lost, messages late, the direction that is interrupted.
+//! What a handover costs each flow of its station: packets lost, messages late, the direction that is
+//! interrupted.
 
 use crate::outcome::{self, floats, integers, table, texts};
 use roamsim_scenario::run::{Options, Outcome, Trace};
 
-/// Two base stations at 0 and 100 m, whose beacons come at 0 and 50 ms of each tenth of a second; a walker from 0 to 100 m at 10 m/s.
-/// Packets of 100 octets to it every 10 ms, from it every 20 ms.
+/// Two base stations at 0 and 100 m, whose beacons come at 0 and 50 ms of each tenth of a second; a walker
+/// from 0 to 100 m at 10 m/s. Packets of 100 octets to it every 10 ms, from it every 20 ms.
 const WALK: &str = r#"
 [scenario]
 name = "walk"
@@ -85,8 +86,8 @@ fn late(outcome: &Outcome) -> &[f64] {
 #[test]
 fn a_gap_costs_each_flow_what_it_sends_meanwhile() {
     let outcome = walk(&GAP);
-    // The walker is out of reach from 4 s on, and in the cell in the east with its beacon of 6.05 s. To it go 4.00, 4.01, ..., 6.04 s,
-    // 205 packets, from it 4.00, 4.02, ..., 6.04 s, 103.
+    // The walker is out of reach from 4 s on, and in the cell in the east with its beacon of 6.05 s. To it go
+    // 4.00, 4.01, ..., 6.04 s, 205 packets, from it 4.00, 4.02, ..., 6.04 s, 103.
     assert_eq!(texts(&outcome, "handover_flows", "flow"), ["down", "up"]);
     assert_eq!(integers(&outcome, "handover_flows", "lost_data"), [205, 103]);
     assert_eq!(integers(&outcome, "handover_flows", "lost_acknowledgements"), [0, 0]);
@@ -98,9 +99,10 @@ fn a_gap_costs_each_flow_what_it_sends_meanwhile() {
 
 #[test]
 fn what_the_new_path_brings_late_counts_until_the_first_of_it_has_come() {
-    // The station changes at 6.05 s, in the reach of both. From then on packets take 200 ms over the wire, 10 us to leave, and 1.024 ms in
-    // the cell: the one of 6.05 s comes at 6.251 s. Until then those of 6.05, 6.06, ..., 6.25 s are written: 21. From the
-    // walker to the server they take as long: the one of 6.06 s leaves the air at 6.061 s, until when that one alone was written.
+    // The station changes at 6.05 s, in the reach of both. From then on packets take 200 ms over the wire, 10
+    // us to leave, and 1.024 ms in the cell: the one of 6.05 s comes at 6.251 s. Until then those of 6.05,
+    // 6.06, ..., 6.25 s are written: 21. From the walker to the server they take as long: the one of 6.06 s
+    // leaves the air at 6.061 s, until when that one alone was written.
     let outcome = walk(&[("link.b.delay", "200ms")]);
     assert_eq!(late(&outcome), [21.0, 1.0]);
     assert_eq!(integers(&outcome, "handover_flows", "lost_data"), [0, 0]);
@@ -192,8 +194,9 @@ fn what_a_path_lost_that_brought_nothing_counts_in_one_handover() {
         ("cell.1.rate", "1b/s"),
         ("cell.1.queue", "{ packets = 5 }"),
     ]);
-    // From 6.05 s until 16.05 s 1000 packets go to the walker and 500 from it: one of each is on its way all the time, five wait, the
-    // others find no room. The cell in the east is the new path of the first handover and the old one of the second.
+    // From 6.05 s until 16.05 s 1000 packets go to the walker and 500 from it: one of each is on its way all
+    // the time, five wait, the others find no room. The cell in the east is the new path of the first
+    // handover and the old one of the second.
     assert_eq!(floats(&outcome, "handovers", "begun_s"), [6.05, 16.05]);
     assert_eq!(integers(&outcome, "handovers", "lost_queue"), [994 + 494, 0]);
     assert_eq!(integers(&outcome, "handovers", "lost_out_of_reach"), [2, 0]);
@@ -227,7 +230,8 @@ fn a_direction_without_traffic_is_not_interrupted() {
             texts(&outcome, "handovers", "interrupted")[0].to_owned(),
         )
     };
-    // Down: the packet of 3.99 s comes at 3.992 s, the one of 6.05 s at 6.052 s: 2.06 s. Up: that of 3.98 s and that of 6.06 s, 2.08 s.
+    // Down: the packet of 3.99 s comes at 3.992 s, the one of 6.05 s at 6.052 s: 2.06 s. Up: that of 3.98 s
+    // and that of 6.06 s, 2.08 s.
     let near = |(interruption_s, way): (f64, String), expected_s: f64, expected: &str| {
         assert!((interruption_s - expected_s).abs() < 1e-6, "{interruption_s} {expected_s}");
         assert_eq!(way, expected);
@@ -252,7 +256,8 @@ fn of_a_connection_its_data_is_interrupted_and_not_what_acknowledges_it() {
     // What is repeated behind the gap is acknowledged later: upward the gap is the longer one.
     assert!(of("first_uplink_new_s") - of("first_downlink_new_s") > 0.01);
     assert_eq!(&texts(&outcome, "handovers", "interrupted")[0], "downlink");
-    // The message of 3.99 s, 140 octets with its headers, is the last of before: 1 ms and 11.2 us on the wire, 1.12 ms in the cell.
+    // The message of 3.99 s, 140 octets with its headers, is the last of before: 1 ms and 11.2 us on the
+    // wire, 1.12 ms in the cell.
     let expected_s = of("first_downlink_new_s") - 3.992_131_2;
     assert!((of("interruption_s") - expected_s).abs() < 1e-6, "{} {expected_s}", of("interruption_s"));
 }
@@ -263,12 +268,12 @@ fn a_run_in_cells_without_a_handover_has_an_empty_table() {
     assert_eq!(table(&outcome, "handover_flows").height(), 0);
 }
 
-/// A terminal walks with 1 m/s away from the middle of a small cell of 50 m, from 25 m on. Link_Going_Down comes 9 s ahead; a packet every
-/// 500 ms towards it takes 20 ms to the cell.
+/// A terminal walks with 1 m/s away from the middle of a small cell of 50 m, from 25 m on. Link_Going_Down
+/// comes 9 s ahead; a packet every 500 ms towards it takes 20 ms to the cell.
 const BY_MIH: &str = include_str!("../../../examples/mih-handover.toml");
 
-/// Out of the small cell from 25 s to 35 s; out of it again at 115 s, through the large one, which reaches as far as 20 m from the middle of
-/// the small one on the way.
+/// Out of the small cell from 25 s to 35 s; out of it again at 115 s, through the large one, which reaches as
+/// far as 20 m from the middle of the small one on the way.
 const OUT_AND_BACK: [(&str, &str); 4] = [
     ("scenario.duration", "120s"),
     ("node.terminal.motion", OUT_AND_BACK_WALK),
@@ -296,7 +301,8 @@ fn by_mih(outcome: &Outcome) -> (Vec<&str>, Vec<Row<'_>>) {
 
 #[test]
 fn a_handover_that_nothing_followed_costs_what_was_lost_until_the_end() {
-    // The large cell, which reaches 45 m, is heard at 41.7 m, refuses, and is behind when the small one is lost.
+    // The large cell, which reaches 45 m, is heard at 41.7 m, refuses, and is behind when the small one is
+    // lost.
     let outcome = outcome::of(
         BY_MIH,
         &[
@@ -315,8 +321,8 @@ fn a_handover_that_nothing_followed_costs_what_was_lost_until_the_end() {
 
 #[test]
 fn a_handover_that_is_taken_back_costs_nothing() {
-    // Out of reach from 2.51 s to 2.55 s, between two beacons, which that of 1.5 s tells 1.02 s ahead and that of 1.6 s takes back. What is
-    // lost at 2.52 s is lost on a link that is up.
+    // Out of reach from 2.51 s to 2.55 s, between two beacons, which that of 1.5 s tells 1.02 s ahead and
+    // that of 1.6 s takes back. What is lost at 2.52 s is lost on a link that is up.
     let walk = "{ kind = \"waypoints\", start = \"2010ms\", points = [{ x = \"51m\", y = \"0m\", speed = \"50m/s\" }, \
                 { x = \"25m\", y = \"0m\", speed = \"50m/s\" }, { x = \"60m\", y = \"0m\", speed = \"2m/s\" }] }";
     let outcome = outcome::of(
@@ -324,8 +330,8 @@ fn a_handover_that_is_taken_back_costs_nothing() {
         &[("node.terminal.motion", walk), ("cell.0.advertisement.going_down_ahead", "1020ms")],
         Options::default(),
     );
-    // Out for good 12.5 s behind 3.05 s, which is too late for a commitment: it goes at the third beacon that is missed, and the packets of
-    // 15.5 and 16.0 s come.
+    // Out for good 12.5 s behind 3.05 s, which is too late for a commitment: it goes at the third beacon that
+    // is missed, and the packets of 15.5 and 16.0 s come.
     let (outcomes, rows) = by_mih(&outcome);
     assert_eq!(outcomes, ["rolled_back", "link_down"]);
     assert_eq!(rows[0], ("small", "", 1.5, 0));
@@ -335,7 +341,8 @@ fn a_handover_that_is_taken_back_costs_nothing() {
 
 #[test]
 fn what_was_lost_before_a_return_counts_there_and_not_in_the_next_handover() {
-    // Lost are the packets of 25.0, 25.5, ..., 34.5 s; where none goes later, nothing has come by the old path before the next handover.
+    // Lost are the packets of 25.0, 25.5, ..., 34.5 s; where none goes later, nothing has come by the old
+    // path before the next handover.
     for stop in [&[][..], &[("flow.stream.application.stop", "34900ms")]] {
         let outcome = outcome::of(BY_MIH, &[&OUT_AND_BACK, stop].concat(), Options::default());
         let (outcomes, rows) = by_mih(&outcome);

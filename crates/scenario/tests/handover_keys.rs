@@ -44,7 +44,8 @@ fn with_third(capacities: [&str; 2]) -> String {
          [[link]]\nname = \"g\"\nbetween = [\"router\", \"other-station\"]\nrate = \"100Mb/s\"\ndelay = \"3ms\"\n"
 }
 
-/// Two terminals, one a metre behind the other, on their way into an 802.16 cell with room for one, which they enter when it is agreed.
+/// Two terminals, one a metre behind the other, on their way into an 802.16 cell with room for one, which
+/// they enter when it is agreed.
 fn two_for_one() -> String {
     let text = to_wimax()
         .replace("stations = [\"terminal\"]", "stations = [\"terminal\", \"other\"]")
@@ -380,7 +381,8 @@ fn every_message_may_have_timers_of_its_own() {
             true => "initiated_by = \"network\"\nnotice = \"remote\"\n",
             false => MOBILE,
         };
-        // Nothing comes back in no time: whatever waits for an acknowledgement is sent again, and given up at once.
+        // Nothing comes back in no time: whatever waits for an acknowledgement is sent again, and given up at
+        // once.
         let text = GOOD.replace(MOBILE, initiated);
         let shorter = format!(
             "{SCAN}\nmessages = [{{ message = \"{word}\", timeout = \"1ms\", retransmissions = 1 }}]"

@@ -35,10 +35,10 @@ fn events(outcome: &Outcome) -> Vec<(f64, String, String)> {
 #[test]
 fn a_walk_between_two_cells_is_told_step_by_step_and_by_mih() {
     let outcome = outcome(&example("link-events.toml"));
-    // Beacons come every 102.4 ms. The reach of 170 m at a height of 10 m is left at x = sqrt(170^2 - 10^2) = 169.706 m,
-    // after (169.706 - 20) / 5 = 29.941 s; the other one is entered at x = 130.294 m, after 22.059 s: by beacon 216 at
-    // 22118.4 ms. 3 s ahead: the first beacon after 26.941 s, number 264 at 27033.6 ms. Missed from number 293 at 30003.2 ms
-    // on: lost by the third, at 30208 ms, with the other at once.
+    // Beacons come every 102.4 ms. The reach of 170 m at a height of 10 m is left at x = sqrt(170^2 - 10^2) =
+    // 169.706 m, after (169.706 - 20) / 5 = 29.941 s; the other one is entered at x = 130.294 m, after 22.059
+    // s: by beacon 216 at 22118.4 ms. 3 s ahead: the first beacon after 26.941 s, number 264 at 27033.6 ms.
+    // Missed from number 293 at 30003.2 ms on: lost by the third, at 30208 ms, with the other at once.
     let found = events(&outcome);
     let found: Vec<_> = found.iter().map(|(ms, link, event)| (*ms, link.as_str(), event.as_str())).collect();
     assert_eq!(
@@ -62,8 +62,8 @@ fn a_walk_between_two_cells_is_told_step_by_step_and_by_mih() {
 fn who_subscribes_to_them_hears_of_detected_links_and_of_each_beacon() {
     let asked = "kind = \"link_events\"\nevents = [\"link_detected\", \"link_parameters_report\"]";
     let outcome = outcome(&example("link-events.toml").replace("kind = \"link_events\"", asked));
-    // West: beacon 0 comes before the subscription, 1 to 292 are heard. East: 216 is the detection, and then each up to number
-    // 585 at 59904 ms.
+    // West: beacon 0 comes before the subscription, 1 to 292 are heard. East: 216 is the detection, and then
+    // each up to number 585 at 59904 ms.
     let generated = floats(&outcome, "transactions", "generated_s");
     assert_eq!(generated.len(), 292 + 1 + (585 - 216));
     assert!(generated.contains(&22.1184));
@@ -90,7 +90,8 @@ fn links_that_do_not_fit_into_their_registration_are_refused() {
     link("user");
     (1..leaves).for_each(|leaf| link(&format!("leaf-{leaf}")));
     text += "[[signalling]]\nname = \"events\"\nkind = \"link_events\"\nfrom = \"center\"\nto = \"user\"\n";
-    // Header 8, MIHF IDs 9 and 7, type and length 1 + 2 of a list of 2 + 130 * 11 octets, code 3: 1462, with UDP and IPv6 1510.
+    // Header 8, MIHF IDs 9 and 7, type and length 1 + 2 of a list of 2 + 130 * 11 octets, code 3: 1462, with
+    // UDP and IPv6 1510.
     let report = refusal::refuse(&(text.clone() + "transport = { protocol = \"udp\" }\n"));
     assert!(report.contains("registers its 130 links in one message, an IP packet of"), "{report}");
     outcome(&(text + "transport = { protocol = \"tcp\" }\n"));
@@ -122,7 +123,8 @@ fn a_registration_that_comes_again_is_no_second_subscription() {
     let outcome = outcome(text);
     let senders = texts(&outcome, "links", "from");
     let at = senders.iter().position(|from| from == "user").expect("the user's direction");
-    // The answer to the registration, which is lost, and a subscription; after 3 s, with the registration again, an answer.
+    // The answer to the registration, which is lost, and a subscription; after 3 s, with the registration
+    // again, an answer.
     assert_eq!(outcome::integers(&outcome, "links", "sent_packets")[at], 3);
 }
 
@@ -220,7 +222,8 @@ coverage = { model = \"disc\", radius = \"170m\" }
 name";
 }
 
-/// The walk of the example by a terminal that is in both cells at once, whose remote user configures a threshold.
+/// The walk of the example by a terminal that is in both cells at once, whose remote user configures a
+/// threshold.
 fn commanded(direction: &str, actions: &str) -> String {
     example("link-events.toml")
         .replace("handover = \"bridged\"\n", "")
@@ -241,8 +244,9 @@ fn commands(outcome: &Outcome) -> Vec<[String; 3]> {
 fn a_remote_user_is_told_when_the_signal_has_crossed_its_threshold_and_not_before() {
     let outcome = outcome(&commanded("below", ""));
     assert_eq!(commands(&outcome), [["west cell", "configure_thresholds", "success"]]);
-    // Less than 19.5 % beyond 136.85 m, or 136.485 m west to east, after 23.297 s: beacon 228 at 23347.2 ms. The reports of 228 beacons
-    // before are not told. Link_Up of the east at 22118.4 ms, of which no threshold is known, Link_Going_Down and Link_Down of the west.
+    // Less than 19.5 % beyond 136.85 m, or 136.485 m west to east, after 23.297 s: beacon 228 at 23347.2 ms.
+    // The reports of 228 beacons before are not told. Link_Up of the east at 22118.4 ms, of which no
+    // threshold is known, Link_Going_Down and Link_Down of the west.
     let at = |outcome: &Outcome, at_s: f64| {
         let told = floats(outcome, "transactions", "generated_s");
         told.iter().filter(|told_s| (**told_s - at_s).abs() < 1e-9).count()
@@ -326,7 +330,8 @@ fn a_remote_user_has_links_powered_down_and_up() {
     assert!((23.352..23.37).contains(&answered_s[1]), "{answered_s:?}");
 }
 
-/// A user at the client commands links of a node, when the one from it to the clock goes down at 5 s, and up at 8 s.
+/// A user at the client commands links of a node, when the one from it to the clock goes down at 5 s, and up
+/// at 8 s.
 fn switched(from: &str, more: &str, actions: &str) -> String {
     format!(
         r#"[scenario]
@@ -439,7 +444,8 @@ application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\" }
     let outcome = outcome(&switched("terminal", air, &actions));
     let row = |command: &str| ["air", command, "success"].map(str::to_owned);
     assert_eq!(commands(&outcome), [row("disconnect"), row("power_up")]);
-    // What comes at 5.010 s is done in the frame that ends at 5.02 s: the connection is released, and none is there up to 8.02 s.
+    // What comes at 5.010 s is done in the frame that ends at 5.02 s: the connection is released, and none is
+    // there up to 8.02 s.
     let of_it: Vec<(f64, String)> = events(&outcome)
         .into_iter()
         .filter(|(_, link, _)| link == "air")
@@ -491,8 +497,8 @@ application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\", st
     };
     let plain = outcome(&text(""));
     assert_eq!(commands(&plain), [["measured", "configure_thresholds", "success"]]);
-    // Configured after two messages, some 10 ms from the beginning; from then on each second has the ten packets sent at 50, 150, ...
-    // 950 ms of it: whole ones, those sent from 3 to 6 s in error.
+    // Configured after two messages, some 10 ms from the beginning; from then on each second has the ten
+    // packets sent at 50, 150, ... 950 ms of it: whole ones, those sent from 3 to 6 s in error.
     let reports = errors_of(&plain);
     let ratios: Vec<f64> = reports.iter().map(|(_, ratio)| *ratio).collect();
     assert_eq!(ratios, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
@@ -502,7 +508,8 @@ application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\", st
     // Told of the fourth and of the seventh alone, and of the clock.
     let told: Vec<f64> = floats(&plain, "transactions", "generated_s").to_vec();
     assert_eq!(told, [reports[3].0, 5.0, reports[6].0, 8.0]);
-    // After the stop nothing is counted: each further second has the packets that it would have without thresholds.
+    // After the stop nothing is counted: each further second has the packets that it would have without
+    // thresholds.
     let events_within = |duration: &str, thresholds: &str| {
         let text = switched("server", measured, "").replace("\"12s\"", &format!("\"{duration}\""));
         outcome(&(text + "stop = \"5500ms\"\n" + thresholds)).events
@@ -520,7 +527,8 @@ application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\", st
     assert!((4020.0..4023.0).contains(&down.expect("its end").0), "{down:?}");
 }
 
-/// The ratio of errors that one end of a DECT access reports every second for 600 s: its mean, and the error of that.
+/// The ratio of errors that one end of a DECT access reports every second for 600 s: its mean, and the error
+/// of that.
 fn dect_errors(at: &str, dlc: &str) -> (f64, f64) {
     let other = if at == "terminal" { "gateway" } else { "terminal" };
     let measured = format!(
@@ -555,9 +563,9 @@ application = {{ kind = \"cbr\", packet_size = \"480B\", interval = \"100ms\" }}
 
 #[test]
 fn a_remote_user_is_told_of_the_errors_at_either_end_of_a_dect_access() {
-    // A packet of the Ip channel is repeated until all four of its subfields are correct, each of which fails with
-    // s = 1 - (1 - 1.7e-4)^80 = 0.01351 a time: 1 + sum over k of 1 - (1 - s^k)^4 = 1.05369 attempts, all but the last of them in error.
-    // A B field of LU1 has 320 bits: 1 - (1 - 1.7e-4)^320 = 0.05295.
+    // A packet of the Ip channel is repeated until all four of its subfields are correct, each of which fails
+    // with s = 1 - (1 - 1.7e-4)^80 = 0.01351 a time: 1 + sum over k of 1 - (1 - s^k)^4 = 1.05369 attempts,
+    // all but the last of them in error. A B field of LU1 has 320 bits: 1 - (1 - 1.7e-4)^320 = 0.05295.
     for (at, dlc, expected) in [
         ("terminal", "", 1.0 - 1.0 / 1.05369),
         ("gateway", "", 1.0 - 1.0 / 1.05369),

@@ -39,7 +39,8 @@ fn ended(outcome: &Outcome) -> [&str; 2] {
         .map(|column| texts(outcome, "mih_handovers", column).iter().next().unwrap_or_default())
 }
 
-/// The link event that the first handover began with: which, of which cell, and how who prepared it came to know.
+/// The link event that the first handover began with: which, of which cell, and how who prepared it came to
+/// know.
 fn begun(outcome: &Outcome) -> [&str; 3] {
     ["begun_by", "begun_in", "notice"].map(|column| &texts(outcome, "mih_handovers", column)[0])
 }
@@ -50,12 +51,13 @@ const ROUND: [(&str, &str); 2] = [
     ("rate = \"10Mb/s\"", "rate = \"8Mb/s\"\ndelay = \"1us\""),
 ];
 
-/// A message of 200 octets, with UDP and IPv6 248: over a cell and two wires, and between the points of service.
+/// A message of 200 octets, with UDP and IPv6 248: over a cell and two wires, and between the points of
+/// service.
 const TO_POS: i64 = 248_000 + 1_000 + 2 * (10_000_000 + 19_840);
 const BETWEEN: i64 = 2 * (10_000_000 + 19_840);
 const PROCESSING: i64 = 200_000_000;
-/// An acknowledgement that leaves before a message in the same instant: header 8, MIHF IDs of 5 octets 8 each, with UDP and IPv6
-/// 72; from the terminal and to it, whose ID has 8 octets, 75.
+/// An acknowledgement that leaves before a message in the same instant: header 8, MIHF IDs of 5 octets 8
+/// each, with UDP and IPv6 72; from the terminal and to it, whose ID has 8 octets, 75.
 const ACK_OF_POS: i64 = 5_760;
 const ACK_TO_TERMINAL: i64 = 6_000;
 const ACK_OF_TERMINAL: i64 = 75_000;
@@ -70,7 +72,8 @@ fn each_step_of_a_mobile_initiated_handover_takes_what_its_messages_take() {
     // More than 9 s before 25 s it is not: at the first beacon behind.
     assert_eq!(ns(&outcome, "started_s"), 16_100_000_000);
     assert_eq!(ns(&outcome, "scan_s"), 600_000_000);
-    // To the PoS, its processing, to the other one, its processing, and back; the first one acknowledges before it answers.
+    // To the PoS, its processing, to the other one, its processing, and back; the first one acknowledges
+    // before it answers.
     let exchange = TO_POS + PROCESSING + BETWEEN + PROCESSING + BETWEEN + ACK_OF_POS + TO_POS;
     assert_eq!(ns(&outcome, "resources_s"), exchange);
     assert_eq!(ns(&outcome, "commit_s"), ACK_OF_TERMINAL + exchange);
@@ -256,8 +259,8 @@ fn a_point_of_service_may_take_less_time_than_others() {
         "{ access = \"small\", pos = \"pos-1\", processing_time = \"0s\" }",
     );
     let outcome = outcome(&with(&[ROUND[0], ROUND[1], from]), 1);
-    // To the PoS, which asks the other one at once, its processing, and back; an acknowledgement leaves before each message.
-    // To the terminal that has 75 octets, between points of service 72.
+    // To the PoS, which asks the other one at once, its processing, and back; an acknowledgement leaves
+    // before each message. To the terminal that has 75 octets, between points of service 72.
     let exchange = TO_POS + ACK_TO_TERMINAL + BETWEEN + PROCESSING + BETWEEN + ACK_OF_POS + TO_POS;
     assert_eq!(ns(&outcome, "resources_s"), exchange);
 }
@@ -340,7 +343,8 @@ fn a_tcp_connection_fits_its_segments_to_the_new_path() {
             !reasons.iter().any(|reason| reason.contains("large") || reason.contains("mtu")),
             "{direction:?}"
         );
-        // Until 18 s the old way had 11 Mb/s; then 12 s of 2 Mb/s by segments of 1240 octets in packets of 1300.
+        // Until 18 s the old way had 11 Mb/s; then 12 s of 2 Mb/s by segments of 1240 octets in packets
+        // of 1300.
         let mb = 8e-6 * integers(&outcome, "flows", "delivered_bytes")[0] as f64;
         assert!(mb > 18.0 * 8.0 + 12.0, "{mb}");
     }
@@ -359,7 +363,8 @@ fn turning(changes: &[(&str, &str)]) -> String {
 fn a_link_that_recovers_ends_what_is_prepared_and_the_next_event_begins_anew() {
     let network = ("\"mobile_node\"\nfrom", "\"network\"\nfrom");
     let remote = ("\"mobile_node\"\nfrom", "\"network\"\nnotice = \"remote\"\nfrom");
-    // It is out of reach from 2.51 s to 2.55 s, which the beacon of 1.5 s tells 1.02 s ahead, and that of 1.6 s takes back.
+    // It is out of reach from 2.51 s to 2.55 s, which the beacon of 1.5 s tells 1.02 s ahead, and that of 1.6
+    // s takes back.
     for changes in [&[][..], &[network][..], &[remote][..]] {
         let outcome = outcome(&turning(changes), 1);
         let outcomes = texts(&outcome, "mih_handovers", "outcome").to_vec();
@@ -374,7 +379,8 @@ fn a_link_that_recovers_ends_what_is_prepared_and_the_next_event_begins_anew() {
     }
 }
 
-/// The example with a Wi-Fi cell as the first network, in which packets are lost while the link is going down.
+/// The example with a Wi-Fi cell as the first network, in which packets are lost while the link is going
+/// down.
 fn with_wifi(loss: &str) -> String {
     let small = GOOD.split("[[cell]]").nth(1).expect("the small cell");
     let wifi = format!(
@@ -422,7 +428,8 @@ fn a_handover_waits_until_the_link_is_sure_enough_that_it_is_going_down() {
             with_wifi("").replace("\"mobile_node\"\nfrom", &format!("{initiated}confidence = 0.5\nfrom"));
         let outcome = traced(&text, trace);
         let told = going_down(&outcome);
-        // It is told as before, and again when it has come half of the way in dB, to 50 / 1.5^(1/4) = 45.2 m, after 20.2 s.
+        // It is told as before, and again when it has come half of the way in dB, to 50 / 1.5^(1/4) = 45.2 m,
+        // after 20.2 s.
         assert_eq!(told[0], (first_s, first_sure), "{initiated}");
         let [_, (again_s, again_sure)] = told[..] else { panic!("{initiated}: {told:?}") };
         assert!(first_sure < 0.5 && (0.5..0.52).contains(&again_sure), "{initiated}: {told:?}");
@@ -493,8 +500,8 @@ fn network_entry_comes_before_the_handover_or_after_its_commitment() {
     assert_eq!(ended(&after), ["committed", ""]);
     assert_eq!(ns(&after, "committed_s"), ns(&before, "committed_s"));
     assert_eq!(ns(&after, "entry_begun_s"), ns(&after, "committed_s"));
-    // Ranging, capabilities, registration and service flows: some exchanges, each of a frame of 5 ms or two, and the wait
-    // for an opportunity to range. The descriptors are known.
+    // Ranging, capabilities, registration and service flows: some exchanges, each of a frame of 5 ms or two,
+    // and the wait for an opportunity to range. The descriptors are known.
     let entry_s = floats(&after, "mih_handovers", "entry_s")[0];
     assert!((0.02..0.3).contains(&entry_s), "{entry_s}");
     assert_eq!(floats(&after, "flows", "lost_packets")[0], 0.0);
@@ -582,7 +589,8 @@ fn a_network_is_entered_after_each_commitment() {
 
 #[test]
 fn a_redirection_that_was_overtaken_by_a_newer_one_changes_nothing() {
-    // Behind the large cell a datagram takes 18 s; the mobile node is back by then, and is told of by the small one.
+    // Behind the large cell a datagram takes 18 s; the mobile node is back by then, and is told of by the
+    // small one.
     let text = back_and_forth(&[
         (
             "between = [\"base-station\", \"router\"]\nrate = \"100Mb/s\"\ndelay = \"10ms\"",
@@ -633,11 +641,13 @@ fn ways_to_keep_a_stream_are_compared_on_one_walk() {
         floats(&outcome, table, column)[at]
     };
     let lost = |name: &str| of("flows", "name", "lost_packets", name);
-    // Out of reach of the old cell at sqrt(170^2 - 10^2) = 169.7 m, after 23.94 s: 26.06 s of 50 packets a second.
+    // Out of reach of the old cell at sqrt(170^2 - 10^2) = 169.7 m, after 23.94 s: 26.06 s of 50 packets a
+    // second.
     assert_eq!(lost("still"), 1303.0);
-    // Make before break loses nothing; who breaks first, what was sent until the redirect is there, 10 ms and some wires later; an
-    // agent is lost 3 s after its last advertisement, of which there is one a second; SCTP sends again what was lost. The rest of
-    // these is what was measured, as docs/models/mih-handover.md has it.
+    // Make before break loses nothing; who breaks first, what was sent until the redirect is there, 10 ms and
+    // some wires later; an agent is lost 3 s after its last advertisement, of which there is one a second;
+    // SCTP sends again what was lost. The rest of these is what was measured, as docs/models/mih-handover.md
+    // has it.
     for (name, packets, late, interruption_ms) in [
         ("made", 0.0, 0.0, 18.5..19.5),
         ("broken", 2.0, 0.0, 58.5..59.5),

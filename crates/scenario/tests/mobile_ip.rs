@@ -1,12 +1,12 @@
-//! Mobile IP, end to end: what a handover takes and costs can be worked out by hand. `docs/models/mobile-ip.md` has the
-//! closed forms.
+//! Mobile IP, end to end: what a handover takes and costs can be worked out by hand.
+//! `docs/models/mobile-ip.md` has the closed forms.
 
 use crate::outcome::{floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome, run};
 use roamsim_scenario::{Format, Scenario};
 
-/// Two agents 200 m apart, cells of 120 m; a walker from one to the other at 10 m/s: it enters the foreign cell after
-/// 8 s, and leaves the home cell after 12 s. Radio: 1 Mb/s and 1 ms; wires: 500 kb/s and 200 ms.
+/// Two agents 200 m apart, cells of 120 m; a walker from one to the other at 10 m/s: it enters the foreign
+/// cell after 8 s, and leaves the home cell after 12 s. Radio: 1 Mb/s and 1 ms; wires: 500 kb/s and 200 ms.
 const WALK: &str = r#"
 [scenario]
 name = "walk"
@@ -94,8 +94,8 @@ fn handover(outcome: &Outcome, name: &str) -> f64 {
     values[0]
 }
 
-/// A request has 20 + 8 + 24 + 22 = 74 B, a reply 20 + 8 + 20 + 22 = 70 B. Radio: 592 us and 560 us, and 1 ms each; each
-/// of two wires: 1184 us and 1120 us, and 200 ms each.
+/// A request has 20 + 8 + 24 + 22 = 74 B, a reply 20 + 8 + 20 + 22 = 70 B. Radio: 592 us and 560 us, and 1 ms
+/// each; each of two wires: 1184 us and 1120 us, and 200 ms each.
 const REQUEST_S: f64 = 0.000_592 + 0.001 + 2.0 * (0.001_184 + 0.2);
 const REPLY_S: f64 = 2.0 * (0.001_120 + 0.2) + 0.000_560 + 0.001;
 
@@ -165,8 +165,9 @@ fn a_home_address_follows_from_802_11_to_802_16() {
 
 #[test]
 fn detection_is_uniform_over_a_period_behind_what_it_waits_for() {
-    // Eager: the first advertisement after entering at 8 s, 51 B (20 + 8 + 8 + 12 + 3) in 408 us and 1 ms. Lifetime: 3 s
-    // after the last one before leaving at 12 s, of 47 B. The phase of advertisements is uniform over 1 s.
+    // Eager: the first advertisement after entering at 8 s, 51 B (20 + 8 + 8 + 12 + 3) in 408 us and 1 ms.
+    // Lifetime: 3 s after the last one before leaving at 12 s, of 47 B. The phase of advertisements is
+    // uniform over 1 s.
     for (detection, earliest, latest) in [
         ("eager", 8.001_408, 9.001_408),
         ("prefix", 8.001_408, 9.001_408),
@@ -191,8 +192,9 @@ fn packets_to_the_walker_are_lost_from_leaving_the_cell_until_the_home_agent_kno
     let text = walk(&[("\"eager\"", "\"lifetime\"")]) + &voice("server", "walker");
     let outcome = outcome(&text, 0);
     let begun = handover(&outcome, "begun_s");
-    // Until the request has come to the home agent; one packet every 10 ms. The request does not wait on its way: from
-    // the foreign agent to the router nobody else sends, and to the home agent a packet takes 2 ms of every 10.
+    // Until the request has come to the home agent; one packet every 10 ms. The request does not wait on its
+    // way: from the foreign agent to the router nobody else sends, and to the home agent a packet takes 2 ms
+    // of every 10.
     let known = begun + REQUEST_S;
     let lost = integers(&outcome, "handovers", "lost_out_of_reach")[0] as f64;
     assert!((lost - (known - 12.0) / 0.01).abs() <= 2.0, "{lost} lost in {} s", known - 12.0);
@@ -201,8 +203,8 @@ fn packets_to_the_walker_are_lost_from_leaving_the_cell_until_the_home_agent_kno
         integers(&outcome, "handovers", "lost_downlink")
     );
     assert_eq!(integers(&outcome, "handovers", "lost_agent"), [0], "the reply came before the first packet");
-    // The first through the tunnel: 148 B on two wires, 2.368 ms and 200 ms each, 128 B on the radio, 1.024 ms and 1 ms;
-    // at most 10 ms and a transmission later.
+    // The first through the tunnel: 148 B on two wires, 2.368 ms and 200 ms each, 128 B on the radio, 1.024
+    // ms and 1 ms; at most 10 ms and a transmission later.
     let first = handover(&outcome, "first_downlink_new_s") - known;
     let way = 2.0 * 0.202_368 + 0.002_024;
     assert!(first >= way && first <= way + 0.015, "{first} instead of {way}");
@@ -248,7 +250,8 @@ fn a_reverse_tunnel_leads_through_the_home_agent() {
         let row = texts(&outcome, "links", "from").iter().position(|from| from == "home");
         integers(&outcome, "links", "sent_packets")[row.expect("the home agent sends")]
     };
-    // A packet every 10 ms of 40 s, less those of the last 0.4 to 0.8 s, or only until it moves after 8 to 9 s.
+    // A packet every 10 ms of 40 s, less those of the last 0.4 to 0.8 s, or only until it moves after 8 to 9
+    // s.
     assert!((3850..=3970).contains(&forwarded("true")), "{}", forwarded("true"));
     assert!((800..=910).contains(&forwarded("false")), "{}", forwarded("false"));
 }
@@ -295,8 +298,9 @@ fn a_request_that_is_lost_is_sent_again_after_1_s_and_3_s() {
 
 #[test]
 fn a_reply_to_an_earlier_request_does_not_count() {
-    // 310 ms on each wire between the agents: the reply comes after 1.24 s, and 1 s after the request it is sent again. Only the reply to
-    // the second one counts (RFC 5944 section 3.6.2.1), though exactly a second lies between their timestamps.
+    // 310 ms on each wire between the agents: the reply comes after 1.24 s, and 1 s after the request it is
+    // sent again. Only the reply to the second one counts (RFC 5944 section 3.6.2.1), though exactly a second
+    // lies between their timestamps.
     let wire = |end: &str, delay: &str| {
         format!("between = [\"router\", \"{end}\"]\nrate = \"500kb/s\"\ndelay = \"{delay}\"")
     };
@@ -353,14 +357,15 @@ fn what_is_lost_in_the_tunnel_counts_in_one_handover() {
     let lost = integers(&outcome, "handovers", "lost_tunnel");
     let expected = (begun[1] - begun[0] - REQUEST_S - 0.202_368) / 0.01;
     assert!((lost[0] as f64 - expected).abs() <= 2.0, "{} instead of {expected}", lost[0]);
-    // One every 10 ms comes out of the tunnel until the first one from the home agent itself, one every 10 ms as well.
+    // One every 10 ms comes out of the tunnel until the first one from the home agent itself, one every 10 ms
+    // as well.
     assert!(lost[1] <= 2, "{} again", lost[1]);
 }
 
 #[test]
 fn a_foreign_agent_that_missed_the_reply_drops_what_comes_out_of_the_tunnel() {
-    // The reply is at the router 0.201120 s after the home agent has sent it; the link to the foreign agent is down
-    // just then. The request that is sent again after 1 s brings another.
+    // The reply is at the router 0.201120 s after the home agent has sent it; the link to the foreign agent
+    // is down just then. The request that is sent again after 1 s brings another.
     let reply_s = handover(&outcome(&walk(&[]), 0), "begun_s") + REQUEST_S + 0.201_120;
     let outage = format!(
         "outages = [{{ start = \"{:.6}s\", duration = \"3ms\" }}]\n[[cell]]\nname = \"home cell\"",

@@ -1,5 +1,5 @@
-//! What users see when an arrangement of Mobile IP cannot work; each report was read with the question whether its
-//! reader would know where the mistake is and what to do.
+//! What users see when an arrangement of Mobile IP cannot work; each report was read with the question
+//! whether its reader would know where the mistake is and what to do.
 
 use crate::refusal;
 use roamsim_scenario::{Format, Scenario};

@@ -4,9 +4,10 @@ use crate::outcome::{floats, integers, table, texts};
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 
-/// Two base stations 200 m apart, cells of 120.7 m; a walker from one to the other at 10 m/s: it enters the east cell after
-/// 7.93 s, is as near to it as to the west after 10 s, and leaves the west cell after 12.07 s. The west beacons at 0, 0.1,
-/// 0.2 s ..., the east at 0.05, 0.15 s ... Radio: 1 Mb/s and 1 ms; wires: 10 Mb/s and 50 ms.
+/// Two base stations 200 m apart, cells of 120.7 m; a walker from one to the other at 10 m/s: it enters the
+/// east cell after 7.93 s, is as near to it as to the west after 10 s, and leaves the west cell after 12.07
+/// s. The west beacons at 0, 0.1, 0.2 s ..., the east at 0.05, 0.15 s ... Radio: 1 Mb/s and 1 ms; wires: 10
+/// Mb/s and 50 ms.
 const WALK: &str = r#"
 [scenario]
 name = "walk"
@@ -132,8 +133,9 @@ const PACKETS: Trace = Trace {
     link_events: false,
 };
 
-/// An ASCONF has 20 + 12 + 4 + 4 + 8 octets and 16 for each change; its answer 20 + 12 + 8 = 40. Up, through the radio and
-/// the wire: 51.5632 ms with one change (0.512 + 1 + 0.0512 + 50), 51.704 ms with two, 51.8448 ms with three. Down: 0.032
+/// An ASCONF has 20 + 12 + 4 + 4 + 8 octets and 16 for each change; its answer 20 + 12 + 8 = 40. Up, through
+/// the radio and the wire: 51.5632 ms with one change (0.512 + 1 + 0.0512 + 50), 51.704 ms with two, 51.8448
+/// ms with three. Down: 0.032
 /// + 50 + 0.320 + 1 = 51.352 ms.
 const ONE_CHANGE_S: f64 = 0.051_563_2 + 0.051_352;
 const TWO_CHANGES_S: f64 = 0.051_704 + 0.051_352;
@@ -141,8 +143,8 @@ const THREE_CHANGES_S: f64 = 0.051_844_8 + 0.051_352;
 
 #[test]
 fn while_both_cells_are_heard_nothing_is_lost_and_nothing_waits() {
-    // The first beacon of the east cell, at 7.95 s, brings its address. Its beacon at 10.05 s is the first from nearer
-    // than the west's last one: 99.5 m against 100 m.
+    // The first beacon of the east cell, at 7.95 s, brings its address. Its beacon at 10.05 s is the first
+    // from nearer than the west's last one: 99.5 m against 100 m.
     for (rule, begun, takes_s) in [("up", 7.95, TWO_CHANGES_S), ("nearer", 10.05, ONE_CHANGE_S)] {
         for (from, to) in [UP, DOWN] {
             let text = walk(from, to, &[("\"nearer\"", &format!("\"{rule}\""), 1)]);
@@ -161,8 +163,8 @@ fn while_both_cells_are_heard_nothing_is_lost_and_nothing_waits() {
             all_arrive(&outcome);
         }
     }
-    // With a hysteresis of 20 m: nearer by more than that beyond x = 110 m. The east at 11.05 s is 89.5 m away, the west
-    // at 11 s was 110 m: more than 20 m; at 10.95 s it was 90.5 m against 109 m.
+    // With a hysteresis of 20 m: nearer by more than that beyond x = 110 m. The east at 11.05 s is 89.5 m
+    // away, the west at 11 s was 110 m: more than 20 m; at 10.95 s it was 90.5 m against 109 m.
     let text = walk("walker", "server", &[("= \"nearer\"", "= \"nearer\"\nhysteresis = \"20m\"", 1)]);
     at(&outcome(&text, Trace::default()), "begun_s", 11.05);
 }
@@ -196,8 +198,9 @@ fn going_down_loses_what_is_under_way_and_the_new_path_brings_it_again() {
     let down = outcome(&walk("server", "walker", &[("nearer", "going_down", 1)]), Trace::default());
     at(&down, "begun_s", 12.1);
     at(&down, "completed_s", 12.1 + ONE_CHANGE_S);
-    // A packet of 148 B leaves the west's radio 0.1184 + 50 + 1.184 ms after the server, and is lost if that is later
-    // than 12.07 s: those of 12.025, 12.035, ... 12.145 s. That of 12.155 s comes by the east, after one ms more.
+    // A packet of 148 B leaves the west's radio 0.1184 + 50 + 1.184 ms after the server, and is lost if that
+    // is later than 12.07 s: those of 12.025, 12.035, ... 12.145 s. That of 12.155 s comes by the east, after
+    // one ms more.
     counts(&down, "lost_out_of_reach", 13);
     counts(&down, "lost_data", 13);
     at(&down, "first_downlink_new_s", 12.155 + 0.052_302_4);
@@ -219,8 +222,8 @@ fn a_lost_address_is_deleted_and_what_was_in_flight_to_it_sent_again_at_once() {
     let outcome = outcome(&walk("server", "walker", &[("nearer", "down", 1)]), Trace::default());
     at(&outcome, "detected_s", 12.3);
     at(&outcome, "completed_s", 12.3 + TWO_CHANGES_S);
-    // At 12.3 + 0.051704 s twelve lost chunks of 116 octets leave the server in a packet of 20 + 12 + 12 x 116 = 1424, the
-    // answer before them: 0.032 + 1.1392 + 50 ms to the east, 11.392 + 1 ms by its radio.
+    // At 12.3 + 0.051704 s twelve lost chunks of 116 octets leave the server in a packet of 20 + 12 + 12 x
+    // 116 = 1424, the answer before them: 0.032 + 1.1392 + 50 ms to the east, 11.392 + 1 ms by its radio.
     at(&outcome, "first_downlink_new_s", 12.3 + 0.051_704 + 0.063_563_2);
     assert_eq!(integers(&outcome, "flows", "timeouts"), [0]);
     all_arrive(&outcome);
@@ -228,7 +231,8 @@ fn a_lost_address_is_deleted_and_what_was_in_flight_to_it_sent_again_at_once() {
 
 #[test]
 fn between_cells_that_do_not_overlap_it_is_one_request_from_the_new_address() {
-    // 88.7 m: out of the west after 8.87 s, which is found at 9.1 s; into the east after 11.13 s, found at 11.15 s.
+    // 88.7 m: out of the west after 8.87 s, which is found at 9.1 s; into the east after 11.13 s, found at
+    // 11.15 s.
     for rule in ["up", "nearer", "going_down", "down"] {
         let replacements = [("\"nearer\"", &*format!("\"{rule}\""), 1), ("120.7m", "88.7m", 2)];
         let up = outcome(&walk("walker", "server", &replacements), PACKETS);
@@ -244,8 +248,9 @@ fn between_cells_that_do_not_overlap_it_is_one_request_from_the_new_address() {
         all_arrive(&up);
 
         let down = outcome(&walk("server", "walker", &replacements), Trace::default());
-        // The server has to probe the new path: a HEARTBEAT of 60 octets behind the answer, 0.032 + 0.048 + 50 ms to the
-        // east, where the radio has sent the answer 0.272 ms later: 0.272 + 0.480 + 1 ms; its answer, 0.480 + 1 + 0.048
+        // The server has to probe the new path: a HEARTBEAT of 60 octets behind the answer, 0.032 + 0.048 +
+        // 50 ms to the east, where the radio has sent the answer 0.272 ms later: 0.272 + 0.480 + 1 ms; its
+        // answer, 0.480 + 1 + 0.048
         // + 50 ms; then 1424 octets of data, 1.1392 + 50 + 11.392 + 1 ms.
         let probe_s = 0.050_080 + 0.001_752 + 0.051_528;
         at(&down, "first_downlink_new_s", 11.15 + 0.051_844_8 + probe_s + 0.063_531_2);
@@ -283,7 +288,8 @@ fn who_is_in_no_cell_waits_and_who_is_sought_is_found_where_it_appears() {
     let waits = outcome(&walk("walker", "server", &[far]), PACKETS);
     assert_eq!(times(&sent(&waits, "INIT tag")), [3.0]);
     all_arrive(&waits);
-    // From beyond the east, where the server looks for it as soon as it is there; before, T1-init after 1 s and 2 s.
+    // From beyond the east, where the server looks for it as soon as it is there; before, T1-init after 1 s
+    // and 2 s.
     let beyond = [
         ("{ x = \"0m\", y = \"0m\" }\nmotion", "{ x = \"350m\", y = \"0m\" }\nmotion", 1),
         ("to = { x = \"200m\"", "to = { x = \"0m\"", 1),
@@ -335,7 +341,8 @@ fn another_link_takes_over_where_there_is_no_cell() {
     let text = format!("{before}{cable}{}", voice("walker", "server"))
         .replace("change_primary_at = \"nearer\"\n", "");
     let outcome = outcome(&text, PACKETS);
-    // Out of the cell after 12.07 s, which is found at 12.3 s; the cable has an address all along, but is not preferred.
+    // Out of the cell after 12.07 s, which is found at 12.3 s; the cable has an address all along, but is not
+    // preferred.
     let requests = sent(&outcome, "ASCONF ");
     assert_eq!(times(&requests)[0], 12.3);
     assert!(requests[0].2.contains("primary") && requests[0].2.contains("delete"), "{}", requests[0].2);
@@ -388,8 +395,8 @@ fn walk_with(from: &str, to: &str, application: &str) -> String {
 
 #[test]
 fn a_transfer_follows_though_its_association_is_closing() {
-    // All of it is written at once and the association closed behind it, so that it is in SHUTDOWN-PENDING all the time:
-    // 2 MB take 17 s at 1 Mb/s, the change comes after 10 s.
+    // All of it is written at once and the association closed behind it, so that it is in SHUTDOWN-PENDING
+    // all the time: 2 MB take 17 s at 1 Mb/s, the change comes after 10 s.
     for (from, to) in [UP, DOWN] {
         let outcome = outcome(&walk_with(from, to, "kind = \"transfer\", size = \"2MB\""), Trace::default());
         assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [2_000_000], "{from}");
@@ -418,7 +425,8 @@ fn what_stops_before_its_opener_has_an_address_never_starts() {
 
 #[test]
 fn a_cell_that_is_first_heard_during_the_handshake_is_added_after_it() {
-    // The walker listens; the east is first heard at 7.95 s, an INIT or the answer to it is then on its way for 52 ms each.
+    // The walker listens; the east is first heard at 7.95 s, an INIT or the answer to it is then on its way
+    // for 52 ms each.
     for start_ms in [7880, 7920, 7940, 7949] {
         let application = format!(
             "kind = \"cbr\", packet_size = \"100B\", interval = \"10ms\", start = \"{start_ms}ms\", stop = \"20s\""
@@ -478,8 +486,9 @@ fn what_cannot_be_followed_is_refused() {
 #[test]
 fn the_old_path_is_that_of_its_time_though_the_station_comes_back() {
     let example = include_str!("../../../examples/mobile-sctp.toml");
-    // 300 m apart, 5 m/s from x = 50 m: as near to the east after 20 s, out of the west's 170 m, of which the walk is 10 m
-    // aside, at 50 + 5 t = 169.7 m: after 23.9 s. Back in it after 56.1 s, timeouts send chunks over it again.
+    // 300 m apart, 5 m/s from x = 50 m: as near to the east after 20 s, out of the west's 170 m, of which the
+    // walk is 10 m aside, at 50 + 5 t = 169.7 m: after 23.9 s. Back in it after 56.1 s, timeouts send chunks
+    // over it again.
     for rule in ["nearer", "down"] {
         let rule = format!("multihomed = true\nchange_primary_at = \"{rule}\"");
         let outcome = outcome(&example.replace("multihomed = true", &rule), Trace::default());

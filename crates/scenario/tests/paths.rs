@@ -1,4 +1,5 @@
-//! Paths that vary, as a scenario states them: rates, delays and losses over time, recorded paths, and what is wrong with them.
+//! Paths that vary, as a scenario states them: rates, delays and losses over time, recorded paths, and what
+//! is wrong with them.
 
 use crate::outcome::{self, floats, integers, texts};
 use crate::refusal::{refuse, report_on};
@@ -59,10 +60,11 @@ fn a_constant_in_a_table_is_a_plain_value() {
 fn a_trace_of_mahimahi_delivers_each_packet_at_its_opportunity() {
     // 1488 + 4 octets; 12 are left of an opportunity for a packet that waits. Message k is there at 2k ms.
     let path = with("rate = { opportunities = \"1\\n3\\n4\\n4\\n10\" }", "delay = \"5ms\"");
-    // Opportunities: 1, 3, 4, 4, 10; 11, 13, 14, 14, 20; 21, ... Message 0 goes at 1, 1 (there at 2) at 3, 2 (there at 4, when both of
-    // 4 ms are gone) at 10, with the first 12 octets of message 3; the other 1480 of that at 11, and 24 of message 4 (there at 8), whose
-    // 1468 others go at 13 with 36 of message 5 (there at 10); 1456 others at 14, with 48 of message 6 (there at 12); 1444 others at the
-    // second one of 14. Message 7, there at 14, is too late for what that one leaves: 20, with 12 of message 8.
+    // Opportunities: 1, 3, 4, 4, 10; 11, 13, 14, 14, 20; 21, ... Message 0 goes at 1, 1 (there at 2) at 3, 2
+    // (there at 4, when both of 4 ms are gone) at 10, with the first 12 octets of message 3; the other 1480
+    // of that at 11, and 24 of message 4 (there at 8), whose 1468 others go at 13 with 36 of message 5 (there
+    // at 10); 1456 others at 14, with 48 of message 6 (there at 12); 1444 others at the second one of 14.
+    // Message 7, there at 14, is too late for what that one leaves: 20, with 12 of message 8.
     let expected = [1, 3, 10, 11, 13, 14, 14, 20, 21];
     assert_eq!(delivered_us(&path)[..9], expected.map(|ms| 1000 * ms + 5000));
     let outcome = outcome(&path);
@@ -109,12 +111,13 @@ fn a_rate_a_delay_and_a_loss_change_at_their_times() {
     // 1488 octets are 11,904 bits: 992 us at 12 Mb/s, 9.92 ms at 1.2 Mb/s from 10 ms on.
     let rate = "rate = { constant = \"12Mb/s\", steps = [{ at = \"10ms\", rate = \"1.2Mb/s\" }, { at = \"30ms\", rate = \"12Mb/s\" }] }";
     let found = delivered_us(&with(rate, "delay = \"5ms\""));
-    // Number 5, there at 10 ms: 19.92 + 5; number 6: 29.84; number 7 has 160 us at the slow rate, 192 bits, and 11,712 at 976 us: 30.976.
+    // Number 5, there at 10 ms: 19.92 + 5; number 6: 29.84; number 7 has 160 us at the slow rate, 192 bits,
+    // and 11,712 at 976 us: 30.976.
     assert_eq!(found[4..8], [13_992, 24_920, 34_840, 35_976]);
     let delay = "delay = { steps = [{ at = \"0s\", delay = \"5ms\" }, { at = \"10ms\", delay = \"8ms\" }], period = \"20ms\" }";
     let found = delivered_us(&with("rate = \"12Mb/s\"", delay));
-    // In each period of 20 ms ten messages, of which the first five take 5.992 ms and the others 8.992; the eleventh arrives with the
-    // tenth, which would be later.
+    // In each period of 20 ms ten messages, of which the first five take 5.992 ms and the others 8.992; the
+    // eleventh arrives with the tenth, which would be later.
     assert_eq!(found[3..6], [11_992, 13_992, 18_992]);
     assert_eq!(found[9..13], [26_992, 26_992, 27_992, 29_992]);
     let lossy = GOOD.replace(
@@ -190,8 +193,9 @@ application = { kind = "cbr", packet_size = "1460B", interval = "10ms", stop = "
 
 #[test]
 fn each_cell_of_a_medium_has_link_events_of_its_own() {
-    // The walker leaves the cell in the west for that in the east, and comes back, while the telephone has a message every 20 ms: all are
-    // lost between the two handovers, or, by the events of the cell in the east, after the second.
+    // The walker leaves the cell in the west for that in the east, and comes back, while the telephone has a
+    // message every 20 ms: all are lost between the two handovers, or, by the events of the cell in the east,
+    // after the second.
     let lost = |cell: &str| {
         let on = |event, probability| {
             let on = format!("{{ link = \"{cell}\", event = \"{event}\", node = \"walker\" }}");
@@ -396,7 +400,8 @@ fn packets_take_the_route_whose_links_cost_least() {
         let text = GOOD.replace("delay = \"5ms\"", &line);
         text.replace("[[flow]]", &format!("{more}[[node]]\nname = \"r\"\n{}[[flow]]", links.concat()))
     };
-    // 5.992 ms over one link. Of two ways that cost 2 the line was described first; what costs 3 is passed by.
+    // 5.992 ms over one link. Of two ways that cost 2 the line was described first; what costs 3 is passed
+    // by.
     assert_eq!(delivered_us(&around("", ""))[0], 5992);
     assert_eq!(delivered_us(&around("cost = 2", ""))[0], 5992);
     assert_eq!(delivered_us(&around("cost = 3", ""))[0], 2 * 5992);

@@ -1,5 +1,5 @@
-//! Queue disciplines before wires and before radios of 802.11, as a scenario states them: what they do to a call beside a download,
-//! and the shares of flows.
+//! Queue disciplines before wires and before radios of 802.11, as a scenario states them: what they do to a
+//! call beside a download, and the shares of flows.
 
 use crate::outcome::{self, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome};
@@ -30,7 +30,8 @@ fn dropped(outcome: &Outcome, reason: &str) -> u64 {
     (0..packets.len()).filter(|&row| &reasons[row] == reason).map(|row| packets[row]).sum()
 }
 
-/// 20 ms of propagation, and the packet of 172 octets with its headers of 48 over 1 Gb/s and 10 Mb/s: 1.76 + 176 us.
+/// 20 ms of propagation, and the packet of 172 octets with its headers of 48 over 1 Gb/s and 10 Mb/s: 1.76 +
+/// 176 us.
 const EMPTY_S: f64 = 0.020_177_76;
 
 #[test]
@@ -52,7 +53,8 @@ fn codel_keeps_the_wait_near_its_target_and_pie_near_its_own() {
         assert!(waits_ms > 0.3 * most_ms && waits_ms < 2.0 * most_ms, "{queue}: {waits_ms} ms");
         assert!(dropped(&outcome, "queue management") > 10);
         assert_eq!(dropped(&outcome, "queue full"), 0);
-        // The line is used: of 10 Mb/s 96 % could be payload, and a queue of 5 ms is short beside the 40 ms of a round trip.
+        // The line is used: of 10 Mb/s 96 % could be payload, and a queue of 5 ms is short beside the 40 ms
+        // of a round trip.
         assert!(floats(&outcome, "flows", "goodput_bps")[0] > 8e6);
     }
 }
@@ -85,8 +87,8 @@ fn adaptive_red_keeps_the_mean_length_in_its_target_however_many_send() {
         let outcome = outcome(&text, &sets);
         floats(&outcome, "links", "mean_queue_packets")[0]
     };
-    // The target is a mean of 9 to 11 packets at arrivals, of which there are more while the queue is short: over time it is one more. With a
-    // fixed probability it goes by how many send.
+    // The target is a mean of 9 to 11 packets at arrivals, of which there are more while the queue is short:
+    // over time it is one more. With a fixed probability it goes by how many send.
     for (flows, of_fixed) in [(4, 6.0..9.0), (40, 12.0..16.0)] {
         let [fixed, adaptive] = [false, true].map(|adaptive| mean_of(flows, adaptive));
         assert!(of_fixed.contains(&fixed) && (9.0..12.0).contains(&adaptive), "{flows}: {fixed} {adaptive}");
@@ -131,13 +133,14 @@ fn red_that_spares_single_packets_keeps_the_line_busy() {
 fn under_fq_codel_the_call_waits_for_no_more_than_one_packet() {
     let outcome = call_beside_download("{ discipline = \"fq_codel\" }");
     let [mean_s, p99_s] = delay_of_call_s(&outcome);
-    // The one in service, 1500 octets: 1.2 ms; half of that in the mean. A packet that comes while its flow is still listed behind
-    // the other waits for a second one.
+    // The one in service, 1500 octets: 1.2 ms; half of that in the mean. A packet that comes while its flow
+    // is still listed behind the other waits for a second one.
     assert!(mean_s < EMPTY_S + 0.0012, "{mean_s}");
     assert!(p99_s < EMPTY_S + 0.0024, "{p99_s}");
 }
 
-/// Of the rows of `queues` of a link and a flow: packets, and mean, 99th percentile and longest of their waits.
+/// Of the rows of `queues` of a link and a flow: packets, and mean, 99th percentile and longest of their
+/// waits.
 fn waits(outcome: &Outcome, from: &str, flow: &str) -> (u64, [f64; 3]) {
     let [froms, flows] = ["from", "flow"].map(|name| texts(outcome, "queues", name));
     let row = (0..flows.len()).find(|&row| &froms[row] == from && &flows[row] == flow).expect("its row");
@@ -185,8 +188,8 @@ fn with_ecn_packets_are_marked_instead_of_dropped() {
         assert_eq!(&texts(&with, "marks", "node")[0], "router");
         let reductions = integers(&with, "ecn", "reductions")[0];
         assert!(reductions > 5 && reductions <= marked, "{discipline}: {reductions}");
-        // The call's datagrams do not know of it, and go on being dropped; of the download nothing is sent again, unless its slow start
-        // has PIE and RED come to where they drop all the same.
+        // The call's datagrams do not know of it, and go on being dropped; of the download nothing is sent
+        // again, unless its slow start has PIE and RED come to where they drop all the same.
         let sent_again = |outcome: &Outcome| integers(outcome, "flows", "retransmissions")[0];
         let drops = matches!(discipline, "pie" | "red");
         assert!(sent_again(&without) > 0, "{discipline}");
@@ -367,7 +370,8 @@ fn disciplines_work_before_the_transmitters_of_cells() {
         assert!(floats(&outcome, "flows", "goodput_bps")[0] > 4e6, "{queue}");
         delay_of_call_s(&outcome)[0]
     };
-    // 20 ms; 172 + 28 octets at 5 Mb/s take 0.32 ms, and a packet of 1500 octets in service 2.4 ms, half of it in the mean.
+    // 20 ms; 172 + 28 octets at 5 Mb/s take 0.32 ms, and a packet of 1500 octets in service 2.4 ms, half of
+    // it in the mean.
     let drop_tail = mean_s("{ packets = 500 }");
     assert!(drop_tail > 0.3, "{drop_tail}");
     let codel = mean_s("{ discipline = \"codel\" }");
@@ -394,8 +398,9 @@ fn upward(text: &str) -> String {
 
 #[test]
 fn disciplines_work_before_the_connections_of_802_16() {
-    // 20 ms of the backbone. Downward a packet waits for a frame of 5 ms and comes some 1 to 2 ms into it; upward the connection always has more
-    // to send, so that its requests go with its data, and the burst of the call's packet comes within a frame.
+    // 20 ms of the backbone. Downward a packet waits for a frame of 5 ms and comes some 1 to 2 ms into it;
+    // upward the connection always has more to send, so that its requests go with its data, and the burst of
+    // the call's packet comes within a frame.
     for text in [HOP.to_owned(), upward(HOP)] {
         let run = |queue: &str| {
             let outcome = outcome(&format!("{text}{WIMAX}"), &[("wimax.hop.queue", queue)]);
@@ -436,7 +441,8 @@ fn marks_of_802_16_arrive() {
         let at_queue = integers(&outcome, "marks", "packets")[0];
         assert!(marked > 5 && marked <= at_queue && at_queue - marked < 40, "{marked} of {at_queue}");
         assert_eq!(&texts(&outcome, "marks", "node")[0], node);
-        // The download's packets are marked; the call has a service flow and a queue of its own, in which nothing stands.
+        // The download's packets are marked; the call has a service flow and a queue of its own, in which
+        // nothing stands.
         assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0);
         assert_eq!(dropped(&outcome, "queue management"), 0);
     }
@@ -453,7 +459,8 @@ fn disciplines_work_before_the_dlc_of_dect() {
             dropped(&outcome, "queue management"),
         )
     };
-    // Twelve bearers of 32 kb/s: a packet of 1500 octets takes some 32 ms. Whatever comes waits: a receive window of 64 kB is 1.4 s.
+    // Twelve bearers of 32 kb/s: a packet of 1500 octets takes some 32 ms. Whatever comes waits: a receive
+    // window of 64 kB is 1.4 s.
     let (unlimited, goodput, _) = mean_s(None);
     assert!(unlimited > 0.8, "{unlimited}");
     for queue in
@@ -474,10 +481,12 @@ fn classes_have_shares_by_their_quanta() {
     let classes = "{ discipline = \"drr\", classes = [{ dscp = [\"ef\"], quantum = \"3000B\" }], quantum = \"1500B\", packets = 50 }";
     let text = SHARES.replace("name = \"large\"", "name = \"large\"\ndscp = \"ef\"");
     let shares = delivered_bytes(&outcome(&text, &[("link.line.queue", classes)]));
-    // 4 Mb/s of class EF are two thirds of 6 Mb/s, as its quantum is of both: all of it passes; the others share 2 Mb/s.
+    // 4 Mb/s of class EF are two thirds of 6 Mb/s, as its quantum is of both: all of it passes; the others
+    // share 2 Mb/s.
     assert!((shares[0] / 10e6 - 1.0).abs() < 0.01, "{shares:?}");
     assert!(((shares[1] + shares[2]) / 5e6 - 1.0).abs() < 0.01, "{shares:?}");
-    // By strict priority the last class has what is left: 2 Mb/s here too, and nothing where more of the first comes than is carried.
+    // By strict priority the last class has what is left: 2 Mb/s here too, and nothing where more of the
+    // first comes than is carried.
     let priority = "{ discipline = \"priority\", classes = [[\"ef\"]] }";
     let slow = [("link.line.queue", priority), ("link.line.rate", "3Mb/s")];
     let shares = delivered_bytes(&outcome(&text, &slow));

@@ -56,8 +56,8 @@ fn packets() -> Trace {
 fn a_reader_with_a_rate_holds_its_sender_to_it() {
     let flow = "application = { kind = \"bulk\" }\nreader = { read_rate = \"1Mb/s\" }";
     let result = outcome(&scenario("60s", "receive_window = \"64KiB\"", flow), Trace::default());
-    // 1 Mb/s from the first octet on, which arrives after 31.2 ms (handshake and one segment of 1500 B at 10 Mb/s); no
-    // octet comes twice.
+    // 1 Mb/s from the first octet on, which arrives after 31.2 ms (handshake and one segment of 1500 B at 10
+    // Mb/s); no octet comes twice.
     let delivered = numbers(&result, "flows", "delivered_bytes")[0];
     assert!((7_496_000.0 - 2048.0..7_496_000.0 + 2048.0).contains(&delivered), "{delivered}");
     assert_eq!(numbers(&result, "flows", "retransmissions"), [0.0]);
@@ -81,7 +81,8 @@ fn a_transfer_is_complete_when_it_is_read_and_closes_then() {
     assert_eq!(texts(&result, "flows", "connection"), ["completed"]);
 }
 
-/// What waits for its reader until the run ends is not delivered, and the connection is as open as its reader leaves it.
+/// What waits for its reader until the run ends is not delivered, and the connection is as open as its reader
+/// leaves it.
 #[test]
 fn a_transfer_that_is_not_read_is_not_complete() {
     let flow = "application = { kind = \"transfer\", size = \"20kB\" }\nreader = { pauses = [{ start = \"0s\", stop = \"50s\" }] }";
@@ -93,13 +94,15 @@ fn a_transfer_that_is_not_read_is_not_complete() {
     assert!(sent(&result, "a").iter().all(|&(time, _)| time < 1.0));
 }
 
-/// RFC 9293 3.6.1: an application that closes with data unread has its connection reset, as of a download that is cancelled.
+/// RFC 9293 3.6.1: an application that closes with data unread has its connection reset, as of a download
+/// that is cancelled.
 #[test]
 fn a_reader_that_stops_resets_the_connection() {
     let flow = "application = { kind = \"bulk\" }\nreader = { read_rate = \"1Mb/s\", stop = \"5s\" }";
     let result = outcome(&scenario("10s", "receive_window = \"64KiB\"", flow), packets());
     assert_eq!(texts(&result, "flows", "connection"), ["reset"]);
-    // 1 Mb/s from the first octet on, which arrives after 31.2 ms, until the stop: 4.9688 s x 125,000 B/s = 621,100 B.
+    // 1 Mb/s from the first octet on, which arrives after 31.2 ms, until the stop: 4.9688 s x 125,000 B/s =
+    // 621,100 B.
     let delivered = numbers(&result, "flows", "delivered_bytes")[0];
     assert!((621_100.0 - 2048.0..621_100.0 + 2048.0).contains(&delivered), "{delivered}");
     let of_b = sent(&result, "b");
@@ -116,7 +119,8 @@ fn what_arrives_after_its_reader_has_stopped_is_answered_by_a_reset() {
                 reader = { stop = \"3.5s\" }";
     let result = outcome(&scenario("10s", "", flow), packets());
     assert_eq!(texts(&result, "flows", "connection"), ["reset"]);
-    // Those of 1, 2 and 3 s are read; that of 4 s is lost on arrival, and those of 5 to 9 s have no connection any more.
+    // Those of 1, 2 and 3 s are read; that of 4 s is lost on arrival, and those of 5 to 9 s have no
+    // connection any more.
     assert_eq!(numbers(&result, "flows", "delivered_packets"), [3.0]);
     assert_eq!(numbers(&result, "flows", "lost_packets"), [5.0]);
     let after: Vec<_> = sent(&result, "b").into_iter().filter(|(time, _)| *time >= 3.5).collect();
@@ -125,8 +129,8 @@ fn what_arrives_after_its_reader_has_stopped_is_answered_by_a_reset() {
     assert!((4.01..4.011).contains(reset) && reset_text.contains("[R"), "{after:?}");
 }
 
-/// A source that has sent everything before its reader stops is told by a FIN, and closes too; a transfer that was read before is
-/// what it is without the stop.
+/// A source that has sent everything before its reader stops is told by a FIN, and closes too; a transfer
+/// that was read before is what it is without the stop.
 #[test]
 fn a_reader_that_stops_with_nothing_left_to_come_closes() {
     let flow = "application = { kind = \"cbr\", packet_size = \"100B\", interval = \"1s\", start = \"1s\", stop = \"3s\" }\n\
@@ -145,8 +149,9 @@ fn a_reader_that_stops_with_nothing_left_to_come_closes() {
     assert_eq!(sent(&with, "b"), sent(&without, "b"));
 }
 
-/// The path is cut when everything has been read but before the sink's FIN arrives: it gives up in LAST-ACK, and over SCTP in
-/// SHUTDOWN-ACK-SENT. Everything was delivered, both ends have closed: nothing has timed out.
+/// The path is cut when everything has been read but before the sink's FIN arrives: it gives up in LAST-ACK,
+/// and over SCTP in SHUTDOWN-ACK-SENT. Everything was delivered, both ends have closed: nothing has timed
+/// out.
 #[test]
 fn whose_last_acknowledgement_is_missing_is_completed() {
     let outages = |start: &str, text: &str| {
@@ -161,8 +166,8 @@ fn whose_last_acknowledgement_is_missing_is_completed() {
     assert_eq!(given_up, 3);
     assert_eq!(texts(&result, "flows", "connection"), ["completed"]);
     assert_eq!(numbers(&result, "flows", "completion_time_s"), [5.0]);
-    // Over SCTP: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, data and SACK take six times 10 ms and a little, SHUTDOWN 10 more:
-    // SHUTDOWN ACK is on the path at 75 ms.
+    // Over SCTP: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, data and SACK take six times 10 ms and a little,
+    // SHUTDOWN 10 more: SHUTDOWN ACK is on the path at 75 ms.
     let sctp = scenario(
         "60s",
         "association_max_retrans = 2, sack_frequency = 1",
@@ -175,9 +180,9 @@ fn whose_last_acknowledgement_is_missing_is_completed() {
     assert_eq!(texts(&result, "flows", "connection"), ["completed"]);
 }
 
-/// RFC 9293 3.8.6.1: with both windows closed each end probes, at its RTO of 1 s and at doubled intervals, and each probe is
-/// answered: four probes an end, 1, 3, 7 and 15 s after the windows closed, and as many answers. An ACK beyond the other's window
-/// would be refused by another one, for ever.
+/// RFC 9293 3.8.6.1: with both windows closed each end probes, at its RTO of 1 s and at doubled intervals,
+/// and each probe is answered: four probes an end, 1, 3, 7 and 15 s after the windows closed, and as many
+/// answers. An ACK beyond the other's window would be refused by another one, for ever.
 #[test]
 fn two_closed_windows_are_quiet() {
     let pause = "{ pauses = [{ start = \"2s\", stop = \"20s\" }] }";
@@ -192,8 +197,8 @@ fn two_closed_windows_are_quiet() {
     // Both go on, 30 kB a round trip of some 35 ms for 22 s.
     let delivered = numbers(&result, "flows", "delivered_bytes");
     assert!(delivered.iter().all(|&bytes| bytes > 18e6), "{delivered:?}");
-    // The first of the four takes the 800 octets that 20 segments of 1460 leave of the window, the other three probe with an octet. That
-    // goes again with the first segment after the pause, as new data.
+    // The first of the four takes the 800 octets that 20 segments of 1460 leave of the window, the other
+    // three probe with an octet. That goes again with the first segment after the pause, as new data.
     assert_eq!(numbers(&result, "flows", "window_probes"), [3.0, 3.0]);
     assert_eq!(numbers(&result, "flows", "retransmissions"), [0.0, 0.0]);
 }
@@ -210,8 +215,9 @@ fn a_closed_window_does_not_stop_the_other_direction() {
     assert!(delivered[1] > 20.0 * 5e6 / 8.0, "{delivered:?}");
 }
 
-/// A transfer that fills the window to its last octet has nothing but its FIN to probe with. Each probe is answered
-/// (RFC 9293 3.10.7.4, first), so that the sender does not give up, which it does after three unanswered ones.
+/// A transfer that fills the window to its last octet has nothing but its FIN to probe with. Each probe is
+/// answered (RFC 9293 3.10.7.4, first), so that the sender does not give up, which it does after three
+/// unanswered ones.
 #[test]
 fn a_fin_at_a_closed_window_is_answered() {
     let flow = "application = { kind = \"transfer\", size = \"29200B\" }\n\
@@ -227,8 +233,8 @@ fn a_fin_at_a_closed_window_is_answered() {
     assert!(sent(&result, "b").iter().any(|(time, text)| *time >= 100.0 && text.contains("[F.]")));
 }
 
-/// With a window scaled by 7 bits (6 MiB) reads of 1450 octets open it by 1408, less than a segment: after the probes of a
-/// pause, too, the sender waits until a whole one fits (RFC 9293 3.8.6.2.1).
+/// With a window scaled by 7 bits (6 MiB) reads of 1450 octets open it by 1408, less than a segment: after
+/// the probes of a pause, too, the sender waits until a whole one fits (RFC 9293 3.8.6.2.1).
 #[test]
 fn no_silly_segments_after_probes() {
     let flow = "application = { kind = \"bulk\" }\n\
@@ -246,8 +252,8 @@ fn no_silly_segments_after_probes() {
     assert!(sizes.iter().all(|&size| size == 1460.0), "{sizes:?}");
 }
 
-/// Reads of 64 octets do not change a window field that counts 128: no ACK tells of them, that senders could take for
-/// duplicates.
+/// Reads of 64 octets do not change a window field that counts 128: no ACK tells of them, that senders could
+/// take for duplicates.
 #[test]
 fn reads_that_change_nothing_are_not_told() {
     let flow = "application = { kind = \"cbr\", packet_size = \"60B\", interval = \"5ms\", start = \"1s\" }\n\

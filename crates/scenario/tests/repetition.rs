@@ -1,5 +1,5 @@
-//! `count` and `{i}`: elements that stand for many are the same as elements written out, and what is wrong with them
-//! is told once, where it stands.
+//! `count` and `{i}`: elements that stand for many are the same as elements written out, and what is wrong
+//! with them is told once, where it stands.
 
 use crate::refusal::refuse;
 use cpu_time::ThreadTime;

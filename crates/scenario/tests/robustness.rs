@@ -177,7 +177,8 @@ fn widest(report: &str) -> usize {
 fn long_lines_are_cut_wherever_the_mistake_is() {
     let long = "x".repeat(70_000);
     for (text, format, column) in [
-        // The text ends behind 6 + 70,000 characters, where the quotation mark is missing; b stands behind 5 + 70,000 + 2.
+        // The text ends behind 6 + 70,000 characters, where the quotation mark is missing; b stands behind
+        // 5 + 70,000 + 2.
         (format!("{{\"a\":\"{long}"), Format::Json, Some(70_006)),
         (format!("a = \"{long}\" b"), Format::Toml, Some(70_008)),
         (format!("{long} = 1\na ="), Format::Toml, None),
@@ -206,8 +207,9 @@ fn long_lines_are_cut_wherever_the_mistake_is() {
 
 #[test]
 fn two_hundred_thousand_unknown_keys_cost_little_each() {
-    // 50 are told, each beside at most 70 synonyms of 9 keys. Looking the keys up in the table for each synonym took
-    // some 6 * 10^9 comparisons, and minutes in this profile; what is left takes a second or two of the processor.
+    // 50 are told, each beside at most 70 synonyms of 9 keys. Looking the keys up in the table for each
+    // synonym took some 6 * 10^9 comparisons, and minutes in this profile; what is left takes a second or two
+    // of the processor.
     let begun = ThreadTime::now();
     let keys: String = (0..200_000).map(|i| format!("k{i} = 1\n")).collect();
     let text = format!("[scenario]\nname = \"a\"\nduration = \"1s\"\n{keys}");

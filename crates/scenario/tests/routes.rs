@@ -1,4 +1,5 @@
-//! What validation takes for connected has addresses: every flow and signalling entry of an accepted scenario runs.
+//! What validation takes for connected has addresses: every flow and signalling entry of an accepted scenario
+//! runs.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -9,7 +10,8 @@ use std::cell::Cell;
 
 const NODES: usize = 7;
 
-/// Links, cells and accesses between any nodes, some of them multihomed; a flow and a signalling entry between two.
+/// Links, cells and accesses between any nodes, some of them multihomed; a flow and a signalling entry
+/// between two.
 #[derive(Clone, Debug)]
 struct Places {
     links: Vec<(usize, usize)>,

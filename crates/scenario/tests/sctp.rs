@@ -5,8 +5,8 @@ use crate::refusal;
 use roamsim_scenario::run::{Options, Outcome, Trace};
 use roamsim_scenario::table::Values;
 
-/// 1 Mb/s, 50 ms one way, IPv4. A message of 1000 B makes a packet of 20 + 12 + 16 + 1000 = 1048 octets, 8.384 ms
-/// of transmission; a SACK without gaps one of 20 + 12 + 16 = 48, 0.384 ms.
+/// 1 Mb/s, 50 ms one way, IPv4. A message of 1000 B makes a packet of 20 + 12 + 16 + 1000 = 1048 octets,
+/// 8.384 ms of transmission; a SACK without gaps one of 20 + 12 + 16 = 48, 0.384 ms.
 const PATH: &str = r#"
 [scenario]
 name = "sctp"
@@ -55,8 +55,9 @@ const LOSSY: (&str, &str) =
 fn a_transfer_takes_the_handshake_and_its_packets() {
     let text = flow("message_size = \"1000B\"", "kind = \"transfer\", size = \"3kB\"");
     let outcome = outcome(&text, &[], Trace::default());
-    // INIT 20 + 12 + 20 = 52, INIT ACK with a cookie of 31: 52 + 4 + 31 + 1 = 88, COOKIE ECHO 20 + 12 + 4 + 31 + 1 =
-    // 68, COOKIE ACK 36: 244 octets, 1.952 ms, and four times 50 ms. Then three packets at once: 3 x 8.384 + 50 ms.
+    // INIT 20 + 12 + 20 = 52, INIT ACK with a cookie of 31: 52 + 4 + 31 + 1 = 88, COOKIE ECHO 20 + 12 + 4 +
+    // 31 + 1 = 68, COOKIE ACK 36: 244 octets, 1.952 ms, and four times 50 ms. Then three packets at once: 3 x
+    // 8.384 + 50 ms.
     let expected = 0.001_952 + 0.2 + 3.0 * 0.008_384 + 0.05;
     let completion = number(&outcome, "flows", "completion_time_s");
     assert!((completion - expected).abs() < 1e-9, "{completion} and not {expected}");
@@ -65,7 +66,8 @@ fn a_transfer_takes_the_handshake_and_its_packets() {
     assert_eq!(number(&outcome, "flows", "retransmissions"), 0.0);
     let Values::Text(variant) = column(&outcome, "flows", "variant") else { panic!("text") };
     assert_eq!(variant, ["rfc9260"]);
-    // The handshake, three packets, two SACKs (after the second and, delayed, the third) and the shutdown's three.
+    // The handshake, three packets, two SACKs (after the second and, delayed, the third) and the shutdown's
+    // three.
     let Values::Integer(packets) = column(&outcome, "links", "delivered_packets") else { panic!("integers") };
     assert_eq!(packets, [2 + 3 + 2, 2 + 2 + 1]);
 }
@@ -213,8 +215,9 @@ fn a_multihomed_association_goes_on_over_the_other_link_and_comes_back() {
         };
         8e-6 * (at(to) - at(from)) / (to - from)
     };
-    // The packets fit the smaller MTU: of 576 octets 48 are headers. Up to 2 Mb/s before and after the outage, up to
-    // 1 Mb/s during it, once two timeouts of 1 s and slow start are over; back by the first HEARTBEAT after its end.
+    // The packets fit the smaller MTU: of 576 octets 48 are headers. Up to 2 Mb/s before and after the
+    // outage, up to 1 Mb/s during it, once two timeouts of 1 s and slow start are over; back by the first
+    // HEARTBEAT after its end.
     let share = 528.0 / 576.0;
     for (from, to, rate) in [(1.0, 3.0, 2.0), (7.0, 13.0, 1.0), (16.0, 20.0, 2.0)] {
         let rate_mbps = delivered(&[], from, to);

@@ -139,8 +139,8 @@ fn tracing_changes_no_result() {
 
 #[test]
 fn probes_of_a_closed_window_are_no_retransmissions() {
-    // Nothing is lost; the reader stops for 20 s, and its window of 10 kB is full at once. With an RTO of 1 s from then on probes go after
-    // 1, 3, 7 and 15 s; the window opens before the next one, at 31 s.
+    // Nothing is lost; the reader stops for 20 s, and its window of 10 kB is full at once. With an RTO of 1 s
+    // from then on probes go after 1, 3, 7 and 15 s; the window opens before the next one, at 31 s.
     let transport = "mss = \"1000B\", receive_window = \"10kB\"";
     let text = BURST
         .replace("queue = { packets = 4 }", "")

@@ -106,15 +106,16 @@ fn messages_for_a_connection_that_is_gone_are_lost() {
            [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
            transport = { protocol = \"tcp\", max_retransmissions = 1 }\n\
            application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\" }\n";
-    // The first message after 1 s is lost, repeated once after about a second, and given up two seconds later:
-    // about sixty of the hundred find no connection.
+    // The first message after 1 s is lost, repeated once after about a second, and given up two seconds
+    // later: about sixty of the hundred find no connection.
     let lost = value(&text, "flows", "lost_packets");
     assert!((50.0..70.0).contains(&lost), "{lost}");
 }
 
 #[test]
 fn the_segment_size_fits_the_way_back_as_well() {
-    // Two routes of two links. Each end takes the one described first at it: the way back has the smaller MTU.
+    // Two routes of two links. Each end takes the one described first at it: the way back has the smaller
+    // MTU.
     let text = r#"
 [scenario]
 name = "two ways"
@@ -301,8 +302,9 @@ fn a_drawn_size_takes_its_time_of_the_rate() {
     assert!((packets - 100.0).abs() < 9.0, "{packets}");
 }
 
-/// The request goes at 20 ms, is acknowledged half a second later, and is given up by the client's TCP after 0.2 s; so the server's is reset,
-/// and the response refused. The client waits for ever, and has not given up.
+/// The request goes at 20 ms, is acknowledged half a second later, and is given up by the client's TCP after
+/// 0.2 s; so the server's is reset, and the response refused. The client waits for ever, and has not given
+/// up.
 #[test]
 fn lost_requests_are_those_that_the_client_gave_up() {
     let scenario = format!(
@@ -317,7 +319,8 @@ fn lost_requests_are_those_that_the_client_gave_up() {
 
 #[test]
 fn messages_that_are_lost_or_late_are_not_in_time() {
-    // Ten messages, at 0, 1, ... 9 s; each takes 10 ms and its transmission. The third and the tenth are lost.
+    // Ten messages, at 0, 1, ... 9 s; each takes 10 ms and its transmission. The third and the tenth are
+    // lost.
     let lossy = TWO_NODES.replace(
         "delay = \"10ms\"",
         "delay = \"10ms\"\nloss = { from = \"a\", model = \"list\", segments = [3, 10] }",

@@ -1,4 +1,5 @@
-//! Coarse series of flows and links: what is counted in which part of a run, and that it adds up to the tables of the whole.
+//! Coarse series of flows and links: what is counted in which part of a run, and that it adds up to the
+//! tables of the whole.
 
 use crate::outcome::{self, floats, integers, table, texts};
 use roamsim_scenario::run::{Fingerprints, Options, Outcome, Trace};
@@ -68,7 +69,8 @@ fn a_queue_delay_is_the_mean_wait_of_the_packets_that_came() {
     "#;
     let outcome = with_series(&format!("{DATAGRAMS}{second}"), &[], false);
     let waits = &floats(&outcome, "series", "queue_delay_s")[400..600];
-    // At 0 ms one of two waits 1 ms; at 100 ms, the end of the second part, one comes alone; then two again at 200 ms.
+    // At 0 ms one of two waits 1 ms; at 100 ms, the end of the second part, one comes alone; then two again
+    // at 200 ms.
     let told = waits[..4].iter().map(|wait| (1e6 * wait).round()).collect::<Vec<_>>();
     assert_eq!((told[0], told[1], told[2].is_nan(), told[3]), (500.0, 0.0, true, 500.0));
 }
@@ -167,7 +169,8 @@ fn of_stations_that_move_signals_and_associations_are_kept() {
         (0..times.len()).map(row).collect()
     };
     let (kept_events, all) = (events(&kept, "signals"), events(&traced, "link_events"));
-    // The neighbour stands. Of the walker what is no report is there, and of reports the last of each part of 300 ms, in order.
+    // The neighbour stands. Of the walker what is no report is there, and of reports the last of each part of
+    // 300 ms, in order.
     let is_report = |kind: &str| kind == "link_parameters_report";
     let others = ["link_detected", "link_up", "link_down", "link_lost"];
     let last = |event: &(String, String, String, u64, u64)| {

@@ -40,8 +40,8 @@ fn each_transfer_opens_a_connection_of_its_own_and_takes_its_handshake_and_its_o
     let outcome = outcome(GOOD, Trace { messages: true, ..Trace::default() });
     let [generated, delivered] =
         ["generated_s", "delivered_s"].map(|name| floats(&outcome, "messages", name));
-    // SYN and SYN-ACK of 48 octets (MSS, window scale): 48 us and 10 ms each; the segment of 1040, which has the ACK: 1.04 ms and 10 ms.
-    // In all 31.136 ms.
+    // SYN and SYN-ACK of 48 octets (MSS, window scale): 48 us and 10 ms each; the segment of 1040, which has
+    // the ACK: 1.04 ms and 10 ms. In all 31.136 ms.
     assert_eq!(generated[0], 0.5);
     assert!((delivered[0] - 0.531_136).abs() < 1e-9, "{}", delivered[0]);
     assert_eq!(integers(&outcome, "transfers", "begun")[0], 4);
@@ -79,8 +79,9 @@ fn many_more_transfers_than_connections_are_served_one_after_the_other() {
 
 #[test]
 fn what_arrives_before_the_last_packet_of_the_only_connection_is_refused_and_told() {
-    // From 0.5 s on, with 10 ms of delay each: SYN and SYN-ACK of 48 us; the segment of 1.04 ms with the FIN behind it, 40 us; the ACK of
-    // that with the other FIN behind it, 80 us; its ACK, 40 us, which is there at 0.551296 s.
+    // From 0.5 s on, with 10 ms of delay each: SYN and SYN-ACK of 48 us; the segment of 1.04 ms with the FIN
+    // behind it, 40 us; the ACK of that with the other FIN behind it, 80 us; its ACK, 40 us, which is there
+    // at 0.551296 s.
     let list = "content = \"0.5 1000\\n0.551295 700\\n0.551297 500\", max_connections = 1";
     let outcome = outcome(&GOOD.replace(LIST, list), Trace { messages: true, ..Trace::default() });
     let of = |column| integers(&outcome, "transfers", column)[0];
@@ -90,8 +91,8 @@ fn what_arrives_before_the_last_packet_of_the_only_connection_is_refused_and_tol
 
 #[test]
 fn what_was_lost_keeps_no_sockets_from_the_next_transfer() {
-    // The first segment leaves at 0.520096 s and is lost; it goes again after the least RTO, 1 s, and takes 11.04 ms. The second
-    // transfer has the only sockets, since the loss is accounted for.
+    // The first segment leaves at 0.520096 s and is lost; it goes again after the least RTO, 1 s, and takes
+    // 11.04 ms. The second transfer has the only sockets, since the loss is accounted for.
     let lost = GOOD
         .replace("delay = \"10ms\"", "delay = \"10ms\"\nloss = { model = \"list\", segments = [1] }")
         .replace(LIST, "content = \"0.5 1000\\n10 1000\", max_connections = 1");
@@ -148,7 +149,8 @@ fn packets_say_of_which_transfer_they_are() {
             assert!(words.contains(&format!("message {number} (")), "{text}");
         }
     }
-    // Each packet is sent, transmitted and delivered: SYN, SYN-ACK, the segment, FIN, its ACK, the other FIN, its ACK.
+    // Each packet is sent, transmitted and delivered: SYN, SYN-ACK, the segment, FIN, its ACK, the other FIN,
+    // its ACK.
     assert_eq!((seen[0], seen[2]), (21, 21));
 }
 
@@ -185,7 +187,8 @@ fn rows_are_told_apart_by_what_the_keys_allow_and_not_by_what_was_drawn() {
 
 #[test]
 fn a_transfer_is_completed_or_failed_and_not_both() {
-    // The last bit of its only segment is sent at 0.521136 s. Timeouts after 1, 2 and 4 s; at the third the source gives up.
+    // The last bit of its only segment is sent at 0.521136 s. Timeouts after 1, 2 and 4 s; at the third the
+    // source gives up.
     let becomes = |cut: &str| {
         let outage = format!("delay = \"10ms\"\noutages = [{{ start = \"{cut}\", duration = \"18s\" }}]");
         let text = GOOD

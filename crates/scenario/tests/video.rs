@@ -38,8 +38,8 @@ fn a_trace_is_sent_frame_by_frame() {
     assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [4288]);
     assert_eq!(floats(&outcome, "flows", "sent_packets"), [8.0]);
     assert_eq!(counts(&outcome), [7, 7, 7, 7]);
-    // 972 B and 28 B of headers take 8 ms, 128 B 1.024 ms; the I frame has two packets, one behind the other. Mean of
-    // 26, 18, 11.024, 11.024, 18, 11.024, 11.024 ms: 106.096 / 7.
+    // 972 B and 28 B of headers take 8 ms, 128 B 1.024 ms; the I frame has two packets, one behind the other.
+    // Mean of 26, 18, 11.024, 11.024, 18, 11.024, 11.024 ms: 106.096 / 7.
     let mean_s = floats(&outcome, "video", "mean_frame_delay_s")[0];
     assert!((mean_s - 0.106_096 / 7.0).abs() < 1e-12, "{mean_s}");
     // Transit times: 18, 26, 18, 11.024, 11.024, 18, 11.024, 11.024 ms. RFC 3550, A.8, J += (|D| - J) / 16:
@@ -50,7 +50,8 @@ fn a_trace_is_sent_frame_by_frame() {
 
 #[test]
 fn a_lost_packet_spoils_what_is_decoded_from_its_frame() {
-    // The third packet is the first P frame: both B frames behind it need it, and the second P frame, and its B frames.
+    // The third packet is the first P frame: both B frames behind it need it, and the second P frame, and its
+    // B frames.
     let outcome = outcome("loss = { from = \"a\", model = \"list\", segments = [3] }", TRACE);
     assert_eq!(counts(&outcome), [7, 6, 6, 1]);
     assert_eq!(integers(&outcome, "video", "lost_frames"), [1]);
@@ -67,7 +68,8 @@ fn a_frame_that_is_late_is_not_in_time() {
 
 #[test]
 fn a_queue_drops_the_end_of_a_burst() {
-    // Three packets at once: one is being sent, one waits, the third is dropped. Spread, they come 13.3 ms apart.
+    // Three packets at once: one is being sent, one waits, the third is dropped. Spread, they come 13.3 ms
+    // apart.
     let trace = "content = \"2916\\n0\\n972\"";
     let queue = "queue = { packets = 1 }";
     assert_eq!(counts(&outcome(queue, trace)), [2, 1, 1, 1]);

@@ -83,9 +83,10 @@ fn goodputs_bps(text: &str) -> Vec<f64> {
 #[test]
 fn a_slow_station_takes_the_fast_one_down() {
     let anomaly = goodputs_bps(GOOD);
-    // Heusse et al. 2003: each gets the medium as often. One exchange of each takes (1536 * 8 / 11 + 192 + 10 + 248 = 1568 us)
-    // + (12,288 + 192 + 10 + 304 = 12,794 us), and about one back-off of half a window each, 360 us together with DIFS: 1472
-    // octets twice in some 14.8 ms, 0.8 Mb/s for each.
+    // Heusse et al. 2003: each gets the medium as often. One exchange of each takes (1536 * 8 / 11 + 192 +
+    // 10 + 248 = 1568 us)
+    // + (12,288 + 192 + 10 + 304 = 12,794 us), and about one back-off of half a window each, 360 us together
+    //   with DIFS: 1472 octets twice in some 14.8 ms, 0.8 Mb/s for each.
     assert!((anomaly[0] / anomaly[1] - 1.0).abs() < 0.1, "{anomaly:?}");
     assert!(anomaly.iter().all(|bps| (700_000.0..850_000.0).contains(bps)), "{anomaly:?}");
     let alike = goodputs_bps(&GOOD.replace("rate = \"1Mb/s\"", "rate = \"11Mb/s\""));
@@ -163,7 +164,8 @@ fn integers(values: &Values) -> Vec<u64> {
 #[test]
 fn who_walks_away_steps_down_in_rate_and_is_reached_farther() {
     let delivered = |text: &str| integers(&column(text, "flows", "delivered_bytes"))[0] as f64;
-    // 20 - 40.09 - 30 log10(d) >= -65 dBm up to 31.4 m, 54 Mb/s; >= -82 dBm up to 115.8 m, 6 Mb/s: 11.7 s and 53.9 s at 250 kB/s.
+    // 20 - 40.09 - 30 log10(d) >= -65 dBm up to 31.4 m, 54 Mb/s; >= -82 dBm up to 115.8 m, 6 Mb/s: 11.7 s and
+    // 53.9 s at 250 kB/s.
     let fixed = delivered(&WALK.replace("rate_control = { algorithm = \"arf\" }\n", ""));
     assert!((fixed / 250_000.0 - 11.7).abs() < 0.2, "{fixed}");
     for algorithm in ["arf", "aarf", "by_signal", "minstrel"] {
@@ -258,7 +260,8 @@ fn losses_change_at_their_times() {
     // 20 s of 250 packets.
     assert_eq!(with(steps), (all - 5000, failed));
     assert_eq!(with("model = \"series\"\ncontent = \"0 0\\n20 1\\n40 0\""), (all - 5000, failed));
-    // Half of the time, in stays of 10 ms: a standard deviation of sqrt(10 ms / 60 s) / 2 = 0.0065, 97 packets.
+    // Half of the time, in stays of 10 ms: a standard deviation of sqrt(10 ms / 60 s) / 2 = 0.0065, 97
+    // packets.
     let stays = "model = \"gilbert_elliott\"\nper = \"time\"\nmean_good = \"10ms\"\nmean_bad = \"10ms\"";
     let (arrived, _) = with(stays);
     assert!(arrived.abs_diff(all / 2) < 390, "{arrived} of {all}");
@@ -285,8 +288,8 @@ fn frames_survive_by_their_ratio_of_signal_to_noise() {
         let text = sinr.replace("rate = \"54Mb/s\"", &format!("rate = \"{rate}\""));
         delivered(&text.replace("rate_control = { algorithm = \"arf\" }\n", ""))
     };
-    // Noise of -91 dBm: 54 Mb/s need some 21 dB, -70 dBm, which -20.1 - 30 log10(d) has up to 46 m, after 19 s; 6 Mb/s some 3.5 dB,
-    // -87.5 dBm, up to 177 m, which the walk does not come to. 250 packets a second.
+    // Noise of -91 dBm: 54 Mb/s need some 21 dB, -70 dBm, which -20.1 - 30 log10(d) has up to 46 m, after 19
+    // s; 6 Mb/s some 3.5 dB, -87.5 dBm, up to 177 m, which the walk does not come to. 250 packets a second.
     let (fast, slow) = (fixed("54Mb/s"), fixed("6Mb/s"));
     assert!((250 * 17..250 * 22).contains(&fast), "{fast}");
     assert!(slow > 250 * 59, "{slow}");
@@ -295,9 +298,9 @@ fn frames_survive_by_their_ratio_of_signal_to_noise() {
 
 #[test]
 fn protection_has_the_long_slots_of_those_that_it_is_for() {
-    // One saturated station, 1472 B of payload in 1500 B: 11,776 bits a cycle. A cycle in us: DIFS 10 + 2 slots,
-    // back-off 7.5 slots, data 254, SIFS 10, ACK 34. Before the data, at 2 Mb/s with the long preamble: RTS 192 + 80 or CTS 192 + 56, each
-    // with a SIFS of 10.
+    // One saturated station, 1472 B of payload in 1500 B: 11,776 bits a cycle. A cycle in us: DIFS 10 + 2
+    // slots, back-off 7.5 slots, data 254, SIFS 10, ACK 34. Before the data, at 2 Mb/s with the long
+    // preamble: RTS 192 + 80 or CTS 192 + 56, each with a SIFS of 10.
     let goodput_bps = |keys: &str| {
         let text = GOOD
             .replace("stations = [\"near\", \"far\"]", "stations = [\"near\"]")
@@ -323,7 +326,8 @@ fn protection_has_the_long_slots_of_those_that_it_is_for() {
 fn protection_is_understood_as_far_as_the_slowest_rate() {
     let asked = "rate_control = { algorithm = \"arf\" }\nprotection = { mechanism = \"rts_cts\" }";
     let text = WALK.replace("rate_control = { algorithm = \"arf\" }", asked);
-    // As without protection up to 115.8 m, 53.9 s at 250 kB/s; 54 Mb/s are understood up to 31.4 m, after 11.7 s.
+    // As without protection up to 115.8 m, 53.9 s at 250 kB/s; 54 Mb/s are understood up to 31.4 m, after
+    // 11.7 s.
     let delivered = integers(&column(&text, "flows", "delivered_bytes"))[0] as f64;
     assert!((delivered / 250_000.0 - 53.9).abs() < 0.5, "{delivered}");
 }
@@ -375,7 +379,8 @@ application = { kind = "cbr", packet_size = "1000B", rate = "12Mb/s" }
 
 #[test]
 fn losses_may_begin_with_link_going_down() {
-    // The walk comes to the threshold of 6 Mb/s, -82 dBm, at 115.8 m; Link_Going_Down is 6 dB before, at 73 m after 32.6 s.
+    // The walk comes to the threshold of 6 Mb/s, -82 dBm, at 115.8 m; Link_Going_Down is 6 dB before, at 73 m
+    // after 32.6 s.
     let going = WALK.replace(
         "rate_control = { algorithm = \"arf\" }",
         "rate_control = { algorithm = \"arf\" }\nbeacons = {}",
@@ -473,17 +478,19 @@ fn attempts(text: &str) -> (f64, f64) {
 
 #[test]
 fn hidden_stations_collide_unless_they_ask() {
-    // 20 dBm less 40.095 + 27 log10(50) = 85.967 dB: -65.97 dBm are understood; from -66 dBm on they are heard, up to 50.1 m.
+    // 20 dBm less 40.095 + 27 log10(50) = 85.967 dB: -65.97 dBm are understood; from -66 dBm on they are
+    // heard, up to 50.1 m.
     let (begun, failed) = attempts(PLACED);
-    // Of the other's frames a first attempt meets those that begin within 966 us (192 + 1064 * 8 / 11) before or after it: at
-    // 100 attempts a second it fails with 1 - exp(-2 * 0.0966) = 0.18, at the 160 with repetitions 0.27. Both have failed then, and
-    // their windows of 64, 128, 256, 512 slots are short beside the 48 slots of a frame: it fails again with 1 - (1 - 48/64)^2 =
-    // 0.94, then 0.61, 0.34, 0.18. That is 2.74 failures a first one, and from 0.18 * 2.74 / (1 + 0.18 * 2.74) = 0.33 to 0.43 of
-    // all attempts.
+    // Of the other's frames a first attempt meets those that begin within 966 us (192 + 1064 * 8 / 11) before
+    // or after it: at 100 attempts a second it fails with 1 - exp(-2 * 0.0966) = 0.18, at the 160 with
+    // repetitions 0.27. Both have failed then, and their windows of 64, 128, 256, 512 slots are short beside
+    // the 48 slots of a frame: it fails again with 1 - (1 - 48/64)^2 = 0.94, then 0.61, 0.34, 0.18. That is
+    // 2.74 failures a first one, and from 0.18 * 2.74 / (1 + 0.18 * 2.74) = 0.33 to 0.43 of all attempts.
     assert!((0.33..0.43).contains(&(failed / begun)), "{failed} of {begun}");
-    // An RTS and SIFS have 14 slots, and the CTS is heard by both. A first one fails with 0.055 to 0.09 (100 a second, or 170 while
-    // neither waits for the other's exchange of 1764 us), its repetitions with 0.39 and 0.2: 1.48 failures each. After an exchange
-    // both have a packet waiting with the square of their load, some 0.3, and meet within 32 slots with 0.68: up to 0.08 more.
+    // An RTS and SIFS have 14 slots, and the CTS is heard by both. A first one fails with 0.055 to 0.09 (100
+    // a second, or 170 while neither waits for the other's exchange of 1764 us), its repetitions with 0.39
+    // and 0.2: 1.48 failures each. After an exchange both have a packet waiting with the square of their
+    // load, some 0.3, and meet within 32 slots with 0.68: up to 0.08 more.
     let asked = PLACED.replace("[wifi.radio]", "rts_threshold = \"0B\"\n[wifi.radio]");
     let (begun, failed) = attempts(&asked);
     assert!((0.08..0.20).contains(&(failed / begun)), "{failed} of {begun}");

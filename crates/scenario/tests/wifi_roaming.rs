@@ -1,4 +1,5 @@
-//! Stations that walk between Wi-Fi access points: what is refused, and handovers over a bridged network and by Mobile IP.
+//! Stations that walk between Wi-Fi access points: what is refused, and handovers over a bridged network and
+//! by Mobile IP.
 
 use roamsim_scenario::run::{Options, Trace, run};
 use roamsim_scenario::table::{Table, Values};
@@ -155,7 +156,8 @@ fn on_one_channel_a_station_compares_without_scanning() {
     let up: Vec<_> =
         links.iter().zip(&events).filter(|(_, event)| *event == "link_up").map(|(link, _)| link).collect();
     assert_eq!(up, ["west cell", "east cell"]);
-    // Equal powers at 30 m; 4 dB more where (60 - x) / x = 10^(-4 / 30), at 34.6 m: 9.9 s after the start, and a little later.
+    // Equal powers at 30 m; 4 dB more where (60 - x) / x = 10^(-4 / 30), at 34.6 m: 9.9 s after the start,
+    // and a little later.
     let times_s = floats(&tables, "link_events", "time_s");
     let down = events.iter().position(|event| event == "link_down").expect("it leaves");
     assert!((9.8..11.5).contains(&times_s[down]), "{}", times_s[down]);

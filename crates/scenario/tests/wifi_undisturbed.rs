@@ -1,5 +1,5 @@
-//! A station that nobody disturbs exchanges its frames by an arithmetic of its own, unless its frames are captured: both give the same
-//! run, to the last event.
+//! A station that nobody disturbs exchanges its frames by an arithmetic of its own, unless its frames are
+//! captured: both give the same run, to the last event.
 
 use proptest::prelude::*;
 use roamsim_scenario::run::{Captured, Options, run};

@@ -80,9 +80,10 @@ fn outcome(text: &str) -> Outcome {
 #[test]
 fn an_upload_gets_what_is_left_beside_unsolicited_grants() {
     let outcome = outcome(GOOD);
-    // 48 symbols less 8; every fourth frame a burst of 1 + 10 symbols of 24 octets, for 238 and the tail. 39 symbols of 108 less 3
-    // octets are 4209, 28 are 3021; 2000 frames have 1500 and 500 of them: 7,824,000 octets. A packet has 1510 and 14 more a frame
-    // in which it is cut: (7,824,000 - 28,000) / 1510 = 5162 in 10 s; the first frame brings nothing, since it has to ask.
+    // 48 symbols less 8; every fourth frame a burst of 1 + 10 symbols of 24 octets, for 238 and the tail. 39
+    // symbols of 108 less 3 octets are 4209, 28 are 3021; 2000 frames have 1500 and 500 of them: 7,824,000
+    // octets. A packet has 1510 and 14 more a frame in which it is cut: (7,824,000 - 28,000) / 1510 = 5162 in
+    // 10 s; the first frame brings nothing, since it has to ask.
     let delivered = floats(&outcome, "flows", "delivered_packets");
     assert!((5155.0..=5165.0).contains(&delivered[0]), "{delivered:?}");
     assert_eq!(delivered[1], 500.0);

@@ -138,8 +138,8 @@ fn what_the_standard_cannot_tell_is_refused_with_the_way_out() {
     let told =
         Scenario::parse(&without, "scenario.toml", Format::Toml, &[]).expect_err("refused").render(false);
     assert!(told.contains("the cell says nothing of `arq`"), "{told}");
-    // 48 symbols less 3, 10 and what maps and descriptors take are no room for 127 symbols of BPSK 1/2: no block is longer than
-    // a packet of 1500 octets.
+    // 48 symbols less 3, 10 and what maps and descriptors take are no room for 127 symbols of BPSK 1/2: no
+    // block is longer than a packet of 1500 octets.
     let told = refused(own, "arq = { block_size = \"2000B\" }\nburst_profile = \"BPSK 1/2\"");
     assert!(told.contains("a block takes up to 127 symbols of the downlink"), "{told}");
 }

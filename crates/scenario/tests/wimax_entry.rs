@@ -1,11 +1,13 @@
-//! Network entry of 802.16 in scenarios: what is refused, and walks into its cells under each handover scheme.
+//! Network entry of 802.16 in scenarios: what is refused, and walks into its cells under each handover
+//! scheme.
 
 use crate::outcome::{self, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 use std::path::Path;
 
-/// A terminal with two radios walks at 2 m/s: into an 802.16 cell after 2.5 s, out of a Wi-Fi cell of 50 m after 15 s.
+/// A terminal with two radios walks at 2 m/s: into an 802.16 cell after 2.5 s, out of a Wi-Fi cell of 50 m
+/// after 15 s.
 const GOOD: &str = r#"[scenario]
 name = "From 802.11 to 802.16"
 duration = "40s"
@@ -239,8 +241,8 @@ fn walks_between_an_abstract_cell_and_one_of_802_16_hand_over_under_each_scheme(
 
 #[test]
 fn burst_profiles_follow_the_signal_of_a_walk() {
-    // 30 dBm, 43.3 dB at the first metre of 3.5 GHz, and 40 a decade: maps (-89.1 dBm) reach 78 m, 64-QAM 3/4 (-71.1 dBm) 28 m. The
-    // base station is at 100 m: it is heard from 1 s on, and comes nearer.
+    // 30 dBm, 43.3 dB at the first metre of 3.5 GHz, and 40 a decade: maps (-89.1 dBm) reach 78 m, 64-QAM 3/4
+    // (-71.1 dBm) 28 m. The base station is at 100 m: it is heard from 1 s on, and comes nearer.
     let radio = "radio = { path_loss = { model = \"log_distance\", exponent = 4 }, adaptation = {} }";
     let outcome = outcome_of(&GOOD.replace("radius = \"75m\"", radio));
     let (profiles, directions) =
@@ -299,8 +301,9 @@ fn grants_of_profiles_that_adapt_are_reckoned_in_the_most_robust_one() {
 
 #[test]
 fn descriptors_in_every_frame_that_leave_no_room_for_messages_are_refused() {
-    // 96 symbols, of which the downlink has a part of 0.3: 28. Preamble and header 3; maps 26 + 4 and 29 octets, 6 for ranging, 117 of DCD,
-    // 72 of UCD and the tail: 255, 22 symbols. Three are left, and 76 octets of DSA-REQ take seven.
+    // 96 symbols, of which the downlink has a part of 0.3: 28. Preamble and header 3; maps 26 + 4 and 29
+    // octets, 6 for ranging, 117 of DCD, 72 of UCD and the tail: 255, 22 symbols. Three are left, and 76
+    // octets of DSA-REQ take seven.
     let every = |dcd: &str, ucd: &str| {
         let entry = GOOD
             .replace("dcd_interval = \"5s\"", &format!("dcd_interval = \"{dcd}\"\nucd_interval = \"{ucd}\""));
@@ -337,7 +340,8 @@ fn who_scans_finds_a_better_cell_before_his_own_is_lost() {
     // Out of reach at 80 m, after 35 s: lost maps take 600 ms, and it has to hear a DCD and a UCD then.
     assert!((35.6..36.5).contains(&completed_s(&waits)), "{}", completed_s(&waits));
     let interruption_s = |outcome: &Outcome| floats(outcome, "handovers", "interruption_s")[0];
-    // The descriptors are known: up to 20 ms until there is ranging, four opportunities of back-off in two regions, seven frames, a packet each 20 ms.
+    // The descriptors are known: up to 20 ms until there is ranging, four opportunities of back-off in two
+    // regions, seven frames, a packet each 20 ms.
     assert!(interruption_s(&scans) < 0.12, "{}", interruption_s(&scans));
     assert!(interruption_s(&waits) > 0.6, "{}", interruption_s(&waits));
 }

@@ -44,8 +44,8 @@ fn outcome(text: &str) -> Outcome {
 #[test]
 fn a_saturated_downlink_carries_what_380_slots_have_room_for() {
     let saturated = outcome(GOOD);
-    // 420 less 4 and 36: 10,260 octets of 64-QAM 3/4. Packets of 1500 take 1510, and 14 more where one is cut: 10246 / 1510 = 6.79 a frame. The
-    // first frame has the one that comes as it begins.
+    // 420 less 4 and 36: 10,260 octets of 64-QAM 3/4. Packets of 1500 take 1510, and 14 more where one is
+    // cut: 10246 / 1510 = 6.79 a frame. The first frame has the one that comes as it begins.
     let delivered = floats(&saturated, "flows", "delivered_packets")[0];
     assert!((delivered - 1.0 - 1999.0 * 10_246.0 / 1510.0).abs() < 2.0, "{delivered}");
     // All symbols are told of: a frame has 4.5257 ms of them, and 0.4743 of gaps.
@@ -145,7 +145,8 @@ fn what_ofdma_has_not_is_refused_with_the_way_out() {
 
 #[test]
 fn descriptors_are_not_repeated_as_maps_are() {
-    // 22 symbols: 150 slots less 4. Maps of two bursts four times are 44 slots; 189 octets of descriptors are 32, and four times 128.
+    // 22 symbols: 150 slots less 4. Maps of two bursts four times are 44 slots; 189 octets of descriptors are
+    // 32, and four times 128.
     let narrow = GOOD
         .replace("ofdma = { subcarriers = 1024, map_repetition = 4, request_codes = 16 }", "ofdma = {}")
         .replace("bandwidth = \"10MHz\"", "bandwidth = \"5MHz\"")

@@ -1,6 +1,7 @@
-//! A heap with four children a node, so that it is half as deep as a binary one, and with a hole at its root when the earliest entry is
-//! taken: who takes one mostly pushes the next, which then sinks from the root, in place of one entry sinking and another rising.
-//! An entry has a key, in the order of which entries come out, and the number of its event; the four children of an entry lie together.
+//! A heap with four children a node, so that it is half as deep as a binary one, and with a hole at its root
+//! when the earliest entry is taken: who takes one mostly pushes the next, which then sinks from the root, in
+//! place of one entry sinking and another rising. An entry has a key, in the order of which entries come out,
+//! and the number of its event; the four children of an entry lie together.
 
 use super::NOTHING;
 
@@ -36,8 +37,8 @@ const ROOT: usize = CHILDREN - 1;
 
 /// A heap of entries.
 pub(super) struct Heap {
-    /// Place p is number p % 4 of siblings p / 4, the first place is the root's, and the children of place p are siblings
-    /// p - 2.
+    /// Place p is number p % 4 of siblings p / 4, the first place is the root's, and the children of place p
+    /// are siblings p - 2.
     places: Vec<Siblings>,
     /// The first place without an entry.
     end: usize,
@@ -129,7 +130,8 @@ impl Heap {
         self.write(place, key, code);
     }
 
-    /// Moves the root's place down, past all earliest children earlier than `key`, and writes the entry there.
+    /// Moves the root's place down, past all earliest children earlier than `key`, and writes the entry
+    /// there.
     #[inline(always)]
     fn sink_from_root(&mut self, key: u64, code: u32) {
         let mut place = ROOT;

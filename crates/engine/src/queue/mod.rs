@@ -1,18 +1,22 @@
-//! The event queue, in the order of (time, insertion): runs and a heap of what is due soon, and a timing wheel.
+//! The event queue, in the order of (time, insertion): runs and a heap of what is due soon, and a timing
+//! wheel.
 //!
-//! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits for what
-//! it wakes; there is no cancelling: a machine's superseded wake-up comes out and finds nothing to do.
+//! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits for
+//! what it wakes; there is no cancelling: a machine's superseded wake-up comes out and finds nothing to do.
 //!
-//! What is due soon when it is pushed, as packets on links are, and the rest, as the timers of connections, of which there is one each, and most
-//! of which are put off before they have anything to do, wait apart, with one count of insertions and so one order. So with a thousand
-//! connections at work packets find as little before them as with ten. The rest waits in a timing wheel ([`wheel`]), and what is due soon has keys of 64
-//! bits, with times that count from an instant now and then moved on.
+//! What is due soon when it is pushed, as packets on links are, and the rest, as the timers of connections,
+//! of which there is one each, and most of which are put off before they have anything to do, wait apart,
+//! with one count of insertions and so one order. So with a thousand connections at work packets find as
+//! little before them as with ten. The rest waits in a timing wheel ([`wheel`]), and what is due soon has
+//! keys of 64 bits, with times that count from an instant now and then moved on.
 //!
-//! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one length, so that their events are
-//! pushed in a few sequences each of which is in order by itself. Before a heap ([`heap`]) stand some runs ([`near`]): an entry goes behind the last one of
-//! the first run in which none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap, and what
-//! is due at any time ([`Event::order`]). (These are the piles of patience sorting: but for the last run, which events of periods share, the last entries of
-//! the runs are in order, the latest first, so that the first that fits is the closest.)
+//! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one
+//! length, so that their events are pushed in a few sequences each of which is in order by itself. Before a
+//! heap ([`heap`]) stand some runs ([`near`]): an entry goes behind the last one of the first run in which
+//! none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap,
+//! and what is due at any time ([`Event::order`]). (These are the piles of patience sorting: but for the last
+//! run, which events of periods share, the last entries of the runs are in order, the latest first, so that
+//! the first that fits is the closest.)
 
 mod heap;
 mod near;
@@ -23,14 +27,16 @@ use near::Near;
 use std::marker::PhantomData;
 use wheel::{Entry, Wheel};
 
-/// What is due within this time is due soon. Chosen: longer than the delays of most links, shorter than the 200 ms that retransmission
-/// timers and delayed acknowledgements of most implementations of TCP last at least.
+/// What is due within this time is due soon. Chosen: longer than the delays of most links, shorter than the
+/// 200 ms that retransmission timers and delayed acknowledgements of most implementations of TCP last at
+/// least.
 const SOON: Span = Span::from_ms(100);
 
 /// Later than every key: of a place without an entry.
 const NOTHING: u64 = u64::MAX;
 
-/// Times in keys of 64 bits count from another instant on once an event has come out so long after it: what is due soon then has room in them.
+/// Times in keys of 64 bits count from another instant on once an event has come out so long after it: what
+/// is due soon then has room in them.
 const EPOCH: Span = Span::from_ns((1 << (u64::BITS - INSERTION_BITS)) - SOON.as_ns());
 
 /// What a queue holds.
@@ -41,7 +47,8 @@ pub trait Event: Copy {
     /// What a number of [`Event::to_code`] stands for.
     fn from_code(code: u32) -> Self;
 
-    /// In which order those of its kind are pushed: where it waits in the queue is decided by that, not when it comes out.
+    /// In which order those of its kind are pushed: where it waits in the queue is decided by that, not when
+    /// it comes out.
     #[inline(always)]
     fn order(self) -> Order {
         Order::Kept
@@ -59,7 +66,8 @@ pub enum Order {
     Any,
 }
 
-/// Bits of a key for the count of insertions, and the lowest of them, which tell the run that an entry is in and decide no order.
+/// Bits of a key for the count of insertions, and the lowest of them, which tell the run that an entry is in
+/// and decide no order.
 const INSERTION_BITS: u32 = 32;
 const RUN_BITS: u32 = 3;
 
@@ -164,7 +172,8 @@ impl<E: Event> EventQueue<E> {
         }
     }
 
-    /// Adds an event where insertions can be counted no further; apart, as the last thing, so that adding saves no registers for it.
+    /// Adds an event where insertions can be counted no further; apart, as the last thing, so that adding
+    /// saves no registers for it.
     #[cold]
     #[inline(never)]
     fn push_counted_anew(&mut self, order: Order, time: Time, code: u32) {
@@ -178,7 +187,8 @@ impl<E: Event> EventQueue<E> {
         self.near_until = self.near_until.min(self.key(time, insertion));
     }
 
-    /// The key that an entry has or would have in `near`, or [`NOTHING`] where it is too late for one, and so later than all that is there.
+    /// The key that an entry has or would have in `near`, or [`NOTHING`] where it is too late for one, and so
+    /// later than all that is there.
     #[inline(always)]
     fn key(&self, time: Time, insertion: u32) -> u64 {
         let since = time.since(self.epoch).as_ns();
@@ -261,7 +271,8 @@ impl<E: Event> EventQueue<E> {
         self.bound = if self.end < self.epoch { 0 } else { ends.min(EPOCH.as_ns()) << INSERTION_BITS };
     }
 
-    /// Goes on to an instant as if an event that was pushed just now came out there; false where another one would come out first.
+    /// Goes on to an instant as if an event that was pushed just now came out there; false where another one
+    /// would come out first.
     #[inline]
     pub fn advance(&mut self, time: Time) -> bool {
         let since_ns = time.since(self.epoch).as_ns();
@@ -276,7 +287,8 @@ impl<E: Event> EventQueue<E> {
         is_next
     }
 
-    /// Whether this key of `near`, of this time, comes before all that is in `far` and before the end, where what is known of `far` may not tell.
+    /// Whether this key of `near`, of this time, comes before all that is in `far` and before the end, where
+    /// what is known of `far` may not tell.
     #[cold]
     #[inline(never)]
     fn is_before_far(&mut self, time: Time, key: u64) -> bool {
@@ -292,8 +304,8 @@ impl<E: Event> EventQueue<E> {
         }
     }
 
-    /// An instant before which nothing comes out, whatever the [end](EventQueue::end_at): mostly that of the earliest event. `None` where
-    /// nothing is pending.
+    /// An instant before which nothing comes out, whatever the [end](EventQueue::end_at): mostly that of the
+    /// earliest event. `None` where nothing is pending.
     pub fn next_time(&self) -> Option<Time> {
         let near = Some(self.near.first()).filter(|&key| key != NOTHING).map(|key| self.time_of(key));
         let far = self.far.first().map(|(time, _)| time);
@@ -386,7 +398,8 @@ mod tests {
     fn operation() -> impl Strategy<Value = Operation> {
         // Now and then from what is due soon into the wheel, and past it.
         let soon = SOON.as_ns();
-        // And to both sides of where an epoch ends, which is SOON before the times that a key of 64 bits counts to.
+        // And to both sides of where an epoch ends, which is SOON before the times that a key of 64 bits
+        // counts to.
         let far = (1 << 32) - 2 * soon..(1 << 32) + soon;
         // What the queue knows of both parts holds from one end to the next, so that there are few.
         prop_oneof![

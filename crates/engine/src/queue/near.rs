@@ -3,11 +3,12 @@
 use super::heap::Heap;
 use super::{NOTHING, RUN_BITS};
 
-/// How many runs there are; the number behind theirs is the heap's. Chosen: wires of one delay and packets of two lengths need three, a
-/// bottleneck before them a fourth, and each more is looked at for every event.
+/// How many runs there are; the number behind theirs is the heap's. Chosen: wires of one delay and packets of
+/// two lengths need three, a bottleneck before them a fourth, and each more is looked at for every event.
 const RUNS: usize = 4;
 
-/// A run has room for so many behind its first from when it needs any. Chosen: seldom full where few packets are under way, and of no size.
+/// A run has room for so many behind its first from when it needs any. Chosen: seldom full where few packets
+/// are under way, and of no size.
 const FEW: usize = 64;
 
 /// What lies behind the first of a run.
@@ -162,7 +163,8 @@ impl Near {
         let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.entries).map(|(key, _)| key);
         let keys = self.firsts.iter_mut().chain(&mut self.lasts).chain(behind).chain(heap);
         for key in keys.filter(|key| **key != NOTHING) {
-            // Keys of what has been taken are earlier: in the hole of the heap, in runs, and the last of empty runs.
+            // Keys of what has been taken are earlier: in the hole of the heap, in runs, and the last of
+            // empty runs.
             *key = key.saturating_sub(later);
         }
     }

@@ -1,23 +1,27 @@
-//! A timing wheel for what is not due soon (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", 1987).
+//! A timing wheel for what is not due soon (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels",
+//! 1987).
 //!
-//! Simulated time is cut into slots. What is due in one of the slots of this turn lies in it in no order, what is due behind this turn
-//! in one list, and a slot is put in order when its time has come. So an entry is written once, and once more for each turn that
-//! it lies behind, and then sorted among the few that are due with it, however many others wait. Where only few wait at all, they lie in order,
-//! and go to their slots when more come.
+//! Simulated time is cut into slots. What is due in one of the slots of this turn lies in it in no order,
+//! what is due behind this turn in one list, and a slot is put in order when its time has come. So an entry
+//! is written once, and once more for each turn that it lies behind, and then sorted among the few that are
+//! due with it, however many others wait. Where only few wait at all, they lie in order, and go to their
+//! slots when more come.
 
 use crate::time::Time;
 
-/// The length of a slot: 2^26 ns, 67 ms. Chosen: less than what is due soon, so that nothing more comes into a slot once its time has come, or
-/// hardly anything.
+/// The length of a slot: 2^26 ns, 67 ms. Chosen: less than what is due soon, so that nothing more comes into
+/// a slot once its time has come, or hardly anything.
 const SLOT_BITS: u32 = 26;
 
-/// How many slots a turn has. Chosen: those of the bits of a number; a turn is 4.3 s, longer than most timers.
+/// How many slots a turn has. Chosen: those of the bits of a number; a turn is 4.3 s, longer than most
+/// timers.
 const SLOTS: u64 = 64;
 
 /// A slot keeps room for so many when they have been taken. Chosen: of no size.
 const FEW: usize = 64;
 
-/// So many at most lie in order however far ahead they are due. Chosen: timers of both ends of two connections and of what writes to them.
+/// So many at most lie in order however far ahead they are due. Chosen: timers of both ends of two
+/// connections and of what writes to them.
 const IN_ORDER: usize = 8;
 
 /// One entry; in their order.
@@ -112,7 +116,8 @@ impl Wheel {
         self.due[at] = entry;
     }
 
-    /// The same where there are many: all but those of the slot of the earliest, and of slots before this turn, go to their slots.
+    /// The same where there are many: all but those of the slot of the earliest, and of slots before this
+    /// turn, go to their slots.
     #[cold]
     #[inline(never)]
     fn push_among_many(&mut self, entry: Entry) {
@@ -131,7 +136,8 @@ impl Wheel {
         self.due.insert(later, entry);
     }
 
-    /// The time and insertion before which no entry comes; those of the earliest one where it [is known](Wheel::is_open).
+    /// The time and insertion before which no entry comes; those of the earliest one where it
+    /// [is known](Wheel::is_open).
     #[inline]
     pub fn first(&self) -> Option<(Time, u32)> {
         if let Some(entry) = self.due.last() {
@@ -156,7 +162,8 @@ impl Wheel {
         self.due.pop().map(|entry| entry.code)
     }
 
-    /// Goes on by a slot, or to the turn of what is due next, where no entry is known. `next` is when the earliest of all else is due.
+    /// Goes on by a slot, or to the turn of what is due next, where no entry is known. `next` is when the
+    /// earliest of all else is due.
     pub fn open(&mut self, next: Time) {
         if self.used != 0 {
             let at = self.used.trailing_zeros();
@@ -210,7 +217,8 @@ mod tests {
     #[test]
     fn what_is_more_than_lies_in_order_goes_to_its_slots() {
         let mut wheel = Wheel::default();
-        // The ninth is due before the latest of the eight that lie in order, and two are due behind this turn.
+        // The ninth is due before the latest of the eight that lie in order, and two are due behind this
+        // turn.
         let slots = [90, 5, 7, 7, 20, 3, 30, 40, 6, 3, 100];
         let entries: Vec<Entry> = slots
             .iter()

@@ -7,8 +7,8 @@ use roamsim_protocols::{Context, Machine};
 /// More than any run can carry: a greedy source writes it once.
 const GREEDY_BYTES: u64 = 1 << 60;
 
-/// A source that always has something to send, from its start to its stop; at the stop the connection is dropped,
-/// so that nothing is delivered afterwards.
+/// A source that always has something to send, from its start to its stop; at the stop the connection is
+/// dropped, so that nothing is delivered afterwards.
 #[derive(Clone, Debug)]
 pub struct Bulk {
     activity: Activity,

@@ -23,7 +23,8 @@ pub struct Measurement {
     in_time: Option<Box<InTime>>,
 }
 
-/// The share of messages that arrive within a deadline. Those whose deadline lies behind the end of the run do not count.
+/// The share of messages that arrive within a deadline. Those whose deadline lies behind the end of the run
+/// do not count.
 #[derive(Clone, Debug)]
 struct InTime {
     deadline: Span,
@@ -89,7 +90,8 @@ impl Measurement {
         delays.all_ns.push(delay.as_ns());
     }
 
-    /// Counts the messages that arrive within `deadline`, of those written from `from` on whose deadline is over by `end`.
+    /// Counts the messages that arrive within `deadline`, of those written from `from` on whose deadline is
+    /// over by `end`.
     pub fn expect_within(&mut self, deadline: Span, from: Time, end: Time) {
         let until = Time::from_ns(end.as_ns().saturating_sub(deadline.as_ns()));
         self.in_time = Some(Box::new(InTime { deadline, from, until, written: 0, arrived: 0 }));
@@ -113,7 +115,8 @@ impl Measurement {
         }
     }
 
-    /// The share of messages that arrived within the deadline, lost ones counted as late; NaN without a deadline, or without messages.
+    /// The share of messages that arrived within the deadline, lost ones counted as late; NaN without a
+    /// deadline, or without messages.
     pub fn in_time_share(&self) -> f64 {
         match &self.in_time {
             Some(in_time) if in_time.written > 0 => in_time.arrived as f64 / in_time.written as f64,
@@ -147,7 +150,8 @@ impl Measurement {
         Mark { sent_messages, sent_bytes, delivered_messages, delivered_bytes, lost_messages, delays }
     }
 
-    /// What was measured since it was that far. The jitter is that at the end in any case: it forgets by itself.
+    /// What was measured since it was that far. The jitter is that at the end in any case: it forgets by
+    /// itself.
     #[must_use]
     pub fn since(&self, mark: Mark) -> Measurement {
         Measurement {
@@ -194,15 +198,16 @@ pub fn delay_statistics(delays_ns: &[u64]) -> DelayStatistics {
     }
 }
 
-/// Nearest rank, from 1: which of `count` values in order is the smallest with at least so many percent of them at or below it.
+/// Nearest rank, from 1: which of `count` values in order is the smallest with at least so many percent of
+/// them at or below it.
 fn nearest_rank(count: usize, percent: f64) -> usize {
     // What is whole stays so: percentage, product and quotient are off by half of an epsilon each at most.
     let rank = count as f64 * percent / 100.0 * (1.0 - 2.0 * f64::EPSILON);
     (rank.ceil() as usize).clamp(1, count.max(1))
 }
 
-/// A percentile (nearest rank) of delays in nanoseconds, in seconds: the smallest with at least so many percent of them at or
-/// below it; NaN when there are none.
+/// A percentile (nearest rank) of delays in nanoseconds, in seconds: the smallest with at least so many
+/// percent of them at or below it; NaN when there are none.
 pub fn delay_percentile_s(delays_ns: &[u64], percent: f64) -> f64 {
     if delays_ns.is_empty() {
         return f64::NAN;
@@ -224,7 +229,8 @@ mod tests {
         // Of a run of 1 s whose first 100 ms are cut, what is written from 100 to 900 ms counts.
         measurement.expect_within(Span::from_ms(100), ms(100), ms(1000));
         assert!(measurement.in_time_share().is_nan());
-        // Written at, and arrived after: in time at 200 and 900; late at 300; never at 400; the first and the last do not count.
+        // Written at, and arrived after: in time at 200 and 900; late at 300; never at 400; the first and the
+        // last do not count.
         for (written, delay) in
             [(99, Some(1)), (200, Some(100)), (300, Some(101)), (400, None), (900, Some(50)), (901, Some(1))]
         {

@@ -42,7 +42,8 @@ impl Messages {
         self.actions.pop_front()
     }
 
-    /// The length of the message that is due, where one is alone and the first has gone: what is to be done is that and no more.
+    /// The length of the message that is due, where one is alone and the first has gone: what is to be done
+    /// is that and no more.
     #[inline]
     pub(crate) fn take_alone(&mut self, cx: &mut Context<'_>) -> Option<u32> {
         let due = self.next.filter(|&due| due <= cx.now && due > self.activity.start)?;
@@ -79,9 +80,10 @@ impl Machine for Messages {
     }
 }
 
-/// A source that sends messages at a constant rate in "on" periods and is silent in "off" periods.
-/// It starts with an "on" period. A message is sent when the source has been "on" for the slots of all messages before
-/// it, a slot being the time of a message at the rate: what is left of a slot at the end of a period goes on in the next.
+/// A source that sends messages at a constant rate in "on" periods and is silent in "off" periods. It starts
+/// with an "on" period. A message is sent when the source has been "on" for the slots of all messages before
+/// it, a slot being the time of a message at the rate: what is left of a slot at the end of a period goes on
+/// in the next.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     activity: Activity,
@@ -220,8 +222,8 @@ mod tests {
 
     #[test]
     fn on_off_sends_at_its_rate_of_the_time_that_it_is_on() {
-        // 1250 B at 1 Mb/s: a slot of 10 ms. On for 25 ms, off for 75 ms. Slots end after 10, 20, 30, ... ms of
-        // "on" time; 30 ms is 5 ms into the second period, 50 ms is the start of the third.
+        // 1250 B at 1 Mb/s: a slot of 10 ms. On for 25 ms, off for 75 ms. Slots end after 10, 20, 30, ... ms
+        // of "on" time; 30 ms is 5 ms into the second period, 50 ms is the start of the third.
         let (on, off) = (Distribution::Constant(25_000_000), Distribution::Constant(75_000_000));
         let size = Distribution::Constant(1250);
         let source = OnOff::new(seconds(0, 1), size, 1_000_000, on, off);
@@ -229,8 +231,9 @@ mod tests {
         assert_eq!(times, [0, 10, 20, 105, 115, 200, 210, 220]);
     }
 
-    /// Bursts of a Pareto length: one of more than ten times the minimum, 100 ms * 0.5 / 1.5, comes with the probability
-    /// 10^-1.5 = 3.16 %. A burst of l ms has a message at each of its ms, so that l = 333.3 or more are 334 messages.
+    /// Bursts of a Pareto length: one of more than ten times the minimum, 100 ms * 0.5 / 1.5, comes with the
+    /// probability 10^-1.5 = 3.16 %. A burst of l ms has a message at each of its ms, so that l = 333.3 or
+    /// more are 334 messages.
     #[test]
     fn on_off_with_pareto_periods_has_long_bursts() {
         let on = Distribution::Pareto { mean: 100_000_000, shape: 1.5 };
@@ -244,7 +247,8 @@ mod tests {
                 _ => bursts.push(1),
             }
         }
-        // About 10,000 in 11,000 s; 316 long ones, deviation 17.5. A slot that a burst did not finish goes on in the next.
+        // About 10,000 in 11,000 s; 316 long ones, deviation 17.5. A slot that a burst did not finish goes on
+        // in the next.
         let long = bursts.iter().filter(|&&messages| messages >= 334).count() as f64 / bursts.len() as f64;
         assert!((long - 0.0316).abs() < 0.0053, "{long} of {}", bursts.len());
         assert!(bursts.iter().all(|&messages| messages >= 33));

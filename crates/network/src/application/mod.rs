@@ -1,7 +1,7 @@
 //! Applications: what asks the transport to carry something, and when.
 //!
-//! An application is a machine: time comes in with the context, what it wants done is taken with `poll_action`.
-//! The connection, if there is one, is opened by the application's first action, at its start.
+//! An application is a machine: time comes in with the context, what it wants done is taken with
+//! `poll_action`. The connection, if there is one, is opened by the application's first action, at its start.
 
 mod bulk;
 pub mod completions;
@@ -26,8 +26,8 @@ use crate::packet::AppMessage;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::Machine;
 
-/// After which time a message is late whose application has no playout delay of its own: what does not disturb a conversation (ITU-T
-/// G.114).
+/// After which time a message is late whose application has no playout delay of its own: what does not
+/// disturb a conversation (ITU-T G.114).
 pub const LATE_AFTER: Span = Span::from_ms(150);
 
 /// What an application asks of its transport.
@@ -103,7 +103,8 @@ impl Source {
         each_source!(self, source => source.activity())
     }
 
-    /// From which time on its way on a message of it is late; `None` where it sends no messages that anybody waits for one by one.
+    /// From which time on its way on a message of it is late; `None` where it sends no messages that anybody
+    /// waits for one by one.
     pub fn late_after(&self) -> Option<Span> {
         match self {
             Source::Messages(_) | Source::OnOff(_) | Source::Client(_) => Some(LATE_AFTER),

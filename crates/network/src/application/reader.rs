@@ -1,9 +1,9 @@
-//! Readers: applications that take what has arrived at a pace of their own, so that the receiver's buffer fills and its
-//! window closes.
+//! Readers: applications that take what has arrived at a pace of their own, so that the receiver's buffer
+//! fills and its window closes.
 //!
-//! A read takes up to a number of octets at once and keeps the application busy for as long as they take at its rate;
-//! then comes the next one. In a pause no read begins. Without a rate everything that is there is taken at once. At its stop
-//! the application closes: what is unread then, or arrives later, is lost.
+//! A read takes up to a number of octets at once and keeps the application busy for as long as they take at
+//! its rate; then comes the next one. In a pause no read begins. Without a rate everything that is there is
+//! taken at once. At its stop the application closes: what is unread then, or arrives later, is lost.
 
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -38,8 +38,8 @@ pub struct Reader {
     taken: u64,
     /// The next read comes now, unless in a pause.
     next: Time,
-    /// Since when reads have followed each other, and their octets: the end of each is derived from both, so that rounding
-    /// does not accumulate.
+    /// Since when reads have followed each other, and their octets: the end of each is derived from both, so
+    /// that rounding does not accumulate.
     busy_since: Time,
     busy_bytes: u64,
     /// The peer has closed: nothing follows what has arrived.
@@ -49,8 +49,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader that has read nothing yet; `pauses` in any order, none within another. Without a `pace` it takes at once
-    /// what has arrived; without a `stop` it reads to the end of the run.
+    /// A reader that has read nothing yet; `pauses` in any order, none within another. Without a `pace` it
+    /// takes at once what has arrived; without a `stop` it reads to the end of the run.
     pub fn new(pace: Option<Pace>, mut pauses: Vec<Pause>, stop: Option<Time>) -> Reader {
         pauses.sort_by_key(|pause| pause.start);
         Reader {

@@ -1,5 +1,5 @@
-//! Request and response: a client that asks, waits for the answer, thinks, and asks again; a server that answers
-//! after a processing time.
+//! Request and response: a client that asks, waits for the answer, thinks, and asks again; a server that
+//! answers after a processing time.
 
 use super::{Action, Activity};
 use crate::distribution::Distribution;
@@ -8,8 +8,8 @@ use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
-/// The client. A request that is not answered within `timeout` is given up and the client thinks before the next;
-/// a response that comes later is ignored.
+/// The client. A request that is not answered within `timeout` is given up and the client thinks before the
+/// next; a response that comes later is ignored.
 #[derive(Clone, Debug)]
 pub struct Client {
     activity: Activity,
@@ -62,8 +62,8 @@ impl Client {
         self.state = if next < self.activity.stop { State::Thinking(next) } else { State::Stopped };
     }
 
-    /// The response to request `message.sequence` has arrived. Returns the response time, `None` when it came too
-    /// late to count.
+    /// The response to request `message.sequence` has arrived. Returns the response time, `None` when it came
+    /// too late to count.
     pub(super) fn on_response(&mut self, cx: &mut Context<'_>, message: AppMessage) -> Option<Span> {
         match self.state {
             State::Waiting(since) if message.sequence + 1 == self.sent => {

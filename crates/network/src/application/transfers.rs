@@ -1,4 +1,5 @@
-//! Transfers that arrive, each over a connection of its own, as users fetch pages or files: a Poisson process, or a recorded list.
+//! Transfers that arrive, each over a connection of its own, as users fetch pages or files: a Poisson
+//! process, or a recorded list.
 
 use super::completions::Completions;
 use super::{Action, Activity};
@@ -133,7 +134,8 @@ mod tests {
         let found = arrivals(Transfers::new(activity(1001), Arrivals::Drawn { interval, size }));
         // 100 a second for 1000 s: 100,000, with a standard deviation of 316.
         assert!((found.len() as f64 - 100_000.0).abs() < 1300.0, "{}", found.len());
-        // In halves of a second counts have the variance of their mean, 50; a standard error of the variance of 50 x sqrt(2 / 2000).
+        // In halves of a second counts have the variance of their mean, 50; a standard error of the variance
+        // of 50 x sqrt(2 / 2000).
         let mut counts = vec![0.0; 2000];
         found.iter().for_each(|&(at, _)| counts[((at - 1.0) * 2.0) as usize] += 1.0);
         let variance = counts.iter().map(|count| (count - 50.0_f64) * (count - 50.0)).sum::<f64>() / 2000.0;

@@ -1,5 +1,5 @@
-//! What was on the air: frames of the links that can tell of them, when each was over. Of one node, those that its radios send
-//! or hear; or of all nodes, each frame once.
+//! What was on the air: frames of the links that can tell of them, when each was over. Of one node, those
+//! that its radios send or hear; or of all nodes, each frame once.
 
 use super::{Capture, Direction};
 use crate::link::frames::{CapturedFrame, Listening};
@@ -19,8 +19,8 @@ impl Air {
 }
 
 impl Capture {
-    /// Adds the medium of a link: the names of its cells, and of the nodes of its radios. Who is to listen there, if
-    /// anybody is.
+    /// Adds the medium of a link: the names of its cells, and of the nodes of its radios. Who is to listen
+    /// there, if anybody is.
     pub(crate) fn add_medium(
         &mut self,
         link: u32,

@@ -33,7 +33,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a capture: writes the section header and one interface a node and device, of these nodes alone unless there are none.
+    /// Begins a capture: writes the section header and one interface a node and device, of these nodes alone
+    /// unless there are none.
     pub fn new(
         file: Box<dyn Write + Send>,
         ip: IpVersion,
@@ -58,7 +59,8 @@ impl Capture {
         Ok(Capture { writer, ip, interfaces, failure: None, air: None })
     }
 
-    /// Begins a capture of the frames of Wi-Fi cells: of all on the air, or of those that the radio of a node sends or hears.
+    /// Begins a capture of the frames of Wi-Fi cells: of all on the air, or of those that the radio of a node
+    /// sends or hears.
     pub fn of_frames(
         file: Box<dyn Write + Send>,
         ip: IpVersion,
@@ -78,8 +80,9 @@ impl Capture {
         encode::packet(self.ip, packet, payload)
     }
 
-    /// The octets of a packet as it is now: with what queues on its way have said of congestion, and with an outer header in front of its
-    /// own, if it is in a tunnel. A mark in a tunnel stands in the outer header until its end (RFC 6040 section 4).
+    /// The octets of a packet as it is now: with what queues on its way have said of congestion, and with an
+    /// outer header in front of its own, if it is in a tunnel. A mark in a tunnel stands in the outer header
+    /// until its end (RFC 6040 section 4).
     pub fn on_the_way<'a>(&self, packet: &Packet, octets: &'a mut [u8]) -> Cow<'a, [u8]> {
         match packet.tunnel {
             Some(_) => Cow::Owned(encode::outer_header(packet).encapsulate(octets)),

@@ -1,5 +1,5 @@
-//! A writer of pcapng files (draft-ietf-opsawg-pcapng): section header, interface descriptions, enhanced packets.
-//! Little-endian, time stamps in nanoseconds.
+//! A writer of pcapng files (draft-ietf-opsawg-pcapng): section header, interface descriptions, enhanced
+//! packets. Little-endian, time stamps in nanoseconds.
 
 use roamsim_engine::Time;
 use std::io::{self, Write};

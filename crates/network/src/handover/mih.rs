@@ -1,11 +1,11 @@
-//! Handover by the commands of IEEE 802.21: a station with an address in each network uses that of the first until its MIH
-//! user says that it is handed over (`crate::mih_handover`).
+//! Handover by the commands of IEEE 802.21: a station with an address in each network uses that of the first
+//! until its MIH user says that it is handed over (`crate::mih_handover`).
 
 use super::{Action, Cue, StationPlace};
 use crate::link::indication::LinkEvent;
 
-/// What the scheme does by itself: the station begins in the cell at this place of its list, and notices when it has lost the one
-/// that it uses.
+/// What the scheme does by itself: the station begins in the cell at this place of its list, and notices when
+/// it has lost the one that it uses.
 pub(super) fn react(first: u32, place: &StationPlace, cue: Cue) -> Vec<Action> {
     match cue {
         Cue::Link(cell, LinkEvent::Up) if cell == first as usize && place.current.is_none() => {

@@ -1,13 +1,15 @@
 //! Mobile SCTP: a station with an address in each cell says which of them can be used, and which it prefers.
 //!
-//! An address can be used from the first beacon of its cell that is heard until the cell is lost: addresses are added as
-//! early and deleted as late as possible (Koh, Chang and Lee, "mSCTP for soft handover in transport layer", IEEE
-//! Communications Letters 8(3), 2004: aggressive Add-IP). When the preferred one changes is a rule of its own,
-//! [`PrimaryChange`]; a preferred address that is lost is always replaced by that of the nearest cell that is heard.
+//! An address can be used from the first beacon of its cell that is heard until the cell is lost: addresses
+//! are added as early and deleted as late as possible (Koh, Chang and Lee, "mSCTP for soft handover in
+//! transport layer", IEEE Communications Letters 8(3), 2004: aggressive Add-IP). When the preferred one
+//! changes is a rule of its own, [`PrimaryChange`]; a preferred address that is lost is always replaced by
+//! that of the nearest cell that is heard.
 //!
-//! Nothing here asks a peer for anything: that is the transports' part (RFC 5061), which the world tells. The handover is
-//! complete when the peers of all associations have accepted the new primary address. Not modelled: the time in which a
-//! real station gets its address (DHCP, IPv6 address autoconfiguration and duplicate address detection).
+//! Nothing here asks a peer for anything: that is the transports' part (RFC 5061), which the world tells. The
+//! handover is complete when the peers of all associations have accepted the new primary address. Not
+//! modelled: the time in which a real station gets its address (DHCP, IPv6 address autoconfiguration and
+//! duplicate address detection).
 
 use super::{Action, Cue, StationPlace};
 use crate::link::indication::LinkEvent;
@@ -19,8 +21,8 @@ pub enum PrimaryChange {
     Nearer,
     /// When a cell is newly heard: that one.
     Up,
-    /// When a beacon of its cell is missed and another cell is heard without a miss; in its absence, when one is newly
-    /// heard before a beacon of its own is again.
+    /// When a beacon of its cell is missed and another cell is heard without a miss; in its absence, when one
+    /// is newly heard before a beacon of its own is again.
     GoingDown,
     /// When its cell is lost.
     Down,
@@ -45,7 +47,8 @@ impl PrimaryChange {
     }
 }
 
-/// What the scheme does. Cells that come, go or are about to go, and another one that is the nearest, concern it.
+/// What the scheme does. Cells that come, go or are about to go, and another one that is the nearest, concern
+/// it.
 pub(super) fn react(rule: PrimaryChange, place: &StationPlace, cue: Cue) -> Vec<Action> {
     let (comes, goes) = match cue {
         Cue::Link(cell, LinkEvent::Detected { .. }) => (Some(cell), None),

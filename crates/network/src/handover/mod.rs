@@ -1,24 +1,26 @@
 //! Handovers: how stations find their cell, and what a mobility scheme does when they change it.
 //!
-//! Links tell by link events what happens to them (`link/indication.rs`). What hears them are machines: events in, actions
-//! out. The parts that every scheme shares, and one file a scheme:
+//! Links tell by link events what happens to them (`link/indication.rs`). What hears them are machines:
+//! events in, actions out. The parts that every scheme shares, and one file a scheme:
 //! - [`association`]: which cell a station is associated with. Link layer, the same for all schemes.
 //! - [`record`]: the account of a handover, which becomes a row of the result table `handovers`.
-//! - this file: cells and stations as schemes see them, which of them hears what ([`Cue`]), and what its [`Action`]s do.
+//! - this file: cells and stations as schemes see them, which of them hears what ([`Cue`]), and what its
+//!   [`Action`]s do.
 //! - [`bridged`]: all base stations are one bridged network, routes follow the association at once.
 //! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; link events are ignored.
 //! - [`mih`]: an address in each cell; MIH users say when flows are redirected, by [`redirection`].
 //! - [`mobile_sctp`]: an address in each cell; link events say which can be used and which is preferred.
 //!
-//! To add a scheme: a variant of [`Scheme`] with its name, its arm in [`Handovers::react`], and a file here with its `react`,
-//! which has no more than a look at the station's place; in `scenario/src/handover/`, its name for the key
-//! `handover` and what it asks of its cells. The tools beside its actions:
+//! To add a scheme: a variant of [`Scheme`] with its name, its arm in [`Handovers::react`], and a file here
+//! with its `react`, which has no more than a look at the station's place; in `scenario/src/handover/`, its
+//! name for the key `handover` and what it asks of its cells. The tools beside its actions:
 //! `Network::broadcast` (to all stations in reach of a base station, by the broadcast interface
 //! [`CellPlace::broadcast`]), `Network::send_by` (by a given interface). Broadcasts end in
-//! `World::receive_broadcast`, with the interface that they came in at. What a scheme sends for itself must not count as a packet
-//! of a flow: see `Packet::is_of_a_flow`. Transports know nothing of all this. A scheme that leaves the rest to transports
-//! says which addresses a station can use ([`StationPlace::usable`]) and announces them: the
-//! world tells the associations that follow their node's addresses (`world/addresses.rs`).
+//! `World::receive_broadcast`, with the interface that they came in at. What a scheme sends for itself must
+//! not count as a packet of a flow: see `Packet::is_of_a_flow`. Transports know nothing of all this. A scheme
+//! that leaves the rest to transports says which addresses a station can use ([`StationPlace::usable`]) and
+//! announces them: the world tells the associations that follow their node's addresses
+//! (`world/addresses.rs`).
 
 pub mod association;
 pub mod bridged;
@@ -47,12 +49,13 @@ pub enum Scheme {
     Bridged,
     /// Each stays in its cell; a transport that knows several addresses may use them.
     Multihomed,
-    /// Each stays in its cell, and can be used while that is heard; transports are told which can and which is preferred.
+    /// Each stays in its cell, and can be used while that is heard; transports are told which can and which
+    /// is preferred.
     MobileSctp(PrimaryChange),
     /// Mobile IPv4: the home address follows by registration and tunnel, the others stay in their cells.
     MobileIp,
-    /// Each stays in its cell; flows begin in this one, a place among [`StationPlace::cells`], and are redirected when MIH users say
-    /// so.
+    /// Each stays in its cell; flows begin in this one, a place among [`StationPlace::cells`], and are
+    /// redirected when MIH users say so.
     Mih(u32),
 }
 
@@ -186,7 +189,8 @@ impl StationPlace {
 }
 
 impl StationPlace {
-    /// The addresses in cells that it hears, the one that it prefers first, then by their order in the scenario.
+    /// The addresses in cells that it hears, the one that it prefers first, then by their order in the
+    /// scenario.
     pub fn usable(&self) -> impl Iterator<Item = Address> {
         let heard = |&cell: &usize| self.association.hears(cell);
         let preferred = self.current.filter(heard);
@@ -199,7 +203,8 @@ impl StationPlace {
         self.left_at.filter(|_| matches!(self.scheme, Scheme::Mih(_)))
     }
 
-    /// Whether it is connected in a cell, a place among `cells`, and uses it: where MIH users redirect its traffic, once that goes there.
+    /// Whether it is connected in a cell, a place among `cells`, and uses it: where MIH users redirect its
+    /// traffic, once that goes there.
     pub(crate) fn uses(&self, cell: usize) -> bool {
         self.connected[cell] && (!matches!(self.scheme, Scheme::Mih(_)) || self.current == Some(cell))
     }
@@ -212,7 +217,8 @@ pub struct Handovers {
     pub cells: Vec<CellPlace>,
     /// In the order of the scenario.
     pub stations: Vec<StationPlace>,
-    /// Changes of cells in the order of their beginnings, and among them losses of a link that nothing followed.
+    /// Changes of cells in the order of their beginnings, and among them losses of a link that nothing
+    /// followed.
     pub records: Vec<Handover>,
     /// Stations whose usable addresses have changed, for the world to tell their transports.
     announced: Vec<u32>,
@@ -220,7 +226,8 @@ pub struct Handovers {
     changed: Vec<LinkId>,
     /// By the interface of a base station to a station, its cell.
     cell_of: BTreeMap<Address, u32>,
-    /// By the number of an interface that is a station's: the station, and the place of the cell among its own.
+    /// By the number of an interface that is a station's: the station, and the place of the cell among its
+    /// own.
     station_at: Vec<Option<(u32, usize)>>,
     station_of: BTreeMap<NodeId, u32>,
     /// Interfaces to links that are no cells and have told that they are down.
@@ -294,8 +301,8 @@ impl Handovers {
         Some(station)
     }
 
-    /// A link indicates something to one of its stations: the station's association hears it, then its scheme, which does
-    /// something about it; what the association does is another link event.
+    /// A link indicates something to one of its stations: the station's association hears it, then its
+    /// scheme, which does something about it; what the association does is another link event.
     pub(crate) fn on_link_event(
         &mut self,
         network: &mut Network,
@@ -321,8 +328,8 @@ impl Handovers {
         changes.into_iter().for_each(|change| self.change(network, now, station, change));
     }
 
-    /// A station has one radio for the cells of a kind that it is in one at a time: it listens to others than its own where it has none, and
-    /// while that lets it.
+    /// A station has one radio for the cells of a kind that it is in one at a time: it listens to others than
+    /// its own where it has none, and while that lets it.
     fn tune(&mut self, network: &mut Network, now: Time, station: u32) {
         let StationPlace { cells, association, scans, .. } = &self.stations[station as usize];
         if !association.uses_one() || cells.len() < 2 {
@@ -372,7 +379,8 @@ impl Handovers {
         (!self.stations[station as usize].association.uses_one()).then_some((station, place))
     }
 
-    /// Link_Action.request at a station's link of a cell: power up, or disconnect. Returns the link, if it has something to do.
+    /// Link_Action.request at a station's link of a cell: power up, or disconnect. Returns the link, if it
+    /// has something to do.
     pub fn permit(
         &mut self,
         network: &mut Network,
@@ -391,8 +399,8 @@ impl Handovers {
         Some(link)
     }
 
-    /// A link that is no cell goes down or comes up: of a station whose transports follow its addresses, one more cannot be
-    /// used, or can again.
+    /// A link that is no cell goes down or comes up: of a station whose transports follow its addresses, one
+    /// more cannot be used, or can again.
     fn on_event_of_another_link(&mut self, network: &Network, interface: Address, event: LinkEvent) {
         let changes = match event {
             LinkEvent::Down(_) => self.down.insert(interface),

@@ -1,10 +1,11 @@
 //! The account of a handover: when it happened, step by step, and what it cost.
 //!
-//! Packets are those of flows and signalling, in both directions; the scheme's own messages and broadcasts do not
-//! count. The losses of a handover are those between the last packet that arrived by the old path and the first that
-//! arrived by the new one, in each direction by itself, each with the place where it was lost. Late in a handover come the messages of
-//! flows that were on their way in it: they arrived after it had begun, and were written before it was over, which it is once it is
-//! complete and a packet has come by the new path in the direction of the message. A station that MIH users were to hand over, and that loses its
+//! Packets are those of flows and signalling, in both directions; the scheme's own messages and broadcasts do
+//! not count. The losses of a handover are those between the last packet that arrived by the old path and the
+//! first that arrived by the new one, in each direction by itself, each with the place where it was lost.
+//! Late in a handover come the messages of flows that were on their way in it: they arrived after it had
+//! begun, and were written before it was over, which it is once it is complete and a packet has come by the
+//! new path in the direction of the message. A station that MIH users were to hand over, and that loses its
 //! path without another one, has a handover to none, or back to that path.
 
 use super::{Handovers, StationPlace};
@@ -24,7 +25,8 @@ pub struct Losses {
     pub out_of_reach: u64,
     /// On the radio link, by an error.
     pub radio_error: u64,
-    /// At the station, which had no cell to send them through; at either end where the two were not associated.
+    /// At the station, which had no cell to send them through; at either end where the two were not
+    /// associated.
     pub no_cell: u64,
     /// In the queue before the radio link, which was full.
     pub queue: u64,
@@ -105,7 +107,8 @@ pub struct Handover {
     pub begun: Time,
     /// When it might use the new one; `None`: the run or the next handover came first.
     pub completed: Option<Time>,
-    /// When the first packet from the station arrived by the new path; `None`: the run or the next handover came first.
+    /// When the first packet from the station arrived by the new path; `None`: the run or the next handover
+    /// came first.
     pub first_uplink_new: Option<Time>,
     /// The same of the first packet to the station.
     pub first_downlink_new: Option<Time>,
@@ -164,10 +167,10 @@ impl Handovers {
         }
     }
 
-    /// A station has decided for a new path: through the cell at this place of its list. From now on the first packet
-    /// there is awaited. The first cell of all is no handover, nor is a return to the one that was lost, unless MIH users were to
-    /// spare the station that loss, nor a second thought in the same instant, when the station has just heard the first of several
-    /// cells.
+    /// A station has decided for a new path: through the cell at this place of its list. From now on the
+    /// first packet there is awaited. The first cell of all is no handover, nor is a return to the one that
+    /// was lost, unless MIH users were to spare the station that loss, nor a second thought in the same
+    /// instant, when the station has just heard the first of several cells.
     pub fn begin(&mut self, network: &mut Network, now: Time, station: u32, cell: usize) {
         let place = &self.stations[station as usize];
         let without_cell = network.take_unroutable(place.node);
@@ -215,8 +218,8 @@ impl Handovers {
         }
     }
 
-    /// A message of a flow has come late, from or to this node, toward the station or from it, that was written at this instant: it
-    /// counts in the node's last handover, unless that was over by then.
+    /// A message of a flow has come late, from or to this node, toward the station or from it, that was
+    /// written at this instant: it counts in the node's last handover, unless that was over by then.
     pub(crate) fn come_late(
         &mut self,
         network: &Network,
@@ -236,8 +239,8 @@ impl Handovers {
         }
     }
 
-    /// A station comes back to this cell: if it is that of the old path of its last handover, what that has carried is
-    /// final, though the station may use it again beside its own before the next handover.
+    /// A station comes back to this cell: if it is that of the old path of its last handover, what that has
+    /// carried is final, though the station may use it again beside its own before the next handover.
     pub fn close_old_path(&mut self, network: &Network, station: u32, cell: usize) {
         let place = &self.stations[station as usize];
         let cell = place.cells[cell].cell;
@@ -278,8 +281,9 @@ impl Handovers {
         }
     }
 
-    /// Takes what the two paths have seen into the open record of a station: at its next handover or at the end. What is taken
-    /// here is gone, so that the next handover, whose old path is this new one, does not count it again.
+    /// Takes what the two paths have seen into the open record of a station: at its next handover or at the
+    /// end. What is taken here is gone, so that the next handover, whose old path is this new one, does not
+    /// count it again.
     fn close(&mut self, network: &mut Network, station: u32) {
         self.take_old(network, station);
         let Some(open) = self.stations[station as usize].open.take() else { return };
@@ -305,7 +309,8 @@ impl Handovers {
         }
     }
 
-    /// Takes what the paths have seen into all open records. Who was to be handed over, and has lost its path since, has taken none.
+    /// Takes what the paths have seen into all open records. Who was to be handed over, and has lost its path
+    /// since, has taken none.
     pub(crate) fn finish(&mut self, network: &mut Network) {
         for station in 0..self.stations.len() as u32 {
             let place = &self.stations[station as usize];

@@ -1,9 +1,9 @@
-//! Redirection: a mobile node that has an address in each network tells its correspondents at which of them it is from now
-//! on, each with a message that it repeats until it is acknowledged.
+//! Redirection: a mobile node that has an address in each network tells its correspondents at which of them
+//! it is from now on, each with a message that it repeats until it is acknowledged.
 //!
-//! The correspondent sends there from the instant at which it is told, the mobile node sends from there when that is acknowledged. It
-//! is the binding update of RFC 6275 without its security: the return routability procedure, and the home agent, are left out.
-//! Sockets keep their state; a transport does not hear of it.
+//! The correspondent sends there from the instant at which it is told, the mobile node sends from there when
+//! that is acknowledged. It is the binding update of RFC 6275 without its security: the return routability
+//! procedure, and the home agent, are left out. Sockets keep their state; a transport does not hear of it.
 
 use roamsim_engine::{Span, Time};
 
@@ -16,7 +16,8 @@ const LONGEST_TIMEOUT: Span = Span::from_secs(32);
 #[derive(Clone, Debug)]
 pub(crate) struct Redirection {
     acknowledged: Vec<bool>,
-    /// How many there were: the number of the one under way (RFC 6275 section 6.1.7; it has 16 bits there, and comes round).
+    /// How many there were: the number of the one under way (RFC 6275 section 6.1.7; it has 16 bits there,
+    /// and comes round).
     sequence: u32,
     /// When those that have not are told again, and after which time.
     again: Option<(Time, Span)>,
@@ -50,7 +51,8 @@ impl Redirection {
         self.acknowledged.iter().all(|&acknowledged| acknowledged)
     }
 
-    /// One has acknowledged the redirection of this number; whether it is the one under way, and it is the first time.
+    /// One has acknowledged the redirection of this number; whether it is the one under way, and it is the
+    /// first time.
     pub fn acknowledge(&mut self, correspondent: usize, sequence: u32) -> bool {
         let first =
             sequence == self.sequence && !std::mem::replace(&mut self.acknowledged[correspondent], true);

@@ -11,7 +11,8 @@ pub struct Delay {
     pub series: Series<roamsim_engine::Span>,
     /// What each packet takes longer, in nanoseconds.
     pub jitter: Option<(Distribution, Stream)>,
-    /// Whether packets may overtake others. Where they may not, none arrives before the one that left before it.
+    /// Whether packets may overtake others. Where they may not, none arrives before the one that left before
+    /// it.
     pub reordering: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Packets on their way over wires. A packet is written once, and stays where it is until it has arrived for good: from wire to
-//! wire its place is handed on. Places that have become free are used again first, so that those in use stay in the cache,
-//! however many wires there are.
+//! Packets on their way over wires. A packet is written once, and stays where it is until it has arrived for
+//! good: from wire to wire its place is handed on. Places that have become free are used again first, so that
+//! those in use stay in the cache, however many wires there are.
 
 use crate::ends::Onward;
 use crate::packet::{BROADCAST, Icmp, Packet, PacketId, Pdu};
@@ -9,7 +9,8 @@ use roamsim_engine::Time;
 use std::mem;
 use std::ops::Deref;
 
-/// The place of a packet among the [`Flights`]. There is one of each, so that none is used when its packet is gone.
+/// The place of a packet among the [`Flights`]. There is one of each, so that none is used when its packet is
+/// gone.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Place(u32);
 
@@ -19,8 +20,8 @@ const NONE: u32 = u32::MAX;
 /// What owns nothing: where a packet was.
 const NOTHING: Pdu = Pdu::Icmp(Icmp::AgentSolicitation);
 
-/// A place, and the packet in it; in a free one, what is left of one, which owns nothing. What nodes on its way ask for is in the first line
-/// of the cache.
+/// A place, and the packet in it; in a free one, what is left of one, which owns nothing. What nodes on its
+/// way ask for is in the first line of the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Flight {

@@ -1,11 +1,13 @@
-//! Link events: what a link tells those above it, in the words of IEEE Std 802.21-2008 (the events of MIH_LINK_SAP).
+//! Link events: what a link tells those above it, in the words of IEEE Std 802.21-2008 (the events of
+//! MIH_LINK_SAP).
 //!
-//! A link of any technology gives them by [`Link::poll_indication`](super::Link::poll_indication), each with the end whose
-//! node it is for. Who hears them: association and handover schemes (`handover/`), the users of MIH functions
-//! (`world/link_events.rs`), the trace `link_events`.
+//! A link of any technology gives them by [`Link::poll_indication`](super::Link::poll_indication), each with
+//! the end whose node it is for. Who hears them: association and handover schemes (`handover/`), the users of
+//! MIH functions (`world/link_events.rs`), the trace `link_events`.
 //!
-//! Beside the standard's: [`LinkEvent::Rollback`], which drafts of it had, and [`LinkEvent::Lost`], since a station of several
-//! cells chooses among those that it hears, and the scan intervals of a station whose other cells share its radio. Not modelled: Link_Handover_Imminent and Link_Handover_Complete of the link
+//! Beside the standard's: [`LinkEvent::Rollback`], which drafts of it had, and [`LinkEvent::Lost`], since a
+//! station of several cells chooses among those that it hears, and the scan intervals of a station whose
+//! other cells share its radio. Not modelled: Link_Handover_Imminent and Link_Handover_Complete of the link
 //! layer, Link_PDU_Transmit_Status.
 
 use super::Attachment;
@@ -16,15 +18,16 @@ pub use roamsim_protocols::mih::wire::link::{LinkDownReason, LinkGoingDownReason
 /// How good a base station is that a station hears. Those of one technology can be compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quality {
-    /// How far away it is, in metres, where that stands for the strength of its signal: the nearer the better.
+    /// How far away it is, in metres, where that stands for the strength of its signal: the nearer the
+    /// better.
     Distance(f64),
     /// The strength of its signal, in dBm.
     Signal(f64),
 }
 
 impl Quality {
-    /// As messages of IEEE 802.21 tell it: in dBm; or, where a distance stands for it, in percent of the best: 100 at the base
-    /// station, 0 at the end of its reach.
+    /// As messages of IEEE 802.21 tell it: in dBm; or, where a distance stands for it, in percent of the
+    /// best: 100 at the base station, 0 at the end of its reach.
     pub fn signal_strength(self, reach_m: f64) -> SignalStrength {
         match self {
             Quality::Signal(signal_dbm) => SignalStrength::Dbm(signal_dbm.round() as i8),
@@ -77,7 +80,8 @@ pub enum LinkEvent {
         /// Why.
         reason: LinkGoingDownReason,
     },
-    /// Link_Going_Down again: its confidence has come to one that a user waits for. For others it is nothing new.
+    /// Link_Going_Down again: its confidence has come to one that a user waits for. For others it is nothing
+    /// new.
     GoingDownAgain {
         /// As of the first.
         within: Span,

@@ -1,15 +1,15 @@
 //! Loss models of one direction of a link.
 //!
 //! Random models: the n-th packet that a direction sends from the model's start on meets the n-th draw of the
-//! direction's loss stream, whatever the packet is and whenever it comes: two transports over the same channel meet
-//! the same losses. Before the start nothing is lost and nothing is drawn.
+//! direction's loss stream, whatever the packet is and whenever it comes: two transports over the same
+//! channel meet the same losses. Before the start nothing is lost and nothing is drawn.
 //!
-//! The list: from the start on the packets with data are counted, first transmissions and retransmissions alike, and
-//! those whose numbers are on the list are lost. Handshakes, pure acknowledgements and a FIN alone do not count, nor do
-//! SCTP packets without a DATA chunk.
+//! The list: from the start on the packets with data are counted, first transmissions and retransmissions
+//! alike, and those whose numbers are on the list are lost. Handshakes, pure acknowledgements and a FIN alone
+//! do not count, nor do SCTP packets without a DATA chunk.
 //!
-//! Gilbert-Elliott: Gilbert, "Capacity of a Burst-Noise Channel" (BSTJ 1960); Elliott, "Estimates of Error Rates
-//! for Codes on Burst-Noise Channels" (BSTJ 1963). The chain starts in its stationary distribution.
+//! Gilbert-Elliott: Gilbert, "Capacity of a Burst-Noise Channel" (BSTJ 1960); Elliott, "Estimates of Error
+//! Rates for Codes on Burst-Noise Channels" (BSTJ 1963). The chain starts in its stationary distribution.
 
 use super::series::Series;
 use crate::ends::Association;
@@ -72,7 +72,8 @@ pub struct Loss {
     model: LossModel,
     start: Time,
     draws: Stream,
-    /// What becomes of the next packets, the lowest bit of the next one, where their probability is known, and of how many.
+    /// What becomes of the next packets, the lowest bit of the next one, where their probability is known,
+    /// and of how many.
     foreseen: u64,
     foreseen_packets: u32,
     chain: Option<Chain>,

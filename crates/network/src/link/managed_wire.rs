@@ -1,8 +1,9 @@
-//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, whose rate or delay
-//! changes, that delivers packets twice, or that is switched off and on.
+//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any
+//! discipline, whose rate or delay changes, that delivers packets twice, or that is switched off and on.
 //!
-//! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits costs an event more.
-//! At a constant rate and delay, under drop-tail, it does what a wire does; a test holds the two together.
+//! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits
+//! costs an event more. At a constant rate and delay, under drop-tail, it does what a wire does; a test holds
+//! the two together.
 
 use super::delay::Delay;
 use super::outages::{Outage, Outages};
@@ -107,7 +108,8 @@ impl ManagedWire {
         }
     }
 
-    /// Whether what was delivered last is a copy, a packet of its own, of the one that comes next, at the same instant.
+    /// Whether what was delivered last is a copy, a packet of its own, of the one that comes next, at the
+    /// same instant.
     pub fn delivered_a_copy(&self) -> bool {
         self.copied
     }
@@ -171,7 +173,8 @@ impl ManagedWire {
         true
     }
 
-    /// A packet that leaves at `departure` is lost, as the receiver finds out when it has come. It takes no time that is drawn.
+    /// A packet that leaves at `departure` is lost, as the receiver finds out when it has come. It takes no
+    /// time that is drawn.
     #[cold]
     fn note_error(&mut self, now: Time, departure: Time) {
         let on_the_way = self.errors_on_the_way.len();
@@ -265,7 +268,8 @@ impl Link for ManagedWire {
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let busy = match &self.pace {
             Pace::Rate(_) => self.stats.busy.saturating_sub(self.busy_until.since(now)),
-            // Packets take no time where they leave at opportunities; the share of these that they take stands for it.
+            // Packets take no time where they leave at opportunities; the share of these that they take
+            // stands for it.
             Pace::Opportunities(opportunities) => {
                 Span::from_secs_f64(now.as_secs_f64() * opportunities.share_used(now))
             }
@@ -424,8 +428,8 @@ mod tests {
             let rule = Rule::Codel(settings);
             managed_wire(config(rule.discipline(QueueLimit::Packets(100), stream("queue"))))
         };
-        // Forty at once: number n is sent at n ms; from 5 on they wait too long, at 25 number 25 is dropped and 26 sent, at
-        // 25 + 20 the next would be.
+        // Forty at once: number n is sent at n ms; from 5 on they wait too long, at 25 number 25 is dropped
+        // and 26 sent, at 25 + 20 the next would be.
         let (arrived, dropped, stats) = fate(wire(), &[(0, 1000); 40]);
         let gone = Dropped { reason: DropReason::QueueManagement, at: at_us(25_000) };
         assert_eq!(dropped, [(25, gone)]);
@@ -456,15 +460,16 @@ mod tests {
     #[test]
     fn a_recorded_path_delivers_each_packet_at_the_instant_of_its_opportunity() {
         let path = || at_opportunities(&[3, 4, 4, 7, 12]);
-        // A packet leaves at the next opportunity behind its arrival; one that comes at the instant of an opportunity is too late
-        // for it, as the second is for that of 3 ms: it leaves at 4 ms with its whole 1504 octets. The third comes at 4 ms, too
-        // late for both: 7 ms.
+        // A packet leaves at the next opportunity behind its arrival; one that comes at the instant of an
+        // opportunity is too late for it, as the second is for that of 3 ms: it leaves at 4 ms with its whole
+        // 1504 octets. The third comes at 4 ms, too late for both: 7 ms.
         assert_eq!(arrivals_us(path(), &[(2500, 1500), (500, 1500), (1000, 1500)]), [3000, 4000, 7000]);
-        // Three of 500 + 4 octets: 1512. The last 8 of the third go at 4 ms; the fourth, which comes at 3.5 ms, has the rest of that
-        // opportunity.
+        // Three of 500 + 4 octets: 1512. The last 8 of the third go at 4 ms; the fourth, which comes at 3.5
+        // ms, has the rest of that opportunity.
         let small = [(0, 500), (0, 500), (0, 500), (3500, 1492)];
         assert_eq!(arrivals_us(path(), &small), [3000, 3000, 4000, 4000]);
-        // What nobody waits for is lost: the second comes at 3.1 ms, when 1004 octets of the opportunity of 3 ms were left.
+        // What nobody waits for is lost: the second comes at 3.1 ms, when 1004 octets of the opportunity of 3
+        // ms were left.
         assert_eq!(arrivals_us(path(), &[(0, 496), (3100, 100)]), [3000, 4000]);
         // The trace begins again at its last line, 12 ms: 15, 16, 16, 19, 24, and so on.
         let seven = [(11_000, 1500); 1].into_iter().chain([(0, 1500); 6]).collect::<Vec<_>>();
@@ -497,8 +502,9 @@ mod tests {
         let steps = [(0, 8_000_000), (2500, 1_600_000), (7500, 0), (20_000, 8_000_000)];
         let series = Series::new(steps.map(|(us, bps)| (at_us(us), bps)).to_vec(), None).expect("steps");
         let config = || ManagedWireConfig { pace: Pace::Rate(series.clone()), ..config(unlimited()) };
-        // Packets of 8000 bits: at 1, 2, then half in 0.5 ms and half in 2.5 ms: 5 ms; the fourth half in 2.5 ms, up to 7.5 ms, and the
-        // rest from 20 ms on: 20.5 ms; the fifth a millisecond later. 5 ms of delay.
+        // Packets of 8000 bits: at 1, 2, then half in 0.5 ms and half in 2.5 ms: 5 ms; the fourth half in 2.5
+        // ms, up to 7.5 ms, and the rest from 20 ms on: 20.5 ms; the fifth a millisecond later. 5 ms of
+        // delay.
         let five = [(0, 1000); 5];
         assert_eq!(arrivals_us(config(), &five), [6000, 7000, 10_000, 25_500, 26_500]);
         // Who comes to an empty link without a rate waits for it.
@@ -541,7 +547,8 @@ mod tests {
         };
         let (kept, free) = (arrivals(false), arrivals(true));
         assert!(kept.is_sorted() && !free.is_sorted());
-        // Sent at n ms and 0.1 ms, and 5 to 25 ms later; in the mean 15 ms, with a standard error of 20 / sqrt(12 x 500) = 0.26 ms.
+        // Sent at n ms and 0.1 ms, and 5 to 25 ms later; in the mean 15 ms, with a standard error of 20 /
+        // sqrt(12 x 500) = 0.26 ms.
         let taken = |arrivals: &[u64]| {
             let taken = (1..).zip(arrivals).map(|(n, us)| us - 1000 * n - 100);
             taken.collect::<Vec<u64>>()
@@ -574,7 +581,8 @@ mod tests {
 
     #[test]
     fn a_lost_packet_is_an_error_when_it_has_come() {
-        // 1000 octets at 8 Mb/s are sent in 1 ms, and travel 5 ms: they come at 6, 7 and 8 ms, the second in error.
+        // 1000 octets at 8 Mb/s are sent in 1 ms, and travel 5 ms: they come at 6, 7 and 8 ms, the second in
+        // error.
         let counted = LossModel::List { segments: vec![2], association: None };
         let loss = Some(Loss::new(counted, Time::ZERO, stream));
         let mut wire = managed_wire(ManagedWireConfig { loss, ..config(unlimited()) });

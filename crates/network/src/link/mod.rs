@@ -1,7 +1,8 @@
 //! The links between nodes: a wire, or a cell that several attachments share.
 //!
-//! A link is a machine: packets come in through `enqueue`, go out through `poll_delivery`, and time comes in with
-//! the context; those on wires lie together, and wires keep their order (`flight`). A node knows its place on a link as an [`Attachment`].
+//! A link is a machine: packets come in through `enqueue`, go out through `poll_delivery`, and time comes in
+//! with the context; those on wires lie together, and wires keep their order (`flight`). A node knows its
+//! place on a link as an [`Attachment`].
 
 pub mod cell;
 pub mod dect;
@@ -172,17 +173,18 @@ pub(crate) enum First<'a> {
     Unknown,
 }
 
-/// A link that keeps the packets on it by itself: every one but a wire, whose packets lie with those of all wires
-/// (`flight`).
+/// A link that keeps the packets on it by itself: every one but a wire, whose packets lie with those of all
+/// wires (`flight`).
 pub trait Carrier: Link {
-    /// Takes a packet from the node at `from`. A drop that is decided already is returned: the packet is gone.
+    /// Takes a packet from the node at `from`. A drop that is decided already is returned: the packet is
+    /// gone.
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped>;
 
     /// The next packet that has arrived by `now`, and where.
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)>;
 
-    /// The next packet that was dropped after it had been taken: where it came from, and why. Only links that do not
-    /// know at once have any.
+    /// The next packet that was dropped after it had been taken: where it came from, and why. Only links that
+    /// do not know at once have any.
     fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
         None
     }
@@ -200,8 +202,8 @@ pub trait Carrier: Link {
 
 /// What every link does.
 pub trait Link: Machine {
-    /// When it may next have a link event, beside its deadline as a machine; what lies in the past is due at once. Whoever
-    /// handles that deadline asks again.
+    /// When it may next have a link event, beside its deadline as a machine; what lies in the past is due at
+    /// once. Whoever handles that deadline asks again.
     fn next_indication(&self) -> Option<Time> {
         None
     }
@@ -211,8 +213,8 @@ pub trait Link: Machine {
         None
     }
 
-    /// A user of links switches the link off as a whole, or on again (Link_Action.request of IEEE Std 802.21-2008); whether it can be. What
-    /// follows it indicates.
+    /// A user of links switches the link off as a whole, or on again (Link_Action.request of IEEE Std
+    /// 802.21-2008); whether it can be. What follows it indicates.
     fn turn(&mut self, _now: Time, _on: bool) -> bool {
         false
     }
@@ -234,11 +236,12 @@ pub trait Link: Machine {
     /// What the node at `from` has sent so far; transmissions and waits count up to `now`.
     fn stats(&self, from: Attachment, now: Time) -> LinkStats;
 
-    /// A warm-up is over: the most that ever waited, and how long packets waited, are kept anew from now on. Counts go on.
+    /// A warm-up is over: the most that ever waited, and how long packets waited, are kept anew from now on.
+    /// Counts go on.
     fn forget_longest(&mut self, now: Time);
 
-    /// The same as `stats`, but where waiting and transmission are booked ahead nothing is taken off: the waiting is that of the packets that
-    /// have come, and costs nothing to ask for.
+    /// The same as `stats`, but where waiting and transmission are booked ahead nothing is taken off: the
+    /// waiting is that of the packets that have come, and costs nothing to ask for.
     fn booked_stats(&self, from: Attachment, now: Time) -> LinkStats {
         self.stats(from, now)
     }
@@ -256,8 +259,8 @@ pub trait Link: Machine {
         None
     }
 
-    /// The attachments that send, in the order of result tables. One that sends to all who hear it is among them only
-    /// once it has.
+    /// The attachments that send, in the order of result tables. One that sends to all who hear it is among
+    /// them only once it has.
     fn senders(&self) -> Vec<Sender>;
 
     /// Whether what an attachment sends is for all who hear it. That nobody does is no loss.
@@ -293,11 +296,13 @@ pub enum AnyLink {
     Cell(Box<cell::Cell>),
     /// An 802.16 cell.
     Wimax(Box<wimax::Cell>),
-    /// One direction of a point-to-point link whose queue is managed, whose rate or delay changes, that makes copies, or is switched.
+    /// One direction of a point-to-point link whose queue is managed, whose rate or delay changes, that makes
+    /// copies, or is switched.
     ManagedWire(Box<managed_wire::ManagedWire>),
 }
 
-/// What a wire does stands in line, since nearly every link is one; what the others do stands apart, out of its way.
+/// What a wire does stands in line, since nearly every link is one; what the others do stands apart, out of
+/// its way.
 macro_rules! each_link {
     ($self:expr, $link:ident => $call:expr) => {
         if let AnyLink::Wire($link) = $self {
@@ -339,8 +344,9 @@ fn apart<T>(call: impl FnOnce() -> T) -> T {
 }
 
 impl AnyLink {
-    /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does, and says when the link is due next. What every packet on a wire does
-    /// stands in line where packets are sent and forwarded, and not here.
+    /// Takes a packet from the node at `from`, as [`Carrier::enqueue`] does, and says when the link is due
+    /// next. What every packet on a wire does stands in line where packets are sent and forwarded, and not
+    /// here.
     #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
@@ -363,9 +369,10 @@ impl AnyLink {
         )
     }
 
-    /// Has a link do what is due, and asks it at once what has come of that: to look each time which link it is costs as much as
-    /// what most of them do. As long as nothing comes of it for others, and nothing else happens before its next deadline, it goes on there, up to
-    /// so many events: none of them needs to be put into the queue from where it would come next.
+    /// Has a link do what is due, and asks it at once what has come of that: to look each time which link it
+    /// is costs as much as what most of them do. As long as nothing comes of it for others, and nothing else
+    /// happens before its next deadline, it goes on there, up to so many events: none of them needs to be put
+    /// into the queue from where it would come next.
     #[inline(never)]
     pub(crate) fn work(&mut self, moment: &mut Moment<'_>, random: &mut Stream, most_events: u64) -> Work {
         fn work(

@@ -1,5 +1,6 @@
-//! When a link is cut, and the link events of that: where an outage begins the link is down, where it ends it is up again. A user of
-//! links may switch it off as well, and on again (Link_Action.request of IEEE Std 802.21-2008): it is up where neither is.
+//! When a link is cut, and the link events of that: where an outage begins the link is down, where it ends it
+//! is up again. A user of links may switch it off as well, and on again (Link_Action.request of IEEE Std
+//! 802.21-2008): it is up where neither is.
 
 use super::Attachment;
 use super::indication::{Indication, LinkDownReason, LinkEvent};
@@ -46,7 +47,8 @@ impl Outages {
         }
     }
 
-    /// The next instant at which something comes, and what it means for the link where nothing else has it down.
+    /// The next instant at which something comes, and what it means for the link where nothing else has it
+    /// down.
     pub fn next(&self) -> Option<(Time, LinkEvent)> {
         self.switched.or_else(|| {
             let outage = self.outages.get(self.passed / 2)?;
@@ -57,8 +59,8 @@ impl Outages {
         })
     }
 
-    /// The next link event up to `now`. It is for the sender: a node sends by the first attachment of its own direction,
-    /// and an outage is of both.
+    /// The next link event up to `now`. It is for the sender: a node sends by the first attachment of its own
+    /// direction, and an outage is of both.
     pub fn poll(&mut self, now: Time) -> Option<Indication> {
         loop {
             let (_, event) = self.next().filter(|&(at, _)| at <= now)?;
@@ -82,7 +84,8 @@ mod tests {
         let mut outages =
             Outages::new(vec![Outage { start: at(10), end: at(20) }, Outage { start: at(30), end: at(40) }]);
         let mut told = Vec::new();
-        // Off before the first outage and on in it; off in the second, and on behind it; off and on at one instant.
+        // Off before the first outage and on in it; off in the second, and on behind it; off and on at one
+        // instant.
         let switches: [(u64, &[bool]); 6] =
             [(5, &[false]), (15, &[true]), (32, &[false]), (45, &[true]), (50, &[false, true]), (60, &[])];
         for (ms, switched) in switches {

@@ -1,11 +1,12 @@
 //! The pace of a transmitter: a bit rate that may change, or the delivery opportunities of a recorded path.
 //!
-//! Opportunities are after mahimahi's link emulator (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC
-//! 2015; `src/frontend/link_queue.cc` of its public source). A trace has a line for each opportunity, the millisecond at which
-//! [`OPPORTUNITY_BYTES`] octets may leave: an IP packet of 1500 octets with the [`HEADER_BYTES`] by which a TUN device begins
-//! each. What one opportunity leaves of a packet goes with the next, and only then has the packet left; what packets leave of an
-//! opportunity is for those that already wait, and is lost where none does. An opportunity comes before a packet that arrives at the
-//! same instant. Behind the last line the trace begins again, its zero at the instant of that line.
+//! Opportunities are after mahimahi's link emulator (Netravali et al., "Mahimahi: Accurate Record-and-Replay
+//! for HTTP", USENIX ATC 2015; `src/frontend/link_queue.cc` of its public source). A trace has a line for
+//! each opportunity, the millisecond at which [`OPPORTUNITY_BYTES`] octets may leave: an IP packet of 1500
+//! octets with the [`HEADER_BYTES`] by which a TUN device begins each. What one opportunity leaves of a
+//! packet goes with the next, and only then has the packet left; what packets leave of an opportunity is for
+//! those that already wait, and is lost where none does. An opportunity comes before a packet that arrives at
+//! the same instant. Behind the last line the trace begins again, its zero at the instant of that line.
 
 use super::series::Series;
 use roamsim_engine::{Span, Time};
@@ -40,7 +41,8 @@ impl Pace {
         }
     }
 
-    /// When the last bit of a packet has left that is taken at `start`, and from when on the next can be taken.
+    /// When the last bit of a packet has left that is taken at `start`, and from when on the next can be
+    /// taken.
     pub fn send(&mut self, start: Time, bytes: u32) -> (Time, Time) {
         match self {
             Pace::Rate(series) => {
@@ -66,8 +68,8 @@ fn first_above_zero(series: &Series<u64>, mut at: Time) -> Time {
     }
 }
 
-/// When the last bit has left of a packet whose first leaves at `start`, at the rates of the time. One that is being sent when the
-/// rate falls to zero for good is sent to its end at the rate before.
+/// When the last bit has left of a packet whose first leaves at `start`, at the rates of the time. One that
+/// is being sent when the rate falls to zero for good is sent to its end at the rate before.
 fn departure(series: &Series<u64>, start: Time, bytes: u32) -> Time {
     let (rate_bps, until) = series.stretch(start);
     let end = start + Span::of_transmission(u64::from(bytes), rate_bps);
@@ -95,7 +97,8 @@ fn departure(series: &Series<u64>, start: Time, bytes: u32) -> Time {
         at = until;
         if first_period && let Some(period) = series.period_from(at) {
             first_period = false;
-            // Whole periods in which the packet is not sent to its end. There is a rate in a period, or nothing would have been begun.
+            // Whole periods in which the packet is not sent to its end. There is a rate in a period, or
+            // nothing would have been begun.
             let bits_ns: u128 =
                 series.stretches().map(|(bps, span)| u128::from(bps) * u128::from(span.as_ns())).sum();
             let periods = (left - 1) / bits_ns.max(1);
@@ -123,7 +126,8 @@ pub struct Opportunities {
 }
 
 impl Opportunities {
-    /// Those of a schedule in milliseconds, in ascending order, from the beginning of the run on; `None` where they take no time.
+    /// Those of a schedule in milliseconds, in ascending order, from the beginning of the run on; `None`
+    /// where they take no time.
     pub fn new(schedule_ms: Arc<[u32]>) -> Option<Opportunities> {
         schedule_ms.last().filter(|&&last| last > 0)?;
         Some(Opportunities {
@@ -230,18 +234,19 @@ mod tests {
         let ends = series(&[(0, 4_000_000), (1, 0)], None);
         assert_eq!(departure(&ends, at(0), 1000), at(2));
         assert_eq!(first_above_zero(&ends, at(2)), Time::MAX);
-        // Again and again: 2000 bits in each period of 3 ms, of which the first carries all; 8000 are four of them.
+        // Again and again: 2000 bits in each period of 3 ms, of which the first carries all; 8000 are four of
+        // them.
         let again = series(&[(0, 2_000_000), (1, 0)], Some(3));
         assert_eq!(departure(&again, at(0), 1000), at(10));
-        // From within the first: 1000 bits in the 0.5 ms that are left there, 2000 in each of three, 1000 in 0.5 ms of the fifth, which
-        // begins at 12 ms.
+        // From within the first: 1000 bits in the 0.5 ms that are left there, 2000 in each of three, 1000 in
+        // 0.5 ms of the fifth, which begins at 12 ms.
         assert_eq!(departure(&again, Time::from_ns(500_000), 1000), Time::from_ns(12_500_000));
     }
 
     #[test]
     fn a_packet_that_lasts_for_many_periods_is_no_walk_through_them() {
-        // A microsecond of 1 b/s in each millisecond: 10^-6 bits. 8000 bits are 8 x 10^9 periods, the last of which ends with its first
-        // microsecond.
+        // A microsecond of 1 b/s in each millisecond: 10^-6 bits. 8000 bits are 8 x 10^9 periods, the last of
+        // which ends with its first microsecond.
         let steps = vec![(at(0), 1), (Time::from_ns(1000), 0)];
         let trickle = Series::new(steps, Some(Span::from_ms(1))).expect("steps");
         assert_eq!(departure(&trickle, at(0), 1000), at(7_999_999_999) + Span::from_us(1));
@@ -265,8 +270,9 @@ mod tests {
     #[test]
     fn an_opportunity_carries_1504_octets_with_4_of_header_a_packet() {
         let mut path = opportunities(&[2, 5, 5, 9]);
-        // 1500 + 4 octets fill one; the next two of 746 + 4 leave 4 of theirs, of which the header of the next is sent; its 1500
-        // follow with the other opportunity of that millisecond, which has 4 left for the last packet.
+        // 1500 + 4 octets fill one; the next two of 746 + 4 leave 4 of theirs, of which the header of the
+        // next is sent; its 1500 follow with the other opportunity of that millisecond, which has 4 left for
+        // the last packet.
         assert_eq!([1500, 746, 746, 1500, 100].map(|bytes| path.send(bytes)), [2, 5, 5, 5, 9].map(at));
         assert_eq!(path.left_bytes, 1504 - 100);
     }

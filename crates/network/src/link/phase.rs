@@ -1,6 +1,7 @@
 //! Phases of a station's radio on its way into a network: what it does, from when to when.
 //!
-//! A link logs them by itself ([`Link::phases`](super::Link::phases)); an abstract cell, which is entered at once, has none.
+//! A link logs them by itself ([`Link::phases`](super::Link::phases)); an abstract cell, which is entered at
+//! once, has none.
 
 use super::Attachment;
 use roamsim_engine::Time;
@@ -8,8 +9,8 @@ use roamsim_engine::Time;
 /// What a radio does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It looks for base stations: scanning (IEEE Std 802.11-2007 clause 11.1.3), channel search and synchronization (IEEE Std
-    /// 802.16-2004 clause 6.3.9.1), up to the descriptors of its channel.
+    /// It looks for base stations: scanning (IEEE Std 802.11-2007 clause 11.1.3), channel search and
+    /// synchronization (IEEE Std 802.16-2004 clause 6.3.9.1), up to the descriptors of its channel.
     Scanning,
     /// Authentication (802.11 clause 11.3.1).
     Authentication,

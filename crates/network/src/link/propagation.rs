@@ -1,9 +1,11 @@
 //! How much of a transmitter's power arrives at a distance.
 //!
 //! - Free space: Friis, "A Note on a Simple Transmission Formula", Proceedings of the IRE 34(5), 1946.
-//! - Two-ray ground: T. Rappaport, "Wireless Communications", 2nd edition, section 4.6: over flat ground power falls by the
-//!   fourth power of the distance from the crossover `4 pi h_t h_r / lambda` on; nearer it is as in free space.
-//! - Log-distance: section 4.9.1: an exponent of one's own beyond a reference distance, up to which space is free.
+//! - Two-ray ground: T. Rappaport, "Wireless Communications", 2nd edition, section 4.6: over flat ground
+//!   power falls by the fourth power of the distance from the crossover `4 pi h_t h_r / lambda` on; nearer it
+//!   is as in free space.
+//! - Log-distance: section 4.9.1: an exponent of one's own beyond a reference distance, up to which space is
+//!   free.
 //! - Log-normal shadowing: section 4.9.2: a normal variate of decibels on top.
 //!
 //! Antennas have a gain of 1. Powers are in dBm, losses in dB, lengths in metres.
@@ -109,8 +111,8 @@ impl Propagation {
         far_m
     }
 
-    /// One draw of shadowing (Box and Muller, "A Note on the Generation of Random Normal Deviates", Annals of Mathematical
-    /// Statistics 29(2), 1958).
+    /// One draw of shadowing (Box and Muller, "A Note on the Generation of Random Normal Deviates", Annals of
+    /// Mathematical Statistics 29(2), 1958).
     pub fn shadowing_db(&self, draws: &mut Stream) -> f64 {
         if self.shadowing_deviation_db == 0.0 {
             return 0.0;

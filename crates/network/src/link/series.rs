@@ -16,8 +16,8 @@ impl<T: Copy> Series<T> {
         Series { steps: vec![(Time::ZERO, value)], period: None }
     }
 
-    /// Steps in ascending order, of which the first holds from the beginning on, whenever it is said to; `None` without any. The
-    /// period is longer than the last of them is late.
+    /// Steps in ascending order, of which the first holds from the beginning on, whenever it is said to;
+    /// `None` without any. The period is longer than the last of them is late.
     pub fn new(mut steps: Vec<(Time, T)>, period: Option<Span>) -> Option<Series<T>> {
         steps.first_mut()?.0 = Time::ZERO;
         Some(Series { steps, period })

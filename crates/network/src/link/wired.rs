@@ -1,9 +1,9 @@
 //! One direction of a point-to-point link: a drop-tail queue, a transmitter, and a delay.
 //!
 //! Everything about a packet is known when it is enqueued: the transmitter serves in order, so its start of
-//! service, its departure and its arrival follow by arithmetic (see [`transmitter`](crate::queue::transmitter)). A
-//! packet therefore costs one event, its arrival; one that will be lost costs none, though it takes its place in the
-//! queue and its time on the transmitter.
+//! service, its departure and its arrival follow by arithmetic (see
+//! [`transmitter`](crate::queue::transmitter)). A packet therefore costs one event, its arrival; one that
+//! will be lost costs none, though it takes its place in the queue and its time on the transmitter.
 //!
 //! Link events: where an outage begins the link is down, where it ends it is up again; each costs an event.
 //!
@@ -41,8 +41,8 @@ pub struct WireConfig {
     pub outages: Vec<Outage>,
 }
 
-/// One direction of a point-to-point link, from attachment 0 to attachment 1: one line of the cache, which is all that a packet
-/// needs that does not wait.
+/// One direction of a point-to-point link, from attachment 0 to attachment 1: one line of the cache, which is
+/// all that a packet needs that does not wait.
 #[derive(Debug)]
 #[repr(C)] // without a gap
 pub struct Wire {
@@ -80,7 +80,8 @@ struct Rest {
     faults: Option<Box<Faults>>,
 }
 
-/// What it has done, less what the clock has served since its last length. A wire marks nothing, and what it delivers follows from what flies.
+/// What it has done, less what the clock has served since its last length. A wire marks nothing, and what it
+/// delivers follows from what flies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Booked {
     sent_packets: u64,
@@ -203,8 +204,8 @@ impl Wire {
         Ok(departure + self.delay)
     }
 
-    /// Takes a packet, which has its place already, and goes on so from the end of the wire. One that is dropped stays in it, and the place is given
-    /// back; no other one is to be woken for then.
+    /// Takes a packet, which has its place already, and goes on so from the end of the wire. One that is
+    /// dropped stays in it, and the place is given back; no other one is to be woken for then.
     #[inline(always)]
     pub(crate) fn put(
         &mut self,
@@ -221,7 +222,8 @@ impl Wire {
         }
     }
 
-    /// What it did; of those that had their time on the transmitter, who is neither lost nor on the way has been delivered.
+    /// What it did; of those that had their time on the transmitter, who is neither lost nor on the way has
+    /// been delivered.
     fn account(&self) -> LinkStats {
         let mut stats = self.rest.stats;
         stats.add_served(self.clock.served());
@@ -257,8 +259,8 @@ impl Wire {
         }
     }
 
-    /// The next packet that has arrived by `now`. Where another one flies behind it, the wake-up for that is the caller's to push, when all that
-    /// has arrived by now is dealt with: until then it counts as pending.
+    /// The next packet that has arrived by `now`. Where another one flies behind it, the wake-up for that is
+    /// the caller's to push, when all that has arrived by now is dealt with: until then it counts as pending.
     #[inline(always)]
     pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Landed> {
         let (place, onward) = self.flying.pop(flights, now)?;

@@ -1,7 +1,7 @@
 //! Where nodes are: points in the plane, and trajectories that are functions of time.
 //!
-//! A trajectory is piecewise linear, so that a position, a distance, and the instants at which a circle is crossed
-//! follow by arithmetic: motion costs no events. Lengths are in metres, speeds in metres a second.
+//! A trajectory is piecewise linear, so that a position, a distance, and the instants at which a circle is
+//! crossed follow by arithmetic: motion costs no events. Lengths are in metres, speeds in metres a second.
 //!
 //! Not modelled: height, obstacles, acceleration (a node has its speed at once).
 

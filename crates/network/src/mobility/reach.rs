@@ -5,11 +5,12 @@
 use super::{Point, Trajectory};
 use roamsim_engine::{Span, Time};
 
-/// Walks with more corners than this in a run are not followed to their end: they are taken to come, and to end, within reach.
+/// Walks with more corners than this in a run are not followed to their end: they are taken to come, and to
+/// end, within reach.
 const MAX_STRETCHES: usize = 1_000_000;
 
-/// A stretch of time in which both move straight on: its start and end, the place of one seen from the other at its
-/// start, and the velocity.
+/// A stretch of time in which both move straight on: its start and end, the place of one seen from the other
+/// at its start, and the velocity.
 struct Stretch {
     start: Time,
     end: Time,
@@ -29,8 +30,8 @@ fn stretches<'a>(a: &'a Trajectory, b: &'a Trajectory, until: Time) -> impl Iter
     })
 }
 
-/// The last instant, to the nanosecond below, at which `walker` is within `radius_m` of `centre`, from time zero until
-/// `until`; `None` where it never is.
+/// The last instant, to the nanosecond below, at which `walker` is within `radius_m` of `centre`, from time
+/// zero until `until`; `None` where it never is.
 pub fn last_within(walker: &Trajectory, centre: &Trajectory, radius_m: f64, until: Time) -> Option<Time> {
     let mut stretches = stretches(walker, centre, until);
     let last =
@@ -64,7 +65,8 @@ impl Stretch {
         if self.distance_m(length_s) <= radius_m {
             return Some(self.end);
         }
-        // It moves, or the two distances would be one; and it is inside before it leaves, so that there is a root.
+        // It moves, or the two distances would be one; and it is inside before it leaves, so that there is a
+        // root.
         let c = self.offset.dot(self.offset) - radius_m * radius_m;
         let leaves_s = (-half_b + (half_b * half_b - a * c).max(0.0).sqrt()) / a;
         Some(self.start + Span::from_secs_f64(leaves_s.clamp(nearest_s, length_s)))
@@ -99,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_straight_walk_leaves_a_circle_where_pythagoras_says() {
-        // At height 3 a circle of radius 5 is 4 m wide on each side: from x = -4 to x = 4. From x = -10 at 2 m/s:
-        // in after 6 m, 3 s, out after 14 m, 7 s.
+        // At height 3 a circle of radius 5 is 4 m wide on each side: from x = -4 to x = 4. From x = -10 at 2
+        // m/s: in after 6 m, 3 s, out after 14 m, 7 s.
         let walker = straight(-10.0, 3.0, 2.0);
         let centre = Trajectory::fixed(Point::default());
         assert_eq!(last(&walker, &centre, 5.0, 100.0), Some(7.0));
@@ -119,8 +121,8 @@ mod tests {
 
     #[test]
     fn a_walk_back_and_forth_leaves_in_every_round() {
-        // From 0 to 100 m at 10 m/s: 10 s a way. The circle around 100 with radius 30 begins at 70 m: in at 7 s, out
-        // at 13 s, and so in every round of 20 s.
+        // From 0 to 100 m at 10 m/s: 10 s a way. The circle around 100 with radius 30 begins at 70 m: in at 7
+        // s, out at 13 s, and so in every round of 20 s.
         let (a, b) = (Point::default(), Point::new(100.0, 0.0));
         let walker = Trajectory::back_and_forth(a, b, 10.0, Span::ZERO, Time::ZERO);
         let centre = Trajectory::fixed(b);

@@ -155,8 +155,8 @@ impl Trajectory {
         self.repeats.map(|(start, round)| start + round)
     }
 
-    /// The corners of the walk up to `until`: where the velocity changes, and where it is then. Between two corners
-    /// the walk is straight, so what holds of both (being inside a rectangle) holds in between.
+    /// The corners of the walk up to `until`: where the velocity changes, and where it is then. Between two
+    /// corners the walk is straight, so what holds of both (being inside a rectangle) holds in between.
     pub fn corners(&self, until: Time) -> impl Iterator<Item = (Time, Point)> + '_ {
         let until = self.first_round_ends().map_or(until, |end| end.min(until));
         let mut next = Some(Time::ZERO);
@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_node_that_is_elsewhere_at_once_is_not_fixed() {
-        // A kilometre at 1e13 m/s takes 0.1 ns: the leg that leads there lasts no time, and two that rest are left.
+        // A kilometre at 1e13 m/s takes 0.1 ns: the leg that leads there lasts no time, and two that rest are
+        // left.
         let stop = |x_m| (Point::new(x_m, 0.0), 1e13, Span::from_secs(1));
         let there = Trajectory::waypoints(Point::default(), Time::ZERO + Span::from_secs(1), &[stop(1000.0)]);
         assert_eq!((at_s(&there, 0.9), at_s(&there, 1.0)), ((0.0, 0.0), (1000.0, 0.0)));

@@ -48,7 +48,8 @@ pub(crate) enum Coming {
         /// The message.
         message: AppMessage,
     },
-    /// A segment, if there is one for [`Network::coming_segment`]; if not, what is taken with [`Network::poll_arrival`].
+    /// A segment, if there is one for [`Network::coming_segment`]; if not, what is taken with
+    /// [`Network::poll_arrival`].
     Packet,
 }
 
@@ -65,8 +66,8 @@ impl Network {
         if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
     }
 
-    /// Behind a packet that has come over a wire, and has been dealt with: whether the one that comes `next` has come as well, and is taken with
-    /// [`Network::take_landed`]; otherwise the wire is woken for it.
+    /// Behind a packet that has come over a wire, and has been dealt with: whether the one that comes `next`
+    /// has come as well, and is taken with [`Network::take_landed`]; otherwise the wire is woken for it.
     #[inline(always)]
     pub(crate) fn poll_wire(&self, moment: &mut Moment<'_>, number: u32, next: Time) -> bool {
         // In this order, so that there are two comparisons.
@@ -86,9 +87,9 @@ impl Network {
         wire.take(&self.flights, now)
     }
 
-    /// A wire has nothing to do but what is taken with `poll_wire`: it knows what it drops when it takes it, and
-    /// indicates by itself. Other links work, and may have dropped something, or have link events. What has arrived is taken with
-    /// [`Network::poll_arrival`].
+    /// A wire has nothing to do but what is taken with `poll_wire`: it knows what it drops when it takes it,
+    /// and indicates by itself. Other links work, and may have dropped something, or have link events. What
+    /// has arrived is taken with [`Network::poll_arrival`].
     #[inline(always)]
     pub(crate) fn work(&mut self, moment: &mut Moment<'_>, number: u32, most_events: u64) -> Work {
         let random = &mut self.carriers[self.records[number as usize].carrier as usize].random;
@@ -115,8 +116,8 @@ impl Network {
         self.carrier(number).alarm.arm(deadline, Event::Link(number), moment);
     }
 
-    /// A packet has come over a wire: what is for other nodes goes on. What is for a socket of the node behind it leaves its place with
-    /// [`Network::unload`].
+    /// A packet has come over a wire: what is for other nodes goes on. What is for a socket of the node
+    /// behind it leaves its place with [`Network::unload`].
     #[inline(always)]
     pub(crate) fn land(
         &mut self,
@@ -154,8 +155,8 @@ impl Network {
         Landing::Elsewhere
     }
 
-    /// A packet has come over a wire that somebody watches, or that is no packet like others; returned is the place of what is
-    /// for a socket of the node behind it.
+    /// A packet has come over a wire that somebody watches, or that is no packet like others; returned is the
+    /// place of what is for a socket of the node behind it.
     #[cold]
     fn arrive_otherwise(&mut self, moment: &mut Moment<'_>, number: u32, place: Place) -> Option<Place> {
         let packet = self.flights.unload(place).take();
@@ -175,8 +176,8 @@ impl Network {
         self.flights.unload(place)
     }
 
-    /// What has come next over a link that is no wire, where it is an application's datagram for the node behind it that nobody else
-    /// wants to see: it is read where it lies.
+    /// What has come next over a link that is no wire, where it is an application's datagram for the node
+    /// behind it that nobody else wants to see: it is read where it lies.
     #[inline(always)]
     pub(crate) fn poll_coming(&mut self, number: u32) -> Coming {
         let slot = &mut self.links[number as usize];
@@ -198,8 +199,9 @@ impl Network {
         coming
     }
 
-    /// What has come next over a link that is no wire, where it is a segment of TCP for the node behind it that nobody else wants to see: it
-    /// leaves with [`Network::clear_coming`]. Where nothing has come, the link's next deadline.
+    /// What has come next over a link that is no wire, where it is a segment of TCP for the node behind it
+    /// that nobody else wants to see: it leaves with [`Network::clear_coming`]. Where nothing has come, the
+    /// link's next deadline.
     #[inline(always)]
     pub(crate) fn coming_segment(&self, number: u32) -> Result<Option<(&Packet, &Segment)>, Option<Time>> {
         let link = &self.links[number as usize].link;
@@ -223,8 +225,8 @@ impl Network {
         self.links[number as usize].link.clear_arrived();
     }
 
-    /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is for other nodes is
-    /// forwarded on the way. At the end the link's next deadline.
+    /// The next packet that has come over a link that is no wire for a socket of the node behind it; what is
+    /// for other nodes is forwarded on the way. At the end the link's next deadline.
     #[inline(never)]
     pub(crate) fn poll_arrival(
         &mut self,
@@ -243,7 +245,8 @@ impl Network {
         }
     }
 
-    /// A link has made a copy of a packet: it is a packet of its own in the account, with a number and an end.
+    /// A link has made a copy of a packet: it is a packet of its own in the account, with a number and an
+    /// end.
     #[cold]
     fn take_copy(&mut self, now: Time, number: u32, packet: Packet) -> Packet {
         let copy = Packet { id: self.next_packet_id(), ..packet };

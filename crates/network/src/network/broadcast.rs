@@ -12,10 +12,11 @@ use roamsim_engine::Time;
 use roamsim_protocols::Address;
 
 impl Network {
-    /// Sends a packet to every station that is in reach of the base station whose broadcast interface `address` is.
+    /// Sends a packet to every station that is in reach of the base station whose broadcast interface
+    /// `address` is.
     ///
-    /// Each station gets a copy, and each copy is a packet of its own in the account, with a number and an end. What
-    /// reaches nobody is dropped as out of reach.
+    /// Each station gets a copy, and each copy is a packet of its own in the account, with a number and an
+    /// end. What reaches nobody is dropped as out of reach.
     pub fn broadcast(
         &mut self,
         moment: &mut Moment<'_>,
@@ -161,7 +162,8 @@ mod tests {
             }
             network.check_conservation().expect("at the end");
         }
-        // The stations' interfaces have the addresses 5 to 8; about half of 150 copies arrive, none at the last.
+        // The stations' interfaces have the addresses 5 to 8; about half of 150 copies arrive, none at the
+        // last.
         let at = |address: u32| arrived_at.iter().filter(|&&at| at == address).count();
         assert!([5, 6, 7].iter().all(|&address| (10..40).contains(&at(address))), "{arrived_at:?}");
         assert_eq!(at(8), 0);

@@ -1,4 +1,5 @@
-//! The law of the network: every packet that was sent was delivered, was dropped, or is in a node or on a link.
+//! The law of the network: every packet that was sent was delivered, was dropped, or is in a node or on a
+//! link.
 
 use super::Network;
 use crate::link::Link;

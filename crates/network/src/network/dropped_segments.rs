@@ -1,10 +1,10 @@
-//! Segments that were dropped on their way, where somebody asks for them: transfers use the sockets of a connection again when nothing
-//! of it is on its way any more.
+//! Segments that were dropped on their way, where somebody asks for them: transfers use the sockets of a
+//! connection again when nothing of it is on its way any more.
 
 use crate::ends::{Association, SocketId};
 
-/// How many segments were dropped on their way to sockets that are used again, less those that a link made of others, by the number of
-/// the socket since it was made last.
+/// How many segments were dropped on their way to sockets that are used again, less those that a link made of
+/// others, by the number of the socket since it was made last.
 #[derive(Debug, Default)]
 pub(crate) struct DroppedSegments(Vec<Option<i64>>);
 

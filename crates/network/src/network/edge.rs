@@ -1,11 +1,13 @@
 //! The edge of the network: nodes whose programs run outside of the simulation, and their packets in and out.
 //!
-//! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end that is counted. Where it
-//! comes to an external node it leaves the simulation. At any other node it is for the open socket that is bound to its port, or it is
-//! dropped: other sockets of the simulation do not read octets.
+//! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end
+//! that is counted. Where it comes to an external node it leaves the simulation. At any other node it is for
+//! the open socket that is bound to its port, or it is dropped: other sockets of the simulation do not read
+//! octets.
 //!
-//! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes in and not where it would
-//! meet the narrow link. That is a simplification: fragments load the whole path, and the error comes at once.
+//! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes
+//! in and not where it would meet the narrow link. That is a simplification: fragments load the whole path,
+//! and the error comes at once.
 
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;
@@ -97,7 +99,8 @@ impl Edge {
 }
 
 impl Network {
-    /// Reads a packet that a program of an external node sends: its source, its destination, and the rest. `None` where it is refused.
+    /// Reads a packet that a program of an external node sends: its source, its destination, and the rest.
+    /// `None` where it is refused.
     pub(crate) fn take_in(&mut self, node: NodeId, octets: &[u8]) -> Option<([Address; 2], Incoming)> {
         let account = self.edge.external.get_mut(&node)?;
         account.offered += 1;
@@ -111,7 +114,8 @@ impl Network {
         read.map_err(|why| self.edge.refuse(node, why)).ok()
     }
 
-    /// Sends what was taken in; `path_mtu` tells the MTU of the path between two nodes where it is asked for first.
+    /// Sends what was taken in; `path_mtu` tells the MTU of the path between two nodes where it is asked for
+    /// first.
     pub(crate) fn send_octets(
         &mut self,
         moment: &mut Moment<'_>,
@@ -150,7 +154,8 @@ impl Network {
         }
     }
 
-    /// The addresses of a node in words, the one first by which others know it; and the MTU of its smallest interface.
+    /// The addresses of a node in words, the one first by which others know it; and the MTU of its smallest
+    /// interface.
     pub fn outside_addresses(&self, node: NodeId) -> (Vec<String>, u32) {
         let own = self.topology.node(node).interfaces.iter().copied().map(Address);
         let mut addresses: Vec<Address> = own.collect();

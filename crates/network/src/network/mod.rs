@@ -1,5 +1,5 @@
-//! The network layer: takes packets from the sockets, routes them over links, hands them to sockets, and accounts
-//! for every one of them.
+//! The network layer: takes packets from the sockets, routes them over links, hands them to sockets, and
+//! accounts for every one of them.
 
 mod arrivals;
 mod broadcast;
@@ -201,8 +201,8 @@ pub struct Network {
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
     no_route: BTreeMap<NodeId, DropCount>,
-    /// Packets of flows that a node had no route for, by node and by what they carried: how stations without a cell
-    /// lose theirs.
+    /// Packets of flows that a node had no route for, by node and by what they carried: how stations without
+    /// a cell lose theirs.
     unroutable: BTreeMap<NodeId, BTreeMap<Carried, u64>>,
     /// The tunnels of Mobile IP.
     pub tunnels: Tunnels,
@@ -210,7 +210,8 @@ pub struct Network {
     pub(crate) lost_datagrams: Vec<u32>,
     /// Those of the connections of transfers.
     pub(crate) dropped_segments: DroppedSegments,
-    /// The sockets that packets with data were for that were dropped, where series are kept; drained by the world.
+    /// The sockets that packets with data were for that were dropped, where series are kept; drained by the
+    /// world.
     pub(crate) lost_data: Option<Vec<SocketId>>,
     /// Link events that somebody may want to know of; drained by the world.
     pub(crate) indicated: VecDeque<(LinkId, Indication)>,
@@ -250,7 +251,8 @@ impl Network {
         }
     }
 
-    /// Packets that were sent, and neither delivered nor dropped by now. A loss that a link foresees counts at once.
+    /// Packets that were sent, and neither delivered nor dropped by now. A loss that a link foresees counts
+    /// at once.
     pub fn under_way(&self) -> u64 {
         self.created.saturating_sub(self.delivered + self.dropped)
     }
@@ -287,8 +289,8 @@ impl Network {
         self.recorder.as_ref().is_some_and(|recorder| recorder.capture.is_some())
     }
 
-    /// Begins with the capture of frames, if that is what is captured: every link that can tells its own from now on. Or why there
-    /// would be none.
+    /// Begins with the capture of frames, if that is what is captured: every link that can tells its own from
+    /// now on. Or why there would be none.
     pub fn capture_frames(&mut self) -> Result<(), String> {
         let capture = self.recorder.as_mut().and_then(|recorder| recorder.capture.as_mut());
         let Some(capture) = capture.filter(|capture| capture.is_of_frames()) else { return Ok(()) };
@@ -547,8 +549,8 @@ impl Network {
         }
     }
 
-    /// Sends a packet that has come over a wire, and is on no way that was looked up, on toward its destination; from wire to wire it
-    /// stays in its place.
+    /// Sends a packet that has come over a wire, and is on no way that was looked up, on toward its
+    /// destination; from wire to wire it stays in its place.
     #[inline(never)]
     fn forward_flying(&mut self, moment: &mut Moment<'_>, node: NodeId, place: Place) {
         if !self.tunnels.has_reverse()
@@ -683,7 +685,8 @@ impl Network {
         self.links.iter_mut().for_each(|slot| slot.link.finish(end));
     }
 
-    /// The run has ended, and its packets have been counted: nobody asks any more what is on wires, and which ways it goes.
+    /// The run has ended, and its packets have been counted: nobody asks any more what is on wires, and which
+    /// ways it goes.
     pub fn forget_packets(&mut self) {
         self.flights = Flights::default();
         self.topology.ways = Default::default();

@@ -1,12 +1,13 @@
 //! The time that a node takes over each packet before it puts it on a link.
 //!
-//! A packet that the node makes or forwards is ready a time after it came, drawn anew for each, and leaves when it is
-//! ready and those before it have left: a node keeps its packets in order, whatever interfaces they leave by. What has
-//! arrived for the node itself goes to its socket at once. Floyd and Jacobson, "On traffic phase effects in
-//! packet-switched gateways" (Internetworking: Research and Experience 3, 1992), give sources such a time.
+//! A packet that the node makes or forwards is ready a time after it came, drawn anew for each, and leaves
+//! when it is ready and those before it have left: a node keeps its packets in order, whatever interfaces
+//! they leave by. What has arrived for the node itself goes to its socket at once. Floyd and Jacobson, "On
+//! traffic phase effects in packet-switched gateways" (Internetworking: Research and Experience 3, 1992),
+//! give sources such a time.
 //!
-//! Not modelled: a processor that works on one packet at a time. Packets of a burst are worked on side by side, so that a
-//! node has neither a capacity nor a queue that overflows; those are a link's.
+//! Not modelled: a processor that works on one packet at a time. Packets of a burst are worked on side by
+//! side, so that a node has neither a capacity nor a queue that overflows; those are a link's.
 
 use super::Network;
 use crate::alarm::{Alarm, Moment};

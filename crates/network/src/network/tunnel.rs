@@ -1,15 +1,16 @@
-//! Tunnels of Mobile IP: what a home agent and a foreign agent do with packets (RFC 5944 section 4.2, RFC 2003; the
-//! reverse tunnel: RFC 3024, direct delivery style).
+//! Tunnels of Mobile IP: what a home agent and a foreign agent do with packets (RFC 5944 section 4.2, RFC
+//! 2003; the reverse tunnel: RFC 3024, direct delivery style).
 //!
-//! - A home agent intercepts what is for a home address that has a binding: its route to that address is taken away,
-//!   and what finds no route is looked for here. So networks without Mobile IP never come here.
-//! - A foreign agent hands what comes out of the tunnel to its visitor, over the visitor's cell, and drops what is for
-//!   nobody on its list. With a reverse tunnel it puts what comes from the visitor into the tunnel to the home agent.
+//! - A home agent intercepts what is for a home address that has a binding: its route to that address is
+//!   taken away, and what finds no route is looked for here. So networks without Mobile IP never come here.
+//! - A foreign agent hands what comes out of the tunnel to its visitor, over the visitor's cell, and drops
+//!   what is for nobody on its list. With a reverse tunnel it puts what comes from the visitor into the
+//!   tunnel to the home agent.
 //! - A home agent takes what comes out of the reverse tunnel only from the care-of address that is bound.
 //!
-//! In a tunnel a packet has [`HEADER_BYTES`] octets more. It is not fragmented: what is too large for a link then is
-//! dropped there. Not modelled: ICMP errors into and out of the tunnel, and with them path MTU discovery (RFC 2003
-//! sections 4 and 5).
+//! In a tunnel a packet has [`HEADER_BYTES`] octets more. It is not fragmented: what is too large for a link
+//! then is dropped there. Not modelled: ICMP errors into and out of the tunnel, and with them path MTU
+//! discovery (RFC 2003 sections 4 and 5).
 
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;
@@ -101,7 +102,8 @@ impl Tunnels {
         self.lost.entry(home_address).or_default().push(lost);
     }
 
-    /// Takes what was lost of a mobile node's packets in one direction, in the order of losing: before an instant, or all.
+    /// Takes what was lost of a mobile node's packets in one direction, in the order of losing: before an
+    /// instant, or all.
     pub(crate) fn take_lost(
         &mut self,
         home_address: Address,
@@ -122,8 +124,8 @@ impl Tunnels {
 }
 
 impl Network {
-    /// Sets or takes away a binding of the home agent at `agent`: what is for `home_address` goes into the tunnel, or
-    /// over `home_interface`, the agent's interface to the mobile node.
+    /// Sets or takes away a binding of the home agent at `agent`: what is for `home_address` goes into the
+    /// tunnel, or over `home_interface`, the agent's interface to the mobile node.
     pub fn set_binding(
         &mut self,
         agent: NodeId,
@@ -191,8 +193,8 @@ impl Network {
         self.put_out(moment, node, egress, packet);
     }
 
-    /// A packet has come to the end of its tunnel: it goes on to its visitor, or out of the reverse tunnel; it is
-    /// returned if it is for a socket of this node.
+    /// A packet has come to the end of its tunnel: it goes on to its visitor, or out of the reverse tunnel;
+    /// it is returned if it is for a socket of this node.
     #[cold]
     pub(crate) fn leave_tunnel(
         &mut self,

@@ -1,7 +1,8 @@
 //! Ways over wires, looked up once for all packets of a connection.
 //!
-//! Routes hardly ever change, and where every link between two nodes is a wire, a packet has nothing to ask a node for but its next wire.
-//! Once a route has changed, or a reverse tunnel has begun, no [way](crate::ways) holds any more, and packets are routed node by node again.
+//! Routes hardly ever change, and where every link between two nodes is a wire, a packet has nothing to ask a
+//! node for but its next wire. Once a route has changed, or a reverse tunnel has begun, no [way](crate::ways)
+//! holds any more, and packets are routed node by node again.
 
 use super::Network;
 use crate::ends::Onward;
@@ -29,8 +30,8 @@ impl Network {
         self.topology.ways.step(beginning)
     }
 
-    /// By what packets of this way leave their node: by a wire where they go straight onto one and nobody watches. `beginning` keeps what is
-    /// found.
+    /// By what packets of this way leave their node: by a wire where they go straight onto one and nobody
+    /// watches. `beginning` keeps what is found.
     #[inline(always)]
     pub(crate) fn first_hop(&mut self, node: NodeId, way: [Address; 2], beginning: &mut Onward) -> FirstHop {
         if let Some(wire) = self.first_wire(*beginning) {
@@ -181,7 +182,8 @@ mod tests {
         let mut beginning = Onward::UNKNOWN;
         send(&mut network, &mut Moment::new(Time::ZERO, &mut queue), &mut beginning);
         assert_eq!(network.topology.ways.steps(), [0, 2, END]);
-        // While it is on its way to b, b becomes the foreign agent of who sends it, and has a tunnel to c, which knows nothing of it.
+        // While it is on its way to b, b becomes the foreign agent of who sends it, and has a tunnel to c,
+        // which knows nothing of it.
         let tunnel = Ends { entry: Address(1), exit: Address(5) };
         network.set_visitor(b, Address(1), WAY[0], Some(Address(1)), Some(tunnel));
         assert_eq!(arrivals(&mut network, &mut queue), []);

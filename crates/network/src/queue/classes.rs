@@ -1,5 +1,5 @@
-//! Classes of packets by their Differentiated Services Codepoint (RFC 2474), each with a queue of its own: what disciplines by class
-//! share.
+//! Classes of packets by their Differentiated Services Codepoint (RFC 2474), each with a queue of its own:
+//! what disciplines by class share.
 
 use super::fifo::Fifo;
 use super::{Length, QueueLimit, Waiting};
@@ -25,8 +25,8 @@ impl Classes {
         Classes { of: [0; 64], count: 1 }
     }
 
-    /// These codepoints have a class of their own, before that of all others; false where one has another already, or there are too
-    /// many classes.
+    /// These codepoints have a class of their own, before that of all others; false where one has another
+    /// already, or there are too many classes.
     #[must_use]
     pub fn add(&mut self, codepoints: &[u8]) -> bool {
         let (rest, class) = (self.count - 1, self.count);

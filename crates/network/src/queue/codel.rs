@@ -1,11 +1,11 @@
-//! CoDel, Controlled Delay (RFC 8289): packets are dropped when they leave, once every packet has waited longer than a target for a
-//! whole interval, and then the more often the longer that lasts.
+//! CoDel, Controlled Delay (RFC 8289): packets are dropped when they leave, once every packet has waited
+//! longer than a target for a whole interval, and then the more often the longer that lasts.
 //!
-//! After the pseudocode of section 5. The control law takes the square root in whole nanoseconds, rounded down. A packet that is
-//! taken out at once has not waited.
+//! After the pseudocode of section 5. The control law takes the square root in whole nanoseconds, rounded
+//! down. A packet that is taken out at once has not waited.
 //!
-//! With `ecn` what would be dropped is marked where its transport knows of ECN, as RFC 8290 section 5.2.6 and Linux have it: the packet goes,
-//! and the control law moves on.
+//! With `ecn` what would be dropped is marked where its transport knows of ECN, as RFC 8290 section 5.2.6 and
+//! Linux have it: the packet goes, and the control law moves on.
 
 use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
@@ -91,7 +91,8 @@ impl Control {
         next
     }
 
-    /// Packets were dropped without being asked: that counts as if it had dropped them (RFC 8290 section 4.1).
+    /// Packets were dropped without being asked: that counts as if it had dropped them (RFC 8290 section
+    /// 4.1).
     pub fn dropped(&mut self, packets: u32) {
         self.count += packets;
     }
@@ -180,8 +181,8 @@ mod tests {
         Time::ZERO + Span::from_us(us)
     }
 
-    /// Packets of 1000 octets, a millisecond apart, that leave every two milliseconds from 2 ms on: which one is dropped when,
-    /// in milliseconds.
+    /// Packets of 1000 octets, a millisecond apart, that leave every two milliseconds from 2 ms on: which one
+    /// is dropped when, in milliseconds.
     fn drops(mut codel: Codel, until_ms: u64) -> Vec<(u64, u64)> {
         let mut drops = Vec::new();
         for ms in 0..until_ms {
@@ -201,10 +202,11 @@ mod tests {
 
     #[test]
     fn what_waits_too_long_for_an_interval_is_dropped_ever_more_often() {
-        // The n-th to leave does so at 2n ms and came at n - 1 ms: it has waited n + 1 ms, 5 for the first time at 8 ms. An
-        // interval later, at 108 ms, the 54th to leave (number 53) is the first that is dropped; the next drop is due at
-        // 208 ms, then after 100 ms / sqrt 2, sqrt 3, ...: 278.71, 336.45, 386.45, 431.17, 471.99. A packet leaves at the first
-        // even millisecond from then on; each drop before has moved the numbers of those who leave by one.
+        // The n-th to leave does so at 2n ms and came at n - 1 ms: it has waited n + 1 ms, 5 for the first
+        // time at 8 ms. An interval later, at 108 ms, the 54th to leave (number 53) is the first that is
+        // dropped; the next drop is due at 208 ms, then after 100 ms / sqrt 2, sqrt 3, ...: 278.71, 336.45,
+        // 386.45, 431.17, 471.99. A packet leaves at the first even millisecond from then on; each drop
+        // before has moved the numbers of those who leave by one.
         let expected = [(108, 53), (208, 104), (280, 141), (338, 171), (388, 197), (432, 220), (472, 241)];
         assert_eq!(drops(Codel::new(QueueLimit::Packets(1000), SETTINGS), 473), expected);
     }

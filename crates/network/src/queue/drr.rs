@@ -1,6 +1,7 @@
-//! Deficit round robin by class (Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM Transactions on
-//! Networking 4(3), 1996): classes with anything to send take turns, and in each a class may send its quantum of octets and what it has
-//! left of the turns before; a class that has nothing more to send leaves none.
+//! Deficit round robin by class (Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin",
+//! IEEE/ACM Transactions on Networking 4(3), 1996): classes with anything to send take turns, and in each a
+//! class may send its quantum of octets and what it has left of the turns before; a class that has nothing
+//! more to send leaves none.
 //!
 //! Each class has the limit of the queue for itself; within a class, first come, first served.
 
@@ -125,8 +126,8 @@ mod tests {
         let mut queue = drr();
         (0..5).for_each(|id| take(&mut queue, id, 46, 600));
         (10..13).for_each(|id| take(&mut queue, id, 0, 400));
-        // 1000 for one of 600, 400 left; 500 for one of 400, 100 left; 1400 for two of 600, 200 left; 600 for one, 200 left; 1200 for
-        // two, then nothing more; 700 for the last.
+        // 1000 for one of 600, 400 left; 500 for one of 400, 100 left; 1400 for two of 600, 200 left; 600 for
+        // one, 200 left; 1200 for two, then nothing more; 700 for the last.
         assert_eq!(order(&mut queue), [0, 10, 1, 2, 11, 3, 4, 12]);
     }
 

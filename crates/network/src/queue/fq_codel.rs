@@ -1,9 +1,9 @@
-//! FQ-CoDel (RFC 8290): a queue of its own for each flow, as far as a hash tells flows apart, each under CoDel, served in turn by
-//! deficits of octets; flows that come anew are served first.
+//! FQ-CoDel (RFC 8290): a queue of its own for each flow, as far as a hash tells flows apart, each under
+//! CoDel, served in turn by deficits of octets; flows that come anew are served first.
 //!
-//! Flows are told apart by addresses, transport and ports (section 4.1: the five-tuple), inside of tunnels too, by a hash
-//! with a random number of its own. When more than the limit wait, half the packets of the longest queue in octets, at most 64,
-//! are dropped from its head (section 4.1).
+//! Flows are told apart by addresses, transport and ports (section 4.1: the five-tuple), inside of tunnels
+//! too, by a hash with a random number of its own. When more than the limit wait, half the packets of the
+//! longest queue in octets, at most 64, are dropped from its head (section 4.1).
 //!
 //! Not modelled: other classifiers.
 
@@ -51,8 +51,8 @@ const UNUSED: u16 = u16::MAX;
 pub struct FqCodel {
     limit: QueueLimit,
     settings: Settings,
-    /// Those that have ever been used, and by number the place of each among them: [`UNUSED`] of others. Nothing before the first
-    /// packet.
+    /// Those that have ever been used, and by number the place of each among them: [`UNUSED`] of others.
+    /// Nothing before the first packet.
     flows: Vec<Flow>,
     places: Vec<u16>,
     /// Those that have come anew, and the others that have something to send: in the order of their turns.
@@ -192,7 +192,8 @@ impl Discipline for FqCodel {
                 return Some(next);
             }
             list.pop_front();
-            // A flow that has just come anew has one turn behind the others, lest it comes anew with each packet.
+            // A flow that has just come anew has one turn behind the others, lest it comes anew with each
+            // packet.
             if is_new {
                 self.old_flows.push_back(place);
             } else {
@@ -282,7 +283,8 @@ mod tests {
         assert_eq!(order(&mut queue, 7), [100, 101, 102, 200, 201, 202, 103]);
         enqueue(&mut queue, 3, 0..1, 100);
         assert_eq!(order(&mut queue, 2), [300, 104]);
-        // Nothing of it waited: it has gone behind the others, and what comes now waits for the two packets of the second.
+        // Nothing of it waited: it has gone behind the others, and what comes now waits for the two packets
+        // of the second.
         enqueue(&mut queue, 3, 1..2, 100);
         assert_eq!(order(&mut queue, 3), [203, 204, 301]);
     }

@@ -1,12 +1,15 @@
 //! Queues: what waits before a transmitter.
 //!
-//! A queue is a part of its own, and its [`Discipline`] decides who is let in, who is next, and who is dropped: at the
-//! tail when a packet comes, or later from anywhere in the queue. Every packet goes through it: whoever transmits asks for the
-//! next one when it is free, at once where it is idle; a packet in service does not wait any more. A discipline sees the time and the packet, with its traffic
-//! class; it has no clock and no wake-up of its own. It may mark a packet instead of dropping it, where the transport knows of ECN (RFC 3168).
+//! A queue is a part of its own, and its [`Discipline`] decides who is let in, who is next, and who is
+//! dropped: at the tail when a packet comes, or later from anywhere in the queue. Every packet goes through
+//! it: whoever transmits asks for the next one when it is free, at once where it is idle; a packet in service
+//! does not wait any more. A discipline sees the time and the packet, with its traffic class; it has no clock
+//! and no wake-up of its own. It may mark a packet instead of dropping it, where the transport knows of ECN
+//! (RFC 3168).
 //!
-//! [`Queue`] keeps the accounts, the same for every discipline, of each attachment that shares the transmitter. [`transmitter`] is drop-tail by arithmetic, for
-//! transmitters that serve in order at a fixed rate: no packet costs it an event, and none is moved.
+//! [`Queue`] keeps the accounts, the same for every discipline, of each attachment that shares the
+//! transmitter. [`transmitter`] is drop-tail by arithmetic, for transmitters that serve in order at a fixed
+//! rate: no packet costs it an event, and none is moved.
 
 pub mod classes;
 pub mod codel;
@@ -107,7 +110,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Marks the packet instead of dropping it (RFC 3168 section 5); false where its transport does not know of ECN.
+    /// Marks the packet instead of dropping it (RFC 3168 section 5); false where its transport does not know
+    /// of ECN.
     fn mark(&mut self) -> bool {
         let class = self.packet.traffic_class;
         if class.ecn() == Ecn::NotCapable {
@@ -121,19 +125,21 @@ impl Waiting {
 
 /// The rule by which packets wait.
 pub trait Discipline: fmt::Debug + Send {
-    /// Takes a packet, or gives it back and says why. When the transmitter is idle nothing waits, and this packet will not
-    /// either: it is taken out at once.
+    /// Takes a packet, or gives it back and says why. When the transmitter is idle nothing waits, and this
+    /// packet will not either: it is taken out at once.
     fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)>;
 
     /// The next packet to be sent. Whom it drops on the way is taken with `poll_drop`.
     fn dequeue(&mut self, now: Time) -> Option<Waiting>;
 
-    /// The next packet that was dropped after it had been taken, and why. Only disciplines that do that have any.
+    /// The next packet that was dropped after it had been taken, and why. Only disciplines that do that have
+    /// any.
     fn poll_drop(&mut self) -> Option<(Waiting, DropReason)> {
         None
     }
 
-    /// Takes out all that waits from an attachment: whom it would go to, or who would send it, is there no more.
+    /// Takes out all that waits from an attachment: whom it would go to, or who would send it, is there no
+    /// more.
     fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting>;
 
     /// How much waits.
@@ -145,8 +151,8 @@ pub trait Discipline: fmt::Debug + Send {
 pub enum AnyDiscipline {
     /// First come, first served.
     DropTail(DropTail),
-    /// One that manages the queue, and does not just keep it: only that may drop what it has taken, and only then it is worth knowing
-    /// how long whose packets wait.
+    /// One that manages the queue, and does not just keep it: only that may drop what it has taken, and only
+    /// then it is worth knowing how long whose packets wait.
     Managing(Box<dyn Discipline>),
 }
 
@@ -185,7 +191,8 @@ struct Account {
     since_ns: u128,
 }
 
-/// How long packets have waited that were sent, by attachment and by the socket that they are for, if they are for one.
+/// How long packets have waited that were sent, by attachment and by the socket that they are for, if they
+/// are for one.
 type Waits = BTreeMap<(Attachment, Option<SocketId>), Durations>;
 
 /// A queue before a transmitter: a discipline, and an account of each attachment that shares it.
@@ -214,7 +221,8 @@ impl Queue {
         Queue { discipline, first, account: Account::default(), waits, others }
     }
 
-    /// The place of an attachment's account among the others. Most queues are of attachments that follow each other.
+    /// The place of an attachment's account among the others. Most queues are of attachments that follow each
+    /// other.
     #[inline]
     fn place(&self, from: u32) -> usize {
         let next = from.wrapping_sub(self.first).wrapping_sub(1) as usize;
@@ -238,8 +246,8 @@ impl Queue {
         &mut self.others[place].1
     }
 
-    /// Takes a packet that has come at `now`, or gives it back and says why. Who transmits says whether it is idle, and then
-    /// takes the packet out at once.
+    /// Takes a packet that has come at `now`, or gives it back and says why. Who transmits says whether it is
+    /// idle, and then takes the packet out at once.
     #[inline]
     pub fn enqueue(
         &mut self,
@@ -272,7 +280,8 @@ impl Queue {
         Some(waiting)
     }
 
-    /// Whether [`Queue::poll_drop`] may have something: a discipline that does not manage the queue drops nothing of it.
+    /// Whether [`Queue::poll_drop`] may have something: a discipline that does not manage the queue drops
+    /// nothing of it.
     #[inline]
     pub(crate) fn may_have_dropped(&self) -> bool {
         self.waits.is_some()
@@ -311,7 +320,8 @@ impl Queue {
         each_discipline!(&self.discipline, discipline => discipline.length())
     }
 
-    /// How long packets of an attachment have waited that were sent, by the socket that they are for; nothing under drop-tail.
+    /// How long packets of an attachment have waited that were sent, by the socket that they are for; nothing
+    /// under drop-tail.
     pub fn delays(&self, from: Attachment) -> impl Iterator<Item = (Option<SocketId>, &Durations)> {
         let all = self.waits.iter().flat_map(move |waits| waits.range((from, None)..));
         all.take_while(move |((of, _), _)| *of == from).map(|(&(_, socket), delays)| (socket, delays))
@@ -339,7 +349,8 @@ impl Queue {
         self.account(from).marked_packets
     }
 
-    /// Sum of all waiting times of an attachment's packets up to `now`: of those that have left, and of those that wait.
+    /// Sum of all waiting times of an attachment's packets up to `now`: of those that have left, and of those
+    /// that wait.
     pub fn waited(&self, from: Attachment, now: Time) -> Span {
         let account = self.account(from);
         let still_ns = (u128::from(now.as_ns()) * account.packets as u128).saturating_sub(account.since_ns);

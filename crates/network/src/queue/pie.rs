@@ -1,12 +1,14 @@
-//! PIE, Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come, with a probability that
-//! follows the waiting time and its change.
+//! PIE, Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come,
+//! with a probability that follows the waiting time and its change.
 //!
-//! After sections 4 and 5: the probability is worked out every `update_interval`, with gains that are the smaller the smaller it is
-//! (section 4.2), in steps of 0.02 at most where it is high (section 5.5); drops are spread (section 5.4); bursts out of calm pass
-//! (section 4.4). The waiting time is that of the packet that left last (section 4.3 allows time stamps), zero once the queue is empty. Updates between packets are caught up with when
-//! a packet comes or leaves: the queue does not change in between.
+//! After sections 4 and 5: the probability is worked out every `update_interval`, with gains that are the
+//! smaller the smaller it is (section 4.2), in steps of 0.02 at most where it is high (section 5.5); drops
+//! are spread (section 5.4); bursts out of calm pass (section 4.4). The waiting time is that of the packet
+//! that left last (section 4.3 allows time stamps), zero once the queue is empty. Updates between packets are
+//! caught up with when a packet comes or leaves: the queue does not change in between.
 //!
-//! Not modelled: the estimate of the rate of departure (section 5.2), turning off while the queue is short (section 5.3).
+//! Not modelled: the estimate of the rate of departure (section 5.2), turning off while the queue is short
+//! (section 5.3).
 
 use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
@@ -260,8 +262,8 @@ mod tests {
 
     #[test]
     fn drops_are_spread() {
-        // With 0.1 none of the first eight of them goes, and one of 86 does for certain; the mean distance is that of a
-        // geometric distribution behind the eight.
+        // With 0.1 none of the first eight of them goes, and one of 86 does for certain; the mean distance is
+        // that of a geometric distribution behind the eight.
         let mut pie = Pie {
             drop_probability: 0.1,
             burst_allowance: Span::ZERO,

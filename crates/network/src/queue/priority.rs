@@ -1,6 +1,8 @@
-//! Strict priority by class: whoever is of the first class with anything to send is next; within a class, first come, first served.
+//! Strict priority by class: whoever is of the first class with anything to send is next; within a class,
+//! first come, first served.
 //!
-//! Each class has the limit of the queue for itself. Not modelled: a rate above which a class loses its priority.
+//! Each class has the limit of the queue for itself. Not modelled: a rate above which a class loses its
+//! priority.
 
 use super::classes::{ClassQueues, Classes};
 use super::{Discipline, Length, QueueLimit, Waiting};

@@ -1,21 +1,26 @@
-//! RED, Random Early Detection (Floyd, Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
-//! Networking 1(4), 1993): packets are dropped at random when they come, by the mean length of the queue.
+//! RED, Random Early Detection (Floyd, Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
+//! IEEE/ACM Transactions on Networking 1(4), 1993): packets are dropped at random when they come, by the mean
+//! length of the queue.
 //!
-//! After figure 2 of the paper: an exponentially weighted mean at every arrival, in packets; while nothing waits, which includes the
-//! service of the last packet, it decays as if small packets had left. Between two drops the distance is uniform (section 7, method 2). `gentle` is
-//! Floyd's "Recommendation on using the gentle variant of RED" (2000): from `max_threshold` to twice it the probability grows from
+//! After figure 2 of the paper: an exponentially weighted mean at every arrival, in packets; while nothing
+//! waits, which includes the service of the last packet, it decays as if small packets had left. Between two
+//! drops the distance is uniform (section 7, method 2). `gentle` is Floyd's "Recommendation on using the
+//! gentle variant of RED" (2000): from `max_threshold` to twice it the probability grows from
 //! `max_probability` to one.
 //!
-//! `adaptive` is Floyd, Gummadi and Shenker's "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
-//! Management" (2001), figure 1: every half a second max_p grows where the mean is above its target, and shrinks where it is below. Updates
-//! between packets are caught up with when a packet comes or leaves: only the decay of the mean goes on in between.
+//! `adaptive` is Floyd, Gummadi and Shenker's "Adaptive RED: An Algorithm for Increasing the Robustness of
+//! RED's Active Queue Management" (2001), figure 1: every half a second max_p grows where the mean is above
+//! its target, and shrinks where it is below. Updates between packets are caught up with when a packet comes
+//! or leaves: only the decay of the mean goes on in between.
 //!
-//! ns-2 and ns-3 spare an arrival while no more than one packet waits, however high the mean (`qlen > 1` in `REDQueue::drop_early`,
-//! `nQueued > 1` in `RedQueueDisc::DoEnqueue`), and count anew behind it; `spare_single_packet` does so.
+//! ns-2 and ns-3 spare an arrival while no more than one packet waits, however high the mean (`qlen > 1` in
+//! `REDQueue::drop_early`, `nQueued > 1` in `RedQueueDisc::DoEnqueue`), and count anew behind it;
+//! `spare_single_packet` does so.
 //!
 //! With `ecn` packets are marked below `max_threshold`, and dropped from there on (RFC 3168 section 7).
 //!
-//! Not modelled: RED in octets; weight and thresholds by the rate of the transmitter, which the authors of the adaptive variant add to it.
+//! Not modelled: RED in octets; weight and thresholds by the rate of the transmitter, which the authors of
+//! the adaptive variant add to it.
 
 use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
@@ -294,7 +299,8 @@ mod tests {
 
     #[test]
     fn distances_between_drops_are_uniform() {
-        // p_b = 0.05, behind a drop: p_a is 1/19, 1/18, ... 1/1, so that each distance from 1 to 19 is as likely.
+        // p_b = 0.05, behind a drop: p_a is 1/19, 1/18, ... 1/1, so that each distance from 1 to 19 is as
+        // likely.
         let mut red = Red { mean_packets: 10.0, ..red(SETTINGS) };
         red.count = 0;
         let (mut since, mut distances) = (0usize, [0u32; 20]);
@@ -346,7 +352,8 @@ mod tests {
 
     #[test]
     fn the_adaptive_variant_leads_the_mean_into_the_middle_fifth_between_the_thresholds() {
-        // From 5 + 0.4 * 10 to 5 + 0.6 * 10. Steps of 0.01, of a quarter below 0.04; nine tenths; bounds of 0.01 and 0.5.
+        // From 5 + 0.4 * 10 to 5 + 0.6 * 10. Steps of 0.01, of a quarter below 0.04; nine tenths; bounds of
+        // 0.01 and 0.5.
         let cases = [
             (0.1, 11.1, 0.11),
             (0.1, 10.9, 0.1),
@@ -370,8 +377,8 @@ mod tests {
 
     #[test]
     fn updates_while_nothing_waits_go_by_the_mean_as_it_decays() {
-        // Small packets of 1 ms at a weight of 0.002. From 12 at 0.1 s the mean is 12 * 0.998^400 = 5.39 at the first update, and below its
-        // target at all ten up to 5 s.
+        // Small packets of 1 ms at a weight of 0.002. From 12 at 0.1 s the mean is 12 * 0.998^400 = 5.39 at
+        // the first update, and below its target at all ten up to 5 s.
         let of = |adaptive| {
             let mut queue = red(Settings { adaptive, ..SETTINGS });
             queue.mean_packets = 12.0;
@@ -384,7 +391,8 @@ mod tests {
         assert!((adaptive.max_probability - 0.034_867_844_01).abs() < 1e-12);
         assert!((fixed.max_probability - 0.1).abs() < 1e-15);
         assert!((adaptive.mean_packets / fixed.mean_packets - 1.0).abs() < 1e-9);
-        // A packet waits, and nothing else happens for a year: max_p goes to its bound, and the updates behind that cost nothing.
+        // A packet waits, and nothing else happens for a year: max_p goes to its bound, and the updates
+        // behind that cost nothing.
         let mut long = adaptive;
         long.catch_up(Time::ZERO + Span::from_secs(31_536_000));
         assert!((long.max_probability - 0.01).abs() < 1e-15);

@@ -1,8 +1,8 @@
 //! A transmitter that serves in order at a fixed rate, and the drop-tail queue before it, by arithmetic.
 //!
-//! All about a packet is known when it comes: it is served when those before it have been, so what waits is the number
-//! of starts of service that lie ahead. This is [`DropTail`](super::drop_tail::DropTail) without events and without
-//! packets, and does the same; a test holds the two together.
+//! All about a packet is known when it comes: it is served when those before it have been, so what waits is
+//! the number of starts of service that lie ahead. This is [`DropTail`](super::drop_tail::DropTail) without
+//! events and without packets, and does the same; a test holds the two together.
 
 use super::QueueLimit;
 use roamsim_engine::{Span, Time};
@@ -19,7 +19,8 @@ pub struct Service {
     pub end: Time,
 }
 
-/// Packets of one length, one served right behind the other, that wait, or have begun to be served since this was last looked at.
+/// Packets of one length, one served right behind the other, that wait, or have begun to be served since this
+/// was last looked at.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run<Of> {
     /// When the first of them is served.
@@ -83,7 +84,8 @@ impl Clock {
         self.bytes == bytes && self.served < u32::MAX
     }
 
-    /// Learns the time of packets of so many octets; returned is what it has served before, to be counted elsewhere from now on.
+    /// Learns the time of packets of so many octets; returned is what it has served before, to be counted
+    /// elsewhere from now on.
     pub fn learn(&mut self, bytes: u32, rate_bps: u64) -> Served {
         let served = self.served();
         self.transmission = Span::of_transmission(u64::from(bytes), rate_bps);
@@ -122,8 +124,8 @@ impl Clock {
 /// What waits before a transmitter. `Of` tells whose packets are whose, where several senders share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog<Of = ()> {
-    /// Those that wait (and some that no longer do), in order: mostly packets of one length, which need no memory elsewhere. Where the first run
-    /// has no packets, there is none behind it.
+    /// Those that wait (and some that no longer do), in order: mostly packets of one length, which need no
+    /// memory elsewhere. Where the first run has no packets, there is none behind it.
     first: Run<Of>,
     behind: VecDeque<Run<Of>>,
     /// What of them is in `behind`.
@@ -146,8 +148,8 @@ impl<Of: Copy + Default + PartialEq> Backlog<Of> {
         }
     }
 
-    /// Has a packet that comes at `now` wait until `start`, when all before it have been served, and then take so long; false when the
-    /// queue is full.
+    /// Has a packet that comes at `now` wait until `start`, when all before it have been served, and then
+    /// take so long; false when the queue is full.
     #[inline(always)]
     pub fn admit(&mut self, now: Time, start: Time, (bytes, transmission): (u32, Span), of: Of) -> bool {
         self.advance(now);
@@ -206,8 +208,8 @@ impl<Of: Copy + Default + PartialEq> Backlog<Of> {
         (self.first.packets + self.packets_behind) as usize
     }
 
-    /// How many wait at an instant, after which nothing was admitted yet. Only those are looked at whose service has begun since the last
-    /// was.
+    /// How many wait at an instant, after which nothing was admitted yet. Only those are looked at whose
+    /// service has begun since the last was.
     pub fn waiting_at(&self, now: Time) -> usize {
         let runs = std::iter::once(&self.first).chain(&self.behind);
         let begun: u64 = runs.map(|run| run.begun(now)).take_while(|&begun| begun > 0).sum();
@@ -335,7 +337,8 @@ mod tests {
     }
 
     proptest! {
-        /// The arithmetic lets in whom the discipline lets in, and serves them at the same instants; both wait as long.
+        /// The arithmetic lets in whom the discipline lets in, and serves them at the same instants; both
+        /// wait as long.
         #[test]
         fn the_arithmetic_is_that_of_drop_tail(
             packets in proptest::collection::vec((0u64..3000, prop_oneof![1u32..1500, Just(1000)]), 1..200),

@@ -1,8 +1,8 @@
 //! Connections of TCP that come and go: pairs of sockets, which are used again.
 //!
-//! A pair is used again when both its ends are closed, TIME-WAIT included, and every packet that one of them has sent has come to the
-//! other or was dropped, so that nothing of the old connection is on its way; where packets are not accounted for, [`QUIET`] after it
-//! was closed.
+//! A pair is used again when both its ends are closed, TIME-WAIT included, and every packet that one of them
+//! has sent has come to the other or was dropped, so that nothing of the old connection is on its way; where
+//! packets are not accounted for, [`QUIET`] after it was closed.
 
 use super::{Counts, SocketEnd, SocketId};
 use crate::ends::Association;
@@ -10,7 +10,8 @@ use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp;
 use std::sync::Arc;
 
-/// How long a connection whose packets are not accounted for is kept: twice the maximum segment lifetime of RFC 9293 section 3.4.2.
+/// How long a connection whose packets are not accounted for is kept: twice the maximum segment lifetime of
+/// RFC 9293 section 3.4.2.
 pub const QUIET: Span = Span::from_secs(240);
 
 /// The ephemeral ports start here (RFC 6335 section 6).
@@ -34,7 +35,8 @@ struct Pair {
 pub struct Connections {
     /// What they are made with.
     pub config: Arc<tcp::Config>,
-    /// Where they begin and end. The port of the source is that of the first; of each that follows it is the next.
+    /// Where they begin and end. The port of the source is that of the first; of each that follows it is the
+    /// next.
     pub ends: [SocketEnd; 2],
     /// Random streams of the ends, by child streams of each connection.
     pub random: [Stream; 2],
@@ -79,8 +81,8 @@ impl Connections {
         }
     }
 
-    /// Where the next goes; `None` where there are as many as may be. `is_free` says of a pair, closed since then as far as was seen
-    /// before, whether it can be used again, and notes since when it is closed.
+    /// Where the next goes; `None` where there are as many as may be. `is_free` says of a pair, closed since
+    /// then as far as was seen before, whether it can be used again, and notes since when it is closed.
     pub fn place(
         &mut self,
         mut is_free: impl FnMut(Association, &mut Option<Time>) -> bool,

@@ -37,7 +37,8 @@ fn describe_mih(pdu: &mih::Message) -> String {
     text
 }
 
-/// A part of a message's octets. An application's are a pattern by offset, so that a part costs its own length only.
+/// A part of a message's octets. An application's are a pattern by offset, so that a part costs its own
+/// length only.
 pub(super) fn octets(message: &Message, part: Range<u64>) -> Vec<u8> {
     let whole = match message {
         Message::Application(_) => return pattern(part),
@@ -54,8 +55,8 @@ fn pattern(part: Range<u64>) -> Vec<u8> {
     part.map(|at| at as u8).collect()
 }
 
-/// A segment in words, with the messages that it carries wholly or in part, and its payload's octets when they are
-/// wanted. Octets of a stream without messages are a pattern by offset.
+/// A segment in words, with the messages that it carries wholly or in part, and its payload's octets when
+/// they are wanted. Octets of a stream without messages are a pattern by offset.
 pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool) -> Detail {
     let start = socket.connection.payload_offset(segment);
     let end = start + u64::from(segment.payload_bytes);
@@ -87,8 +88,8 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
     Detail { description, payload, parts: Vec::new() }
 }
 
-/// An SCTP packet in words, with the messages that its chunks carry wholly or in part, and their octets when they are
-/// wanted. Octets of a stream without messages are a pattern by their place in it.
+/// An SCTP packet in words, with the messages that its chunks carry wholly or in part, and their octets when
+/// they are wanted. Octets of a stream without messages are a pattern by their place in it.
 pub(super) fn sctp_detail(log: &ChunkLog, packet: &sctp::Packet, capturing: bool) -> Detail {
     let description =
         packet.chunks.iter().map(|chunk| describe_chunk(log, chunk)).collect::<Vec<_>>().join("; ");

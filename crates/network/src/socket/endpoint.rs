@@ -1,12 +1,13 @@
 //! Endpoints of other crates: transports that the world knows by a trait alone.
 //!
-//! An [`Endpoint`] is one end of a reliable stream, and a state machine without I/O, clock and randomness of its own. The world
-//! tells it the time, hands it datagrams, wakes it at its deadline, and takes what it has to send. It runs over UDP, as a transport
-//! that is no part of an operating system does (RFC 8085). Its packets are real octets with real headers: captures show them, and
-//! queues, losses and handovers treat them like any others.
+//! An [`Endpoint`] is one end of a reliable stream, and a state machine without I/O, clock and randomness of
+//! its own. The world tells it the time, hands it datagrams, wakes it at its deadline, and takes what it has
+//! to send. It runs over UDP, as a transport that is no part of an operating system does (RFC 8085). Its
+//! packets are real octets with real headers: captures show them, and queues, losses and handovers treat them
+//! like any others.
 //!
-//! Applications write octets without content. Messages keep their place in the stream, and are delivered when the octets up to
-//! their end have arrived.
+//! Applications write octets without content. Messages keep their place in the stream, and are delivered when
+//! the octets up to their end have arrived.
 
 use super::Counts;
 use roamsim_engine::Time;
@@ -30,17 +31,20 @@ pub struct Arrival<'a> {
 /// A datagram to be sent.
 #[derive(Clone, Debug, Default)]
 pub struct Transmit {
-    /// The address of this node that it leaves from; `None`: the one by which the peer knew the node at first.
+    /// The address of this node that it leaves from; `None`: the one by which the peer knew the node at
+    /// first.
     pub source: Option<Address>,
     /// Where it goes; `None`: to where the peer was at first.
     pub destination: Option<Address>,
     /// The port that it goes to; `None`: the peer's.
     pub destination_port: Option<u16>,
-    /// Whether it has data of the application, and not acknowledgements or the like alone: losses are counted by that.
+    /// Whether it has data of the application, and not acknowledgements or the like alone: losses are counted
+    /// by that.
     pub has_data: bool,
     /// Whether queues may mark it.
     pub is_ecn_capable: bool,
-    /// What UDP carries. Links drop what is larger than their MTU; what is longer than UDP allows is not sent.
+    /// What UDP carries. Links drop what is larger than their MTU; what is longer than UDP allows is not
+    /// sent.
     pub payload: Vec<u8>,
 }
 
@@ -64,10 +68,12 @@ pub enum EndpointEvent {
 
 /// One end of a transport of another crate.
 ///
-/// Calls come in this order: `handle`, `handle_timeout`, `on_addresses` and those of the application as things happen, then
-/// `poll_transmit` until it returns `None`, then `poll_event` until it returns `None`, then `poll_timeout`.
+/// Calls come in this order: `handle`, `handle_timeout`, `on_addresses` and those of the application as
+/// things happen, then `poll_transmit` until it returns `None`, then `poll_event` until it returns `None`,
+/// then `poll_timeout`.
 pub trait Endpoint: Send {
-    /// So many octets of payload fit into a packet on every path between the two ends. Said once, before everything else.
+    /// So many octets of payload fit into a packet on every path between the two ends. Said once, before
+    /// everything else.
     fn on_path(&mut self, _payload_bytes: u32) {}
 
     /// The end that has data is to open the connection. The other one waits for it.
@@ -97,8 +103,9 @@ pub trait Endpoint: Send {
     /// Does what is due by now.
     fn handle_timeout(&mut self, now: Time);
 
-    /// The addresses of this node that can be used have changed; the preferred one comes first. It may be that there is none. Told at a
-    /// station whose scheme tells transports of its addresses ([`MobileSctp`](crate::handover::Scheme::MobileSctp)).
+    /// The addresses of this node that can be used have changed; the preferred one comes first. It may be
+    /// that there is none. Told at a station whose scheme tells transports of its addresses
+    /// ([`MobileSctp`](crate::handover::Scheme::MobileSctp)).
     fn on_addresses(&mut self, _now: Time, _usable: &[Address]) {}
 
     /// Whether nothing is left of the connection at this end.

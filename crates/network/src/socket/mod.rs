@@ -230,7 +230,8 @@ fn sample_window(now: Time, subject: Subject, recorder: &mut Recorder, cwnd_byte
     }
 }
 
-/// Records the round trip time of a connection: what was measured since the last time, the smoothed one, the timeout.
+/// Records the round trip time of a connection: what was measured since the last time, the smoothed one, the
+/// timeout.
 fn sample_rtt(
     now: Time,
     subject: Subject,
@@ -255,11 +256,12 @@ pub(crate) struct Envelope {
     pub header_bytes: u32,
 }
 
-/// A message that has been handed to a connection: only octets travel, and the peer's socket keeps the message until they
-/// have arrived.
+/// A message that has been handed to a connection: only octets travel, and the peer's socket keeps the
+/// message until they have arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Coming {
-    /// What it will be told by: in TCP the stream offset behind its last octet, in SCTP the TSN of its first chunk.
+    /// What it will be told by: in TCP the stream offset behind its last octet, in SCTP the TSN of its first
+    /// chunk.
     pub at: u64,
     /// It.
     pub message: Message,
@@ -287,12 +289,13 @@ pub(crate) enum SocketEvent {
     Addresses,
 }
 
-/// A socket, whatever its transport: the world knows it by this alone, and finds it by its [`SocketId`] in one place.
+/// A socket, whatever its transport: the world knows it by this alone, and finds it by its [`SocketId`] in
+/// one place.
 ///
-/// Packets come in with [`Socket::handle`], messages by the `write` of its own type; then what is to leave is taken with
-/// [`Socket::poll_transmit`] and what has happened with [`Socket::poll_event`], until there is nothing more. What stands
-/// here is what a transport without connections does. What every packet does is called by the socket's own type (`Self: Sized`),
-/// so that it stands in line.
+/// Packets come in with [`Socket::handle`], messages by the `write` of its own type; then what is to leave is
+/// taken with [`Socket::poll_transmit`] and what has happened with [`Socket::poll_event`], until there is
+/// nothing more. What stands here is what a transport without connections does. What every packet does is
+/// called by the socket's own type (`Self: Sized`), so that it stands in line.
 pub(crate) trait Socket {
     /// Where it lives.
     fn node(&self) -> NodeId;
@@ -326,7 +329,8 @@ pub(crate) trait Socket {
         !self.sends_at_once()
     }
 
-    /// Whether it has no packet for IP, by a closer look, which is worth it where much is to be done for one that there may be; false where that is not known.
+    /// Whether it has no packet for IP, by a closer look, which is worth it where much is to be done for one
+    /// that there may be; false where that is not known.
     fn is_at_rest(&self) -> bool {
         false
     }
@@ -350,13 +354,14 @@ pub(crate) trait Socket {
         self.poll_transmit(now, envelope).map(send).is_some()
     }
 
-    /// Source and destination of all its packets, where they are the same for each, and where the network keeps the way between them.
+    /// Source and destination of all its packets, where they are the same for each, and where the network
+    /// keeps the way between them.
     fn way(&mut self) -> Option<([Address; 2], &mut Onward)> {
         None
     }
 
-    /// Writes the next packet that it has for IP, if it has one, into a place that is asked for then, and which is returned. Of a socket that
-    /// has a [`way`](Socket::way).
+    /// Writes the next packet that it has for IP, if it has one, into a place that is asked for then, and
+    /// which is returned. Of a socket that has a [`way`](Socket::way).
     fn write_packet<'a, Place>(
         &mut self,
         _now: Time,
@@ -368,8 +373,9 @@ pub(crate) trait Socket {
         None
     }
 
-    /// Where nothing else has happened than that octets have come which it counts itself for a flow, or progress of which nobody is to be
-    /// told: takes that, and says how many octets have come. `None` where there is something for [`Socket::poll_event`].
+    /// Where nothing else has happened than that octets have come which it counts itself for a flow, or
+    /// progress of which nobody is to be told: takes that, and says how many octets have come. `None` where
+    /// there is something for [`Socket::poll_event`].
     fn poll_counted(&mut self) -> Option<u64>
     where
         Self: Sized,
@@ -385,7 +391,8 @@ pub(crate) trait Socket {
     /// Opens the connection.
     fn open(&mut self) {}
 
-    /// Whether what is written leaves at once, and not when the work list comes to the socket, which is asked for nothing then.
+    /// Whether what is written leaves at once, and not when the work list comes to the socket, which is asked
+    /// for nothing then.
     fn sends_at_once(&self) -> bool {
         false
     }
@@ -393,8 +400,8 @@ pub(crate) trait Socket {
     /// Takes octets without message boundaries; validation refuses that where there is no connection.
     fn write_stream(&mut self, _bytes: u64) {}
 
-    /// Has its user read at a pace of its own, so that what has arrived takes up its buffer until then; false where whatever
-    /// arrives is taken at once.
+    /// Has its user read at a pace of its own, so that what has arrived takes up its buffer until then; false
+    /// where whatever arrives is taken at once.
     fn hold_for_reader(&mut self) -> bool {
         false
     }

@@ -89,7 +89,8 @@ impl OpenSocket {
         })
     }
 
-    /// Writes a message; returned is what the peer's socket has to expect. `None` where the connection is gone.
+    /// Writes a message; returned is what the peer's socket has to expect. `None` where the connection is
+    /// gone.
     pub(crate) fn write(&mut self, message: Message) -> Option<Coming> {
         if self.endpoint.is_gone() {
             return None;

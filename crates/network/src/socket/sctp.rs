@@ -1,5 +1,5 @@
-//! Sockets of SCTP. An association keeps messages apart by itself: they wait at the receiving socket under the TSN of their
-//! first chunk. What an application writes as a stream goes over it in messages of one size.
+//! Sockets of SCTP. An association keeps messages apart by itself: they wait at the receiving socket under
+//! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
 
 use super::describe::sctp_detail;
 use super::{
@@ -21,8 +21,8 @@ use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Messages of a stream that wait in the association beyond those that it has sent, where they go on several streams
-/// in turn: enough for what one event lets out, few enough to cost no memory (chosen).
+/// Messages of a stream that wait in the association beyond those that it has sent, where they go on several
+/// streams in turn: enough for what one event lets out, few enough to cost no memory (chosen).
 const WRITES_AHEAD: usize = 64;
 
 /// How an application's data becomes messages of an SCTP association.
@@ -93,9 +93,10 @@ pub(crate) struct Follows {
 }
 
 impl SctpSocket {
-    /// Two of which the first will open an association to the second, which listens, from this number of an SCTP socket on;
-    /// each end has these addresses, and may follow those of its node. The random stream of each also draws its
-    /// verification tag and initial TSN. What chunks carry is kept where it is to be `logged`.
+    /// Two of which the first will open an association to the second, which listens, from this number of an
+    /// SCTP socket on; each end has these addresses, and may follow those of its node. The random stream of
+    /// each also draws its verification tag and initial TSN. What chunks carry is kept where it is to be
+    /// `logged`.
     pub(crate) fn pair(
         first: u32,
         (config, how): (&Config, SctpUse),

@@ -1,8 +1,8 @@
 //! Sockets of TCP.
 //!
-//! A stream carries records: (end offset, message). A record is delivered when its last octet arrives in order,
-//! so one segment can carry several messages, or a part of one. The messages themselves wait at the receiving
-//! socket; the connection counts octets only.
+//! A stream carries records: (end offset, message). A record is delivered when its last octet arrives in
+//! order, so one segment can carry several messages, or a part of one. The messages themselves wait at the
+//! receiving socket; the connection counts octets only.
 
 use super::describe::tcp_detail;
 use super::{
@@ -47,7 +47,8 @@ pub struct TcpSocket {
     described: bool,
     /// The user has closed before the handshake was complete.
     close_when_established: bool,
-    /// It is the sink of a bulk flow that takes at once what arrives: `delivered_bytes` is the flow's account, which is read now and then.
+    /// It is the sink of a bulk flow that takes at once what arrives: `delivered_bytes` is the flow's
+    /// account, which is read now and then.
     pub(crate) keeps_account: bool,
     alarm: Alarm,
     /// Its exchange with IP.
@@ -80,15 +81,17 @@ struct Messages {
     unacknowledged: VecDeque<Coming>,
     /// The highest stream offset sent, to tell retransmissions in traces; kept only there.
     highest_sent: u64,
-    /// Of transfers that have a connection each, the number of the one that the connection is of; only where packets are described.
+    /// Of transfers that have a connection each, the number of the one that the connection is of; only where
+    /// packets are described.
     transfer: Option<u64>,
 }
 
 impl TcpSocket {
-    /// Two of which the first will open a connection to the second, which listens, from this number of a TCP socket on.
+    /// Two of which the first will open a connection to the second, which listens, from this number of a TCP
+    /// socket on.
     ///
-    /// The random stream of each end draws its initial sequence number, and nothing else is drawn. What is sent is kept until it is acknowledged
-    /// where it is to be `described`.
+    /// The random stream of each end draws its initial sequence number, and nothing else is drawn. What is
+    /// sent is kept until it is acknowledged where it is to be `described`.
     pub(crate) fn pair(
         first: u32,
         config: &Arc<Config>,
@@ -129,7 +132,8 @@ impl TcpSocket {
         pair
     }
 
-    /// Has the next packet written, if there is one: `reserve` is asked then for what IP adds and for the place to which `write` brings it.
+    /// Has the next packet written, if there is one: `reserve` is asked then for what IP adds and for the
+    /// place to which `write` brings it.
     #[inline(always)]
     fn transmit_to<Place, T>(
         &mut self,
@@ -174,7 +178,8 @@ impl TcpSocket {
         self.connection.handle_segment_at(now, segment);
     }
 
-    /// Takes a message, and returns it for the peer's socket to expect; `None` where there is nobody to send it.
+    /// Takes a message, and returns it for the peer's socket to expect; `None` where there is nobody to send
+    /// it.
     #[inline]
     pub(crate) fn write(&mut self, message: Message) -> Option<Coming> {
         if self.is_gone() {
@@ -209,7 +214,8 @@ impl TcpSocket {
         self.messages.as_ref()?.transfer
     }
 
-    /// Its messages that are sent and not acknowledged, from that on which ends behind this offset of its stream.
+    /// Its messages that are sent and not acknowledged, from that on which ends behind this offset of its
+    /// stream.
     pub(super) fn unacknowledged_from(&self, start: u64) -> impl Iterator<Item = &Coming> {
         self.messages.iter().flat_map(move |messages| {
             // They are in the order of their ends.
@@ -416,7 +422,8 @@ impl Socket for TcpSocket {
 
     fn close(&mut self) {
         match self.connection.state() {
-            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt, and one in LISTEN the listening.
+            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt, and one in LISTEN the
+            // listening.
             State::Listen | State::SynSent => self.close_when_established = true,
             _ => self.connection.close(),
         }
@@ -451,8 +458,8 @@ impl Socket for TcpSocket {
         self.connection.state() == State::Closed
     }
 
-    /// RFC 9293 section 3.6: in TIME-WAIT both directions are closed; and in FIN-WAIT-2, too, where the peer has closed
-    /// and gave up its FIN.
+    /// RFC 9293 section 3.6: in TIME-WAIT both directions are closed; and in FIN-WAIT-2, too, where the peer
+    /// has closed and gave up its FIN.
     fn is_closed(&self, peer_is_gone: bool) -> bool {
         match self.connection.state() {
             State::Closed | State::TimeWait => true,

@@ -1,5 +1,5 @@
-//! Sockets of UDP. A message that is written leaves at once in a datagram, and what has come goes to the socket's user at once: the world does
-//! both, and the socket keeps nothing between.
+//! Sockets of UDP. A message that is written leaves at once in a datagram, and what has come goes to the
+//! socket's user at once: the world does both, and the socket keeps nothing between.
 
 use super::describe::{describe, octets};
 use super::{Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};

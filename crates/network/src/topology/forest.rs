@@ -1,11 +1,13 @@
 //! Routes where there is one way only: along trees, in memory that grows with the number of nodes.
 //!
-//! Nodes with one neighbour are taken off the network, one after the other, until none is left: the network becomes trees, each on a
-//! root. A tree is numbered so that what hangs on a node follows it, the largest branch last (D. D. Sleator, R. E. Tarjan, "A Data
-//! Structure for Dynamic Trees", 1983: heavy paths). A node keeps one interface for its largest branch, and one for each node of the
-//! others; all together keep at most n log2(n), since a node is in a smaller branch of at most log2(n) others.
+//! Nodes with one neighbour are taken off the network, one after the other, until none is left: the network
+//! becomes trees, each on a root. A tree is numbered so that what hangs on a node follows it, the largest
+//! branch last (D. D. Sleator, R. E. Tarjan, "A Data Structure for Dynamic Trees", 1983: heavy paths). A node
+//! keeps one interface for its largest branch, and one for each node of the others; all together keep at most
+//! n log2(n), since a node is in a smaller branch of at most log2(n) others.
 //!
-//! Roots that stay because of a ring, and hosts with several neighbours, to which several ways lead, are for others to route to.
+//! Roots that stay because of a ring, and hosts with several neighbours, to which several ways lead, are for
+//! others to route to.
 
 use super::{Interface, Node, NodeId, UNREACHABLE};
 
@@ -17,7 +19,8 @@ pub(super) const UNDECIDED: u32 = u32::MAX - 1;
 struct Place {
     /// Its number in the order of the trees.
     order: u32,
-    /// The network that it is in, of those between which no way leads; [`ELSEWHERE`] for a host with several neighbours.
+    /// The network that it is in, of those between which no way leads; [`ELSEWHERE`] for a host with several
+    /// neighbours.
     part: u32,
 }
 
@@ -26,7 +29,8 @@ const ELSEWHERE: u32 = u32::MAX;
 /// What a node that forwards knows of its tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Branches {
-    /// The number behind its own, and how many nodes hang on it, and how many of them not on its largest branch.
+    /// The number behind its own, and how many nodes hang on it, and how many of them not on its largest
+    /// branch.
     first: u32,
     size: u32,
     small: u32,

@@ -1,13 +1,13 @@
 //! Nodes, their interfaces, and the static routes between them.
 //!
-//! Routes are shortest paths by number of links; among equals, the link described first wins. They are made once:
-//! links do not leave, and an outage is not seen by routing.
+//! Routes are shortest paths by number of links; among equals, the link described first wins. They are made
+//! once: links do not leave, and an outage is not seen by routing.
 //!
 //! A route leads to a node, by whichever interface is nearest - unless the interface is *bound*
-//! ([`Topology::bind`]): then packets to its address arrive over its own link. Stations of cells are bound, and so are
-//! hosts with several addresses that matter. A node with a bound interface is a host: no route leads through it.
-//! What a handover may change without making routes anew: where packets to an address go ([`Topology::redirect`]),
-//! and by which interface a host sends ([`Topology::set_egress`]).
+//! ([`Topology::bind`]): then packets to its address arrive over its own link. Stations of cells are bound,
+//! and so are hosts with several addresses that matter. A node with a bound interface is a host: no route
+//! leads through it. What a handover may change without making routes anew: where packets to an address go
+//! ([`Topology::redirect`]), and by which interface a host sends ([`Topology::set_egress`]).
 
 mod forest;
 
@@ -34,12 +34,12 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
 
-/// A node's end of a link. Its node, the link that it sends on and its place there are asked for by its address
-/// ([`Topology::owner`], [`Topology::attachment`]).
+/// A node's end of a link. Its node, the link that it sends on and its place there are asked for by its
+/// address ([`Topology::owner`], [`Topology::attachment`]).
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// By which its own end and the others know each other: the link, of a point-to-point link the first of the two, and the
-    /// first of the attachments of which that is so.
+    /// By which its own end and the others know each other: the link, of a point-to-point link the first of
+    /// the two, and the first of the attachments of which that is so.
     pub joins: (LinkId, Attachment),
     /// The node that the link leads to.
     pub neighbour: NodeId,
@@ -97,15 +97,16 @@ impl Deref for Interfaces {
 enum Routes {
     /// One interface for everything (`UNREACHABLE`: no interface at all).
     Default(u32),
-    /// Of a node that forwards: what it knows of its tree, and its table where that does not tell, have this number.
-    Router(u32),
-    /// Of a host with several interfaces: found when it is asked for ([`Topology::host_route`]). Its table, if it needs one, has this
+    /// Of a node that forwards: what it knows of its tree, and its table where that does not tell, have this
     /// number.
+    Router(u32),
+    /// Of a host with several interfaces: found when it is asked for ([`Topology::host_route`]). Its table,
+    /// if it needs one, has this number.
     Host(u32),
 }
 
-/// The interface by target: the destination node, or behind the nodes, the bound interface. `UNREACHABLE` where there is none. Made when
-/// it is first asked for: all together grow with the square of the nodes.
+/// The interface by target: the destination node, or behind the nodes, the bound interface. `UNREACHABLE`
+/// where there is none. Made when it is first asked for: all together grow with the square of the nodes.
 type Table = OnceLock<Box<[u32]>>;
 
 /// A bound interface, and how packets to it arrive.
@@ -151,9 +152,9 @@ pub struct Topology {
     host: Vec<bool>,
     /// Of connections, as long as packets go where they went.
     pub(crate) ways: Ways,
-    /// Of each neighbour of a host with several interfaces, how much the way from it to every node costs, `UNREACHABLE` where no
-    /// route leads there. Worked out when it is first asked for. Empty where these hosts are fewer than their neighbours, and
-    /// have tables.
+    /// Of each neighbour of a host with several interfaces, how much the way from it to every node costs,
+    /// `UNREACHABLE` where no route leads there. Worked out when it is first asked for. Empty where these
+    /// hosts are fewer than their neighbours, and have tables.
     costs: BTreeMap<NodeId, OnceLock<Vec<u32>>>,
 }
 
@@ -170,7 +171,8 @@ struct Hot {
 }
 
 impl Topology {
-    /// Makes room for so many nodes and interfaces: what grows is copied again and again, and has room to spare.
+    /// Makes room for so many nodes and interfaces: what grows is copied again and again, and has room to
+    /// spare.
     pub fn expect(&mut self, nodes: usize, interfaces: usize) {
         self.nodes.reserve_exact(nodes);
         self.routes.reserve_exact(nodes);
@@ -319,14 +321,14 @@ impl Topology {
         self.primary.get(&node).copied()
     }
 
-    /// The address by which `other` knows `node`: its primary address, or that of the interface by which `node`
-    /// reaches `other`.
+    /// The address by which `other` knows `node`: its primary address, or that of the interface by which
+    /// `node` reaches `other`.
     pub fn address_for(&self, node: NodeId, other: NodeId) -> Option<Address> {
         self.primary(node).or_else(|| self.route(node, other))
     }
 
-    /// The addresses by which `other` may reach `node`, the one by which it knows it first: several where they stay with
-    /// their links ([`Topology::bind_source`]).
+    /// The addresses by which `other` may reach `node`, the one by which it knows it first: several where
+    /// they stay with their links ([`Topology::bind_source`]).
     pub fn addresses_for(&self, node: NodeId, other: NodeId) -> Vec<Address> {
         let Some(first) = self.address_for(node, other) else { return Vec::new() };
         let own = |address: &Address| *address != first && self.hot[address.0 as usize].own_egress;
@@ -334,8 +336,8 @@ impl Topology {
         std::iter::once(first).chain(others).collect()
     }
 
-    /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
-    /// called before [`Topology::make_routes`].
+    /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To
+    /// be called before [`Topology::make_routes`].
     pub fn bind(&mut self, address: Address) {
         self.ways.end();
         if let Entry::Vacant(place) = self.bound_at.entry(address.0) {
@@ -358,8 +360,8 @@ impl Topology {
         self.primary.insert(owner, address);
     }
 
-    /// Sends packets to `address` where those to `to` go by themselves, at once and everywhere. Both are bound; an
-    /// address that is sent to itself is free again.
+    /// Sends packets to `address` where those to `to` go by themselves, at once and everywhere. Both are
+    /// bound; an address that is sent to itself is free again.
     pub fn redirect(&mut self, address: Address, to: Address) {
         self.ways.end();
         if let Some(&place) = self.bound_at.get(&to.0) {
@@ -367,7 +369,8 @@ impl Topology {
         }
     }
 
-    /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route there.
+    /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route
+    /// there.
     pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
         self.ways.end();
         let target = self.hot[destination.0 as usize].target as usize;
@@ -403,7 +406,8 @@ impl Topology {
         path
     }
 
-    /// The largest packet that the way from one address to another carries; `None` where no route leads there.
+    /// The largest packet that the way from one address to another carries; `None` where no route leads
+    /// there.
     pub fn path_mtu(&self, source: Address, destination: Address) -> Option<u32> {
         let (mut at, end) = (self.owner(source), self.owner(destination));
         let mut mtu_bytes = u32::MAX;
@@ -420,8 +424,8 @@ impl Topology {
         None
     }
 
-    /// Makes the routes of all nodes. Nodes with one interface send everything there; the others follow trees where one way leads to a
-    /// destination, and search where there may be several.
+    /// Makes the routes of all nodes. Nodes with one interface send everything there; the others follow trees
+    /// where one way leads to a destination, and search where there may be several.
     pub fn make_routes(&mut self) {
         self.ways.end();
         let (mut routers, mut hosts) = (Vec::new(), 0);
@@ -491,9 +495,10 @@ impl Topology {
         first
     }
 
-    /// The shortest paths from a node, by the sums of the costs of their interfaces: how long they are, and their first interfaces. Of
-    /// equally short ones a node that forwards takes the one found first, in the order in which links were described; a host takes the one
-    /// whose first interface was described first. No way leads through a host, but from one if it `may_begin` there.
+    /// The shortest paths from a node, by the sums of the costs of their interfaces: how long they are, and
+    /// their first interfaces. Of equally short ones a node that forwards takes the one found first, in the
+    /// order in which links were described; a host takes the one whose first interface was described first.
+    /// No way leads through a host, but from one if it `may_begin` there.
     fn shortest_from(&self, from: usize, may_begin: bool) -> (Vec<u32>, Vec<u32>) {
         let mut costs = vec![UNREACHABLE; self.nodes.len()];
         let mut first = vec![UNREACHABLE; self.nodes.len()];
@@ -524,7 +529,8 @@ impl Topology {
         (costs, first)
     }
 
-    /// What [`Topology::first_interfaces`] would find for a host: of its interfaces, the first of those by which the way is shortest.
+    /// What [`Topology::first_interfaces`] would find for a host: of its interfaces, the first of those by
+    /// which the way is shortest.
     #[cold]
     fn host_route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
         if let Some(table) = self.host_table(from) {
@@ -630,8 +636,9 @@ mod tests {
 
     #[test]
     fn the_path_is_shortest_whose_costs_are_least() {
-        // Around a ring of six, the first link of which costs 3: to b it is the shortest; to c 4 either way, so that it counts, which was
-        // described first; to d 3 the other way, where by links alone both were 3.
+        // Around a ring of six, the first link of which costs 3: to b it is the shortest; to c 4 either
+        // way, so that it counts, which was described first; to d 3 the other way, where by links alone
+        // both were 3.
         let mut topology = ring("abcdef");
         for interface in &mut topology.interfaces {
             interface.cost = if interface.joins.0 == LinkId(0) { 3 } else { 1 };
@@ -655,8 +662,8 @@ mod tests {
         assert!(topology.path(island, NodeId(0)).is_empty());
     }
 
-    /// A host with a link to each of two routers, which are joined; behind router 1 a server. Nodes: host 0, routers 1
-    /// and 2, server 3. Returns the addresses of the host.
+    /// A host with a link to each of two routers, which are joined; behind router 1 a server. Nodes: host 0,
+    /// routers 1 and 2, server 3. Returns the addresses of the host.
     fn two_ways() -> (Topology, [Address; 2]) {
         let mut topology = Topology::default();
         for name in ["host", "r1", "r2", "server"] {
@@ -702,8 +709,8 @@ mod tests {
         let server = Address(7);
         assert_eq!(topology.owner(server), NodeId(3));
         assert_eq!(hops(&topology, 2, server), [2, 1, 3]);
-        // By its own routes it takes the shortest way, from whichever address; when bound to its sources, the link
-        // of the source.
+        // By its own routes it takes the shortest way, from whichever address; when bound to its sources, the
+        // link of the source.
         assert_eq!(topology.egress(NodeId(0), second, server), Some(first));
         topology.bind_source(second, true);
         assert_eq!(topology.egress(NodeId(0), second, server), Some(second));
@@ -804,8 +811,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// Trees and searches tell the same, in networks of which most are trees or nearly so. A host takes the first of its interfaces
-        /// by which the way is shortest, of those to its neighbours and on from there.
+        /// Trees and searches tell the same, in networks of which most are trees or nearly so. A host takes
+        /// the first of its interfaces by which the way is shortest, of those to its neighbours and on from
+        /// there.
         #[test]
         fn routes_are_those_of_a_search_from_each_node(
             nodes in 1..9u32,
@@ -856,8 +864,8 @@ mod tests {
 
     #[test]
     fn routes_of_a_chain_and_of_a_tree_need_no_tables() {
-        // Of a chain each node keeps what its largest branch is; of a binary tree of 2^12 - 1 nodes a node has a place in the smaller
-        // branch of a node above it 11 times at most.
+        // Of a chain each node keeps what its largest branch is; of a binary tree of 2^12 - 1 nodes a node
+        // has a place in the smaller branch of a node above it 11 times at most.
         for parent_of in [|node: u32| node - 1, |node: u32| (node - 1) / 2] {
             let mut topology = Topology::default();
             for node in 0..4095 {

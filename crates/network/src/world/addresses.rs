@@ -1,15 +1,17 @@
 //! Associations that follow the addresses of their node (RFC 5061, as mobile SCTP uses it).
 //!
-//! A handover scheme says which addresses of a station can be used and which it prefers. An association that follows
-//! them is brought to that state by one ASCONF after another: it adds the addresses that it lacks, asks for data at the
-//! preferred one, and deletes those that can be used no more, all that is to be done in one request. The request leaves
-//! from an address that the peer knows, if one of those can be used, the preferred one first; otherwise from one that it
-//! adds. While it is not answered, nothing else is asked for; if its source is lost, it leaves from another.
+//! A handover scheme says which addresses of a station can be used and which it prefers. An association that
+//! follows them is brought to that state by one ASCONF after another: it adds the addresses that it lacks,
+//! asks for data at the preferred one, and deletes those that can be used no more, all that is to be done in
+//! one request. The request leaves from an address that the peer knows, if one of those can be used, the
+//! preferred one first; otherwise from one that it adds. While it is not answered, nothing else is asked for;
+//! if its source is lost, it leaves from another.
 //!
-//! Before an association is up there is nobody to ask: who opens it does so from the addresses that can be used then, and
-//! knows those of its peer (how it finds them out, by DNS, SIP or Mobile IP, is not modelled). It waits for an address
-//! of its own. An INIT under way begins anew when an address that it names is lost. Not modelled: the same between INIT
-//! ACK and COOKIE ACK; such an association is given up after Max.Init.Retransmits unless the address comes back.
+//! Before an association is up there is nobody to ask: who opens it does so from the addresses that can be
+//! used then, and knows those of its peer (how it finds them out, by DNS, SIP or Mobile IP, is not modelled).
+//! It waits for an address of its own. An INIT under way begins anew when an address that it names is lost.
+//! Not modelled: the same between INIT ACK and COOKIE ACK; such an association is given up after
+//! Max.Init.Retransmits unless the address comes back.
 
 use super::{Work, World};
 use crate::handover::Scheme;
@@ -27,22 +29,24 @@ impl World {
         Some(station).filter(|&station| told(self.handovers.stations[station as usize].scheme))
     }
 
-    /// Has the SCTP socket that will have this number follow the addresses of its node, if that is a station that tells them.
+    /// Has the SCTP socket that will have this number follow the addresses of its node, if that is a station
+    /// that tells them.
     pub(super) fn follow(&mut self, number: u32, node: NodeId) -> Option<Follows> {
         let station = self.mobile_station(node)?;
         self.handovers.stations[station as usize].followers.push(SocketId::Sctp(number));
         Some(Follows { station, opening: false, primary: None })
     }
 
-    /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells, those of
-    /// other links that are not down.
+    /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells,
+    /// those of other links that are not down.
     fn usable_addresses(&self, number: u32) -> Vec<Address> {
         let socket = &self.sctp[number as usize];
         let peer = self.sctp[socket.peer as usize].node;
         self.usable_at(socket.node, peer, socket.follows.map(|follows| follows.station))
     }
 
-    /// The addresses of a node that can be used now towards a peer, where the node is a station that tells them, with those of its cells.
+    /// The addresses of a node that can be used now towards a peer, where the node is a station that tells
+    /// them, with those of its cells.
     fn usable_at(&self, node: NodeId, peer: NodeId, station: Option<u32>) -> Vec<Address> {
         let mut all = self.network.topology.addresses_for(node, peer);
         if let Some(station) = station {
@@ -53,8 +57,8 @@ impl World {
         all
     }
 
-    /// The addresses at which the peer of a socket looks for it: those that can be used, or while there is none, where it
-    /// is known to be at other times.
+    /// The addresses at which the peer of a socket looks for it: those that can be used, or while there is
+    /// none, where it is known to be at other times.
     fn known_addresses(&self, number: u32) -> Vec<Address> {
         let usable = self.usable_addresses(number);
         if !usable.is_empty() {
@@ -65,8 +69,8 @@ impl World {
         self.network.topology.address_for(socket.node, peer).into_iter().collect()
     }
 
-    /// Gives both ends of an association that is about to open the addresses that can be used now. False without any
-    /// at this end: it will open when there is one.
+    /// Gives both ends of an association that is about to open the addresses that can be used now. False
+    /// without any at this end: it will open when there is one.
     pub(super) fn find_addresses(&mut self, number: u32) -> bool {
         let peer = self.sctp[number as usize].peer;
         if self.sctp[number as usize].follows.is_none() && self.sctp[peer as usize].follows.is_none() {
@@ -120,8 +124,8 @@ impl World {
             Event::Reconfigured { change: Change::SetPrimary(address), accepted: true } => {
                 follows.primary = Some(address);
             }
-            // What the peer refused is not asked for again before something changes. That an address stays which can be
-            // used again is such a change.
+            // What the peer refused is not asked for again before something changes. That an address stays
+            // which can be used again is such a change.
             Event::Reconfigured { change, accepted: false } => match change {
                 Change::Delete(address) if self.usable_addresses(number).contains(&address) => {}
                 _ => return,
@@ -178,7 +182,8 @@ impl World {
             return;
         }
         let remote = self.known_addresses(peer);
-        // During the handshake nothing is added: the peer has been told, or is about to be told, of what there was.
+        // During the handshake nothing is added: the peer has been told, or is about to be told, of what
+        // there was.
         if !(begins || is_sought) || lost(socket.local_addresses()) {
             // The opener's addresses come in its INIT.
             self.readdress(number, usable, &remote);

@@ -89,8 +89,8 @@ impl World {
         self.sample_delivered(now, number);
     }
 
-    /// The sinks of bulk flows count for them what they deliver, unless that is recorded as it comes: a flow lies elsewhere than what a
-    /// segment that arrives has touched anyway.
+    /// The sinks of bulk flows count for them what they deliver, unless that is recorded as it comes: a flow
+    /// lies elsewhere than what a segment that arrives has touched anyway.
     pub(super) fn let_sinks_count(&mut self) {
         for flow in &self.flows {
             if let SocketId::Tcp(sink) = flow.association.sink
@@ -115,7 +115,8 @@ impl World {
         }
     }
 
-    /// A message, or a response, has come after `delay`: the handovers of stations at the flow's ends count late ones.
+    /// A message, or a response, has come after `delay`: the handovers of stations at the flow's ends count
+    /// late ones.
     #[inline]
     pub(super) fn note_delay(&mut self, now: Time, number: u32, delay: Span) {
         if !self.handovers.records.is_empty() {

@@ -1,9 +1,10 @@
-//! Commands of a remote MIH user to the links of a node (IEEE Std 802.21-2008 section 7.4): MIH_Link_Configure_Thresholds, which its MIHF
-//! answers, and, of packet errors, has its links count these; MIH_Link_Actions, which its links carry out: power up, power down,
-//! disconnect, scan.
+//! Commands of a remote MIH user to the links of a node (IEEE Std 802.21-2008 section 7.4):
+//! MIH_Link_Configure_Thresholds, which its MIHF answers, and, of packet errors, has its links count these;
+//! MIH_Link_Actions, which its links carry out: power up, power down, disconnect, scan.
 //!
-//! A link that is powered down, or disconnected, is not taken up before it is powered up: that is for stations that use all of their
-//! cells, and for links that are no cells. Other stations choose their cell by themselves, and are not able to.
+//! A link that is powered down, or disconnected, is not taken up before it is powered up: that is for
+//! stations that use all of their cells, and for links that are no cells. Other stations choose their cell by
+//! themselves, and are not able to.
 
 use super::World;
 use crate::alarm::Moment;
@@ -63,7 +64,8 @@ impl World {
         self.signalling[number as usize].commanded(now, made, configured.link, "configure_thresholds");
     }
 
-    /// Thresholds of a link of the origin have been configured: those of packet errors want these counted, or not any more.
+    /// Thresholds of a link of the origin have been configured: those of packet errors want these counted, or
+    /// not any more.
     pub(super) fn count_errors(
         &mut self,
         now: Time,

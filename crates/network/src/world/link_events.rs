@@ -1,8 +1,9 @@
-//! Link events in the world: handovers hear them first, then paths that change, then the users of MIH functions.
+//! Link events in the world: handovers hear them first, then paths that change, then the users of MIH
+//! functions.
 //!
-//! Where a signalling entry is driven by link events, the MIHF of its origin registers the links of its node with the
-//! responder, whose user subscribes to the events of each; from then on the MIHF hears what its links indicate
-//! (MIH_LINK_SAP) and sends the user an indication of each event.
+//! Where a signalling entry is driven by link events, the MIHF of its origin registers the links of its node
+//! with the responder, whose user subscribes to the events of each; from then on the MIHF hears what its
+//! links indicate (MIH_LINK_SAP) and sends the user an indication of each event.
 
 use super::World;
 use crate::alarm::Moment;
@@ -46,8 +47,8 @@ impl World {
         }
     }
 
-    /// What links have indicated changes the paths that do so, and is told to the MIHFs of their nodes (MIH_LINK_SAP), for the entries
-    /// that want to know.
+    /// What links have indicated changes the paths that do so, and is told to the MIHFs of their nodes
+    /// (MIH_LINK_SAP), for the entries that want to know.
     pub(super) fn tell_listeners(&mut self, moment: &mut Moment<'_>) {
         let now = moment.now;
         while let Some((link, indication)) = self.network.indicated.pop_front() {
@@ -68,7 +69,8 @@ impl World {
         }
     }
 
-    /// The MIHF of an entry's origin hears of an event of a link of its node, and tells its peer if that wants to know.
+    /// The MIHF of an entry's origin hears of an event of a link of its node, and tells its peer if that
+    /// wants to know.
     pub(super) fn tell_peer(&mut self, now: Time, number: u32, interface: Address, event: LinkEvent) {
         let (link, _) = self.network.topology.attachment(interface);
         let reach_m = self.network.stations(link).and_then(|stations| stations.reach_m());
@@ -87,7 +89,8 @@ impl World {
         }
     }
 
-    /// A user waits for Link_Going_Down of the station that has this interface, if one has, with this confidence, in percent.
+    /// A user waits for Link_Going_Down of the station that has this interface, if one has, with this
+    /// confidence, in percent.
     pub fn await_confidence(&mut self, interface: Address, percent: u8) {
         let (link, _) = self.network.topology.attachment(interface);
         if let Some(station) = self.handovers.number_of(interface)
@@ -126,8 +129,8 @@ impl World {
         self.on_mihf(now, origin, |mihf, cx, session| mihf.register(cx, session, links));
     }
 
-    /// The responder's user subscribes to the events of links that the origin's MIHF has registered. A link may come again:
-    /// a registration that was not answered is made anew.
+    /// The responder's user subscribes to the events of links that the origin's MIHF has registered. A link
+    /// may come again: a registration that was not answered is made anew.
     pub(super) fn subscribe_to_links(&mut self, now: Time, number: u32, links: Vec<MihLinkId>) {
         let signalling = &self.signalling[number as usize];
         if signalling.config.kind != Kind::LinkEvents {

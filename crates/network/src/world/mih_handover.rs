@@ -1,5 +1,5 @@
-//! Handovers by MIH in the world: link events and messages reach the users of a handover entry, and what they ask for is
-//! done.
+//! Handovers by MIH in the world: link events and messages reach the users of a handover entry, and what they
+//! ask for is done.
 
 use super::{Work, World};
 use crate::alarm::Moment;
@@ -110,8 +110,8 @@ impl World {
         pos.user.handle_timeout(&mut cx, mihf, &mut resources[cell]);
     }
 
-    /// How many stations use a candidate's cell beside the mobile node that no place is reserved for, and for how many like that the link
-    /// has room beside them and those with a place; `None`: for all that come.
+    /// How many stations use a candidate's cell beside the mobile node that no place is reserved for, and for
+    /// how many like that the link has room beside them and those with a place; `None`: for all that come.
     fn observed(&self, now: Time, number: u32, candidate: usize) -> (u32, Option<u32>) {
         let World { mih_handovers, mih_nodes, handovers, network, resources, .. } = self;
         let parties = &mih_handovers[number as usize].parties;
@@ -140,7 +140,8 @@ impl World {
         (others, stations.zip(own).and_then(|(stations, own)| stations.places_for(now, own, &reserved)))
     }
 
-    /// Opens connections; the mobile node registers its link, to whose event the PoS subscribes where it has to be told.
+    /// Opens connections; the mobile node registers its link, to whose event the PoS subscribes where it has
+    /// to be told.
     fn set_up_handover(&mut self, now: Time, number: u32) {
         let handover = &self.mih_handovers[number as usize];
         let links = vec![handover.parties.serving_link.link.clone()];
@@ -178,8 +179,8 @@ impl World {
         self.work.push_back(Work::MihHandover(number));
     }
 
-    /// A link of a mobile node has indicated something: its user hears it, and where it is that of the network that it leaves its PoS,
-    /// by itself or by an indication.
+    /// A link of a mobile node has indicated something: its user hears it, and where it is that of the
+    /// network that it leaves its PoS, by itself or by an indication.
     pub(super) fn tell_handover_users(&mut self, now: Time, interface: Address, event: LinkEvent) {
         if let LinkEvent::ParametersReport { quality } = event {
             return self.tell_crossings(now, interface, quality);
@@ -257,8 +258,9 @@ impl World {
         }
     }
 
-    /// What the mobile node's MIHF tells a subscriber of an event: that the link is going down; that it is not any more, by a report
-    /// of its signal, which has crossed the threshold of the former upward, as it was heard last.
+    /// What the mobile node's MIHF tells a subscriber of an event: that the link is going down; that it is
+    /// not any more, by a report of its signal, which has crossed the threshold of the former upward, as it
+    /// was heard last.
     fn told_to_network(&self, interface: Address, event: LinkEvent) -> Option<mih::LinkEvent> {
         if event != LinkEvent::Rollback {
             return heard_by_mihf(event, f64::INFINITY);
@@ -365,8 +367,8 @@ impl World {
         }
     }
 
-    /// The account of handovers is closed. It gets those of MIH users as well that led traffic nowhere and did not lose it; the last one of
-    /// who has lost his link is in there.
+    /// The account of handovers is closed. It gets those of MIH users as well that led traffic nowhere and
+    /// did not lose it; the last one of who has lost his link is in there.
     pub(super) fn finish_handovers(&mut self) {
         let World { mih_handovers, handovers, network, .. } = self;
         for entry in mih_handovers {
@@ -429,7 +431,8 @@ impl World {
         }
     }
 
-    /// Once all correspondents have acknowledged it, the mobile node's user hears that its traffic is redirected; whether it did.
+    /// Once all correspondents have acknowledged it, the mobile node's user hears that its traffic is
+    /// redirected; whether it did.
     fn tell_redirected(&mut self, now: Time, number: u32) -> bool {
         let World { mih_handovers, mih_nodes, work, .. } = self;
         let handover = &mut mih_handovers[number as usize];

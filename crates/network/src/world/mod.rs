@@ -1,8 +1,8 @@
 //! The world: nodes, links, sockets and applications, driven by the engine's loop.
 //!
 //! A packet's life: application -> transport machine -> routing -> link -> node -> transport machine ->
-//! application. Whoever touches a transport machine puts its socket on the work list; the list is served until it
-//! is empty before the next event.
+//! application. Whoever touches a transport machine puts its socket on the work list; the list is served
+//! until it is empty before the next event.
 
 mod addresses;
 mod ending;
@@ -44,8 +44,8 @@ use roamsim_protocols::Address;
 use roamsim_protocols::mih::handover::Resources;
 use std::collections::{BTreeMap, VecDeque};
 
-/// After so many events that follow each other in line the loop has its turn again, and looks now and then whether the run is to go on.
-/// Chosen: the loop costs nothing beside so many.
+/// After so many events that follow each other in line the loop has its turn again, and looks now and then
+/// whether the run is to go on. Chosen: the loop costs nothing beside so many.
 const EVENTS_IN_LINE: u64 = 64;
 
 /// A machine that was touched and has to be served.
@@ -156,7 +156,8 @@ impl World {
         }
     }
 
-    /// The addresses by which two nodes reach each other: of the interfaces that lead there, unless an end has one.
+    /// The addresses by which two nodes reach each other: of the interfaces that lead there, unless an end
+    /// has one.
     fn addresses(&self, a: &SocketEnd, b: &SocketEnd) -> Option<[Address; 2]> {
         let topology = &self.network.topology;
         let of = |here: &SocketEnd, there: &SocketEnd| {
@@ -210,8 +211,9 @@ impl World {
         }
     }
 
-    /// Has a link that is no wire do what is due, and takes what has come over it. As long as nothing else happens before its next deadline it
-    /// goes on there, without an event. Returns for how many events that stands.
+    /// Has a link that is no wire do what is due, and takes what has come over it. As long as nothing else
+    /// happens before its next deadline it goes on there, without an event. Returns for how many events that
+    /// stands.
     #[inline(never)]
     fn handle_carrier(&mut self, moment: &mut Moment<'_>, number: u32) -> u64 {
         // Who watches does so event by event.
@@ -253,8 +255,8 @@ impl World {
         }
     }
 
-    /// Takes the segments and the packet that have come next over a link that is no wire; apart, so that it is out of the way of datagrams. Where
-    /// nothing more has, the link's next deadline.
+    /// Takes the segments and the packet that have come next over a link that is no wire; apart, so that it
+    /// is out of the way of datagrams. Where nothing more has, the link's next deadline.
     #[inline(never)]
     fn receive_next(&mut self, moment: &mut Moment<'_>, number: u32) -> Result<(), Option<Time>> {
         while let Some((packet, segment)) = self.network.coming_segment(number)? {
@@ -302,7 +304,8 @@ impl World {
         Driving { mobile_ip, handovers, network }
     }
 
-    /// Takes a packet for everyone on a link. `packet.socket` is the number of the interface that it came in at.
+    /// Takes a packet for everyone on a link. `packet.socket` is the number of the interface that it came in
+    /// at.
     #[cold]
     fn receive_broadcast(&mut self, moment: &mut Moment<'_>, packet: &Packet) {
         match &packet.pdu {

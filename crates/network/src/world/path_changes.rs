@@ -10,7 +10,8 @@ use roamsim_protocols::Address;
 /// What changes where, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathChange {
-    /// The interfaces whose events these are: those of a link, or of one cell of a medium that is one link for several.
+    /// The interfaces whose events these are: those of a link, or of one cell of a medium that is one link
+    /// for several.
     pub of: Vec<Address>,
     /// The node for which it happens; `None`: any.
     pub node: Option<NodeId>,

@@ -1,7 +1,8 @@
-//! What a run does over time, coarsely: the accounts of its flows and links, read at the end of each of some equal parts of it.
+//! What a run does over time, coarsely: the accounts of its flows and links, read at the end of each of some
+//! equal parts of it.
 //!
-//! The run stops between two events to be read, so that no packet costs anything for it, and what is counted in all parts
-//! together is what the tables of the whole run say. A window is that at the end of a part.
+//! The run stops between two events to be read, so that no packet costs anything for it, and what is counted
+//! in all parts together is what the tables of the whole run say. A window is that at the end of a part.
 
 use super::{Signals, World};
 use crate::link::{Attachment, Link, LinkStats, Sender};
@@ -27,7 +28,8 @@ pub struct FlowPart {
 pub struct LinkPart {
     /// Packets that had their time on it, or were certain to have.
     pub sent_packets: u64,
-    /// How long they waited before; where packets do not wait in a known order, how long all waited that did so in the part.
+    /// How long they waited before; where packets do not wait in a known order, how long all waited that did
+    /// so in the part.
     pub waited: Span,
     /// Packets dropped.
     pub lost_packets: u64,
@@ -95,7 +97,8 @@ impl Series {
     /// Parts of a run. Chosen: a line of so many points is smooth on any screen.
     pub const PARTS: u64 = 200;
 
-    /// Flows, and directions of links, that have series of their own. Chosen: more lines cannot be told apart.
+    /// Flows, and directions of links, that have series of their own. Chosen: more lines cannot be told
+    /// apart.
     pub const MOST: usize = 100;
 
     /// Flows whose ways are looked at for the links that most of them share, and steps of a way. Chosen.
@@ -157,7 +160,8 @@ impl Series {
 }
 
 impl World {
-    /// Keeps series of the run, from its beginning on, also of what the nodes with these names hear, which move.
+    /// Keeps series of the run, from its beginning on, also of what the nodes with these names hear, which
+    /// move.
     pub fn keep_series(&mut self, moving: &[&str]) {
         self.signals = (!moving.is_empty()).then(|| Box::new(Signals::new(self, moving)));
         self.network.lost_data = Some(Vec::new());

@@ -1,5 +1,6 @@
-//! What stations that move heard over time, coarsely: of each cell the last report of its signal in each part of the run, and, exactly, when it was
-//! detected, associated with, left and lost. Link events tell it, which happen anyway; no packet costs anything for it.
+//! What stations that move heard over time, coarsely: of each cell the last report of its signal in each part
+//! of the run, and, exactly, when it was detected, associated with, left and lost. Link events tell it, which
+//! happen anyway; no packet costs anything for it.
 
 use super::{Series, World};
 use crate::link::indication::LinkEvent;

@@ -47,14 +47,15 @@ macro_rules! with_socket {
 
 /// Their ends, made.
 impl World {
-    /// Makes room for so many flows and connections of TCP, as [`Network::expect_links`](crate::Network::expect_links) does for links.
+    /// Makes room for so many flows and connections of TCP, as
+    /// [`Network::expect_links`](crate::Network::expect_links) does for links.
     pub fn expect_flows(&mut self, flows: usize, connections: usize) {
         self.flows.reserve(flows);
         self.tcp.reserve(2 * connections);
     }
 
-    /// The run has ended, and nobody asks any more for what the ends of connections have counted: their memory serves for other things. Flows
-    /// and signalling entries can no longer be named.
+    /// The run has ended, and nobody asks any more for what the ends of connections have counted: their
+    /// memory serves for other things. Flows and signalling entries can no longer be named.
     pub fn forget_connections(&mut self) {
         self.tcp = Vec::new();
         self.sctp = Vec::new();
@@ -89,13 +90,14 @@ impl World {
         Some(Association { source: SocketId::Tcp(first), sink: SocketId::Tcp(first + 1) })
     }
 
-    /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the nodes. It has a
-    /// path for each pair of the addresses of a multihomed node and those of its peer. With dynamic addresses an end on a
-    /// station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) has those that can be used when it opens, and
-    /// follows them from then on.
+    /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the
+    /// nodes. It has a path for each pair of the addresses of a multihomed node and those of its peer. With
+    /// dynamic addresses an end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp)
+    /// has those that can be used when it opens, and follows them from then on.
     ///
-    /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN; `primary` the address of each
-    /// end that makes the primary path, where that is not the one nearest to its peer.
+    /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN;
+    /// `primary` the address of each end that makes the primary path, where that is not the one nearest to
+    /// its peer.
     pub fn add_sctp(
         &mut self,
         config: &sctp::Config,
@@ -126,10 +128,11 @@ impl World {
         Some(Association { source: SocketId::Sctp(first), sink: SocketId::Sctp(first + 1) })
     }
 
-    /// Adds an association between endpoints of another crate, of which `a` will open the connection. `None` where no route joins the nodes,
-    /// or where a port is taken.
+    /// Adds an association between endpoints of another crate, of which `a` will open the connection. `None`
+    /// where no route joins the nodes, or where a port is taken.
     ///
-    /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) is told of the addresses that can be used.
+    /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) is told of the
+    /// addresses that can be used.
     pub fn add_endpoints(
         &mut self,
         a: (SocketEnd, Box<dyn Endpoint>),
@@ -152,7 +155,8 @@ impl World {
         Some(Association { source: SocketId::Open(first), sink: SocketId::Open(first + 1) })
     }
 
-    /// A flow's sink reads at a pace of its own from now on, where its transport has a window to tell the source of it.
+    /// A flow's sink reads at a pace of its own from now on, where its transport has a window to tell the
+    /// source of it.
     pub fn add_reader(&mut self, flow: u32, reader: Reader) {
         let sink = self.flows[flow as usize].association.sink;
         if self.socket_mut(sink).hold_for_reader() {
@@ -201,8 +205,8 @@ impl World {
         self.serve_work(moment);
     }
 
-    /// Sends what a socket has to send and tells its user what has happened. A user that writes puts the socket on the
-    /// work list again.
+    /// Sends what a socket has to send and tells its user what has happened. A user that writes puts the
+    /// socket on the work list again.
     #[inline(never)]
     pub(super) fn serve_socket(&mut self, moment: &mut Moment<'_>, id: SocketId) {
         // Each by itself, so that what follows knows its kind.
@@ -317,8 +321,8 @@ impl World {
             // It goes on, and learns by the reset that answers its data that nobody reads any more.
             SocketEvent::RemoteClosed if self.has_more_to_send(id) => {}
             SocketEvent::RemoteClosed => {
-                // Nothing more will come: close this side too (no application here goes on after its peer), when
-                // everything has been read.
+                // Nothing more will come: close this side too (no application here goes on after its peer),
+                // when everything has been read.
                 if self.reader(id).is_none_or(|(_, reader)| reader.on_close()) {
                     self.close(id);
                 }
@@ -569,8 +573,8 @@ impl World {
         self.on_socket(id, |socket| socket.close());
     }
 
-    /// Whether closing this end would cut off the other direction, which carries data as well: such ends close when they
-    /// have got everything.
+    /// Whether closing this end would cut off the other direction, which carries data as well: such ends
+    /// close when they have got everything.
     pub(super) fn closes_both_ways(&self, id: SocketId) -> bool {
         let socket = self.socket(id);
         !socket.closes_by_direction() && matches!(socket.user(), User::FlowBothWays { .. })

@@ -1,7 +1,7 @@
 //! A run step by step: `begin`, `step` as often as one likes, `finish`. [`World::run`] is these three.
 //!
-//! Between two steps packets come in from outside ([`World::inject`]) and go out ([`World::poll_emitted`]). How a run is cut into steps
-//! changes nothing in its results.
+//! Between two steps packets come in from outside ([`World::inject`]) and go out ([`World::poll_emitted`]).
+//! How a run is cut into steps changes nothing in its results.
 
 use super::{Looked, Series, World};
 use crate::alarm::Moment;
@@ -30,8 +30,8 @@ pub(super) struct Course {
 }
 
 impl World {
-    /// Runs to the end, where series are kept part by part; returns the number of events that did something. `look` is called now and then with the time before
-    /// which nothing will change; false ends the run.
+    /// Runs to the end, where series are kept part by part; returns the number of events that did something.
+    /// `look` is called now and then with the time before which nothing will change; false ends the run.
     pub fn run(
         &mut self,
         until: Time,
@@ -70,7 +70,8 @@ impl World {
             Some(Box::new(Course { queue, now: Time::ZERO, until, part: 1, parts, warms_until, events: 0 }));
     }
 
-    /// Goes on to an instant, what happens then included, and no further than the end. `look` as of [`World::run`].
+    /// Goes on to an instant, what happens then included, and no further than the end. `look` as of
+    /// [`World::run`].
     pub fn step(
         &mut self,
         to: Time,
@@ -128,13 +129,15 @@ impl World {
         self.course.as_ref().map_or(Time::ZERO, |course| course.now)
     }
 
-    /// An instant before which nothing happens by itself: mostly that of the next event. `None` where nothing more does.
+    /// An instant before which nothing happens by itself: mostly that of the next event. `None` where nothing
+    /// more does.
     pub fn next_deadline(&self) -> Option<Time> {
         let course = self.course.as_ref()?;
         course.queue.next_time().filter(|&next| next <= course.until)
     }
 
-    /// Takes a packet that a program of an external node sends now. What is no packet for this network is refused, and counted.
+    /// Takes a packet that a program of an external node sends now. What is no packet for this network is
+    /// refused, and counted.
     pub fn inject(&mut self, node: NodeId, octets: &[u8]) {
         let Some(mut course) = self.course.take() else { return };
         if let Some(taken) = self.network.take_in(node, octets) {

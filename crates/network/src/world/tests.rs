@@ -12,7 +12,8 @@ use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 use roamsim_engine::run::Watch;
 
-/// A cell of 802.11b in which each station sends 1000 octets to the access point every millisecond, more than the medium carries.
+/// A cell of 802.11b in which each station sends 1000 octets to the access point every millisecond, more than
+/// the medium carries.
 fn busy(stations: u32) -> World {
     let mut topology = Topology::default();
     let access_point = topology.add_node("access point");

@@ -1,7 +1,9 @@
-//! A warm-up that is cut from what is measured: the accounts of flows, links, drops and signalling as they were when it ended.
+//! A warm-up that is cut from what is measured: the accounts of flows, links, drops and signalling as they
+//! were when it ended.
 //!
-//! The run stops once between two events to be read, so that no packet costs anything for it; what was counted until then is taken off
-//! what is counted at the end. Of what no difference tells, the longest queue and the waits in queues, the links begin anew.
+//! The run stops once between two events to be read, so that no packet costs anything for it; what was
+//! counted until then is taken off what is counted at the end. Of what no difference tells, the longest queue
+//! and the waits in queues, the links begin anew.
 
 use super::World;
 use crate::application::{Mark, Measurement};
@@ -156,7 +158,8 @@ impl World {
         }
     }
 
-    /// What the ends of a signalling entry had exchanged with IP when its measurement began; `None` before it starts.
+    /// What the ends of a signalling entry had exchanged with IP when its measurement began; `None` before it
+    /// starts.
     pub fn session_traffic_before(&self, number: u32) -> Option<[Traffic; 2]> {
         let entry = &self.signalling[number as usize];
         let start = entry.traffic_at_start;

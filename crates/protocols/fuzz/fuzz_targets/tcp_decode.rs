@@ -6,8 +6,8 @@ use roamsim_protocols::tcp::wire;
 
 libfuzzer_sys::fuzz_target!(|octets: &[u8]| {
     if let Ok((segment, payload)) = wire::decode(octets, None) {
-        // What was read is written, and read as the same again; but for SACK blocks that had room only because the
-        // options stood closer than they are written here, with no-operations before them.
+        // What was read is written, and read as the same again; but for SACK blocks that had room only
+        // because the options stood closer than they are written here, with no-operations before them.
         let mut encoded = Vec::new();
         wire::encode(&segment, payload, 0, &mut encoded);
         let (mut again, again_payload) = wire::decode(&encoded, Some(0)).expect("it was written here");

@@ -1,5 +1,5 @@
-//! Transactions that the peer starts: the destination machine, the ACK responder machine, and for the response the
-//! ACK requestor machine of IEEE 802.21 section 8.2.3.
+//! Transactions that the peer starts: the destination machine, the ACK responder machine, and for the
+//! response the ACK requestor machine of IEEE 802.21 section 8.2.3.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -67,9 +67,9 @@ impl Destinations {
         }
     }
 
-    /// The number of a message with this ID (the rule stands in [`super::number`]). `copies_within`: the longest
-    /// time between the first and the last transmission of a message over datagrams, `None` on a reliable
-    /// transport.
+    /// The number of a message with this ID (the rule stands in [`super::number`]). `copies_within`: the
+    /// longest time between the first and the last transmission of a message over datagrams, `None` on a
+    /// reliable transport.
     fn expand(&self, now: Time, tid: u16, copies_within: Option<Span>) -> Option<TransactionNumber> {
         let highest = TransactionNumber(self.highest);
         let nearest = highest.nearest_with(tid)?;
@@ -165,8 +165,8 @@ impl Session {
         }
     }
 
-    /// Over datagrams the reuse of its ID closes a request that is still to be answered. (Over a reliable transport
-    /// answers find their way in order, however many requests came since.)
+    /// Over datagrams the reuse of its ID closes a request that is still to be answered. (Over a reliable
+    /// transport answers find their way in order, however many requests came since.)
     fn close_unanswered(&mut self) {
         let highest = self.destinations.highest;
         while !self.config.reliable
@@ -313,8 +313,8 @@ impl Session {
         }
     }
 
-    /// The response that an ACK with this ID belongs to: the latest, or on a reliable transport, where many may be
-    /// on their way, the oldest that waits for one.
+    /// The response that an ACK with this ID belongs to: the latest, or on a reliable transport, where many
+    /// may be on their way, the oldest that waits for one.
     fn acknowledged_response(&self, tid: u16, highest: TransactionNumber) -> Option<TransactionNumber> {
         if self.config.reliable {
             let waiting = self.destinations.answering.iter().find(|(number, answering)| {

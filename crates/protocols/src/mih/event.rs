@@ -11,7 +11,8 @@ use super::wire::{Message, MihfId};
 /// Why a transaction ended without its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureReason {
-    /// No ACK came within (retransmissions + 1) timeouts. Under `open` a request's response is still accepted.
+    /// No ACK came within (retransmissions + 1) timeouts. Under `open` a request's response is still
+    /// accepted.
     NotAcknowledged,
     /// Under `strict`: acknowledged, but no response came within (retransmissions + 1) timeouts.
     NoResponse,
@@ -146,7 +147,8 @@ pub enum Event {
         /// The peer's links.
         links: Vec<LinkId>,
     },
-    /// Link_Configure_Thresholds.request, for a link of this node: the peer has configured thresholds, successfully.
+    /// Link_Configure_Thresholds.request, for a link of this node: the peer has configured thresholds,
+    /// successfully.
     PeerConfigured {
         /// The session.
         session: SessionId,

@@ -1,9 +1,9 @@
 //! Flow control: a token bucket with a queue, one for each session, as IEEE 802.21 asks of an MIHF's sending.
 //!
-//! Whatever the MIHF sends in the session takes a token: first transmissions, retransmissions, acknowledgements.
-//! A packet without a token waits in a FIFO queue; one that finds the queue full is dropped and was never sent.
-//! All arithmetic is in whole numbers: a rate is held to the micro-token per second, credit to the product of
-//! that and a nanosecond, so that no rounding accumulates.
+//! Whatever the MIHF sends in the session takes a token: first transmissions, retransmissions,
+//! acknowledgements. A packet without a token waits in a FIFO queue; one that finds the queue full is dropped
+//! and was never sent. All arithmetic is in whole numbers: a rate is held to the micro-token per second,
+//! credit to the product of that and a nanosecond, so that no rounding accumulates.
 
 use std::collections::VecDeque;
 
@@ -66,8 +66,8 @@ impl<T> Limiter<T> {
         if self.queue.is_empty() {
             self.credit = self.credit.min(self.capacity);
         }
-        // Where a packet waits, its token is taken before the bucket can run over: the part of a token that came
-        // between that instant and the next whole nanosecond is not lost.
+        // Where a packet waits, its token is taken before the bucket can run over: the part of a token that
+        // came between that instant and the next whole nanosecond is not lost.
     }
 
     /// Takes the packet, sends it, or drops it.

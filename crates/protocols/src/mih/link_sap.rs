@@ -1,10 +1,11 @@
-//! MIH_LINK_SAP: what the links of a node tell its MIHF (IEEE Std 802.21-2008 section 7.3), and the remote MIH users that
-//! subscribed to it hear by MIH_Link_*.indication (section 7.4).
+//! MIH_LINK_SAP: what the links of a node tell its MIHF (IEEE Std 802.21-2008 section 7.3), and the remote
+//! MIH users that subscribed to it hear by MIH_Link_*.indication (section 7.4).
 //!
-//! A subscription is to events of a link, through whichever point of attachment it leads. A report of parameters has one: the
-//! signal's strength, as often as the link finds it out, or, where the peer has configured thresholds, when it crosses one; the packet error
-//! rate where the peer has configured thresholds of it alone ([`super::thresholds`]). Of what Link_Detected tells, the network's names are
-//! empty, SINR, data rate and capabilities 0: the links here do not tell them.
+//! A subscription is to events of a link, through whichever point of attachment it leads. A report of
+//! parameters has one: the signal's strength, as often as the link finds it out, or, where the peer has
+//! configured thresholds, when it crosses one; the packet error rate where the peer has configured thresholds
+//! of it alone ([`super::thresholds`]). Of what Link_Detected tells, the network's names are empty, SINR,
+//! data rate and capabilities 0: the links here do not tell them.
 
 use super::mihf::{Mihf, SessionId};
 use super::number::TransactionNumber;
@@ -125,8 +126,8 @@ impl LinkEvent {
 }
 
 impl Mihf {
-    /// A link of this node indicates an event: the peer of a session gets an indication if it has subscribed to it. Returns
-    /// the transaction's number. `size_bytes` as for [`Mihf::indicate`].
+    /// A link of this node indicates an event: the peer of a session gets an indication if it has subscribed
+    /// to it. Returns the transaction's number. `size_bytes` as for [`Mihf::indicate`].
     pub fn link_event(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,8 +1,8 @@
-//! Service management: registration, capability discovery, event subscription. The answering side works by itself;
-//! the asking side repeats a request that was not answered, where the transport may lose it.
+//! Service management: registration, capability discovery, event subscription. The answering side works by
+//! itself; the asking side repeats a request that was not answered, where the transport may lose it.
 //!
-//! Not modelled: access control. Who asks for a registration gets it; the events granted to a subscriber are those
-//! asked for that this MIHF indicates.
+//! Not modelled: access control. Who asks for a registration gets it; the events granted to a subscriber are
+//! those asked for that this MIHF indicates.
 
 use roamsim_engine::{Span, Time};
 
@@ -16,9 +16,9 @@ use super::wire::link::{
 };
 use super::wire::{Message, MessageId, Tlv, Tlvs};
 
-/// How long a service management request waits for its answer before it is made again, as a new transaction (over a
-/// reliable transport without MIH acknowledgements it is made once): the initial retransmission timeout of RFC 5677 section 6.2, which is also its
-/// pace for messages while no RTT is known.
+/// How long a service management request waits for its answer before it is made again, as a new transaction
+/// (over a reliable transport without MIH acknowledgements it is made once): the initial retransmission
+/// timeout of RFC 5677 section 6.2, which is also its pace for messages while no RTT is known.
 pub const MANAGEMENT_RETRY_INTERVAL: Span = Span::from_secs(3);
 
 /// The valid time interval granted to who registers: 0, without end; scenarios register once.

@@ -1,9 +1,9 @@
 //! The MIH function of one node: the MIH_SAP towards its users, the MIH_NET_SAP towards the transport.
 //!
-//! Grammar: what comes goes in by [`Mihf::tp_data_indication`] (or as octets), packets for the transport are taken
-//! with [`Mihf::poll_transmit`], events for the users with [`Mihf::poll_event`]. In `piggyback` mode a response that
-//! is ready at once must be given before the next `poll_transmit`, that is, while the events are taken; otherwise
-//! an ACK of its own goes out first.
+//! Grammar: what comes goes in by [`Mihf::tp_data_indication`] (or as octets), packets for the transport are
+//! taken with [`Mihf::poll_transmit`], events for the users with [`Mihf::poll_event`]. In `piggyback` mode a
+//! response that is ready at once must be given before the next `poll_transmit`, that is, while the events
+//! are taken; otherwise an ACK of its own goes out first.
 
 use std::sync::Arc;
 
@@ -75,7 +75,8 @@ impl Mihf {
         &self.sessions[session.0 as usize]
     }
 
-    /// Whether the response to a request of a session is accepted though its transaction has failed for this reason.
+    /// Whether the response to a request of a session is accepted though its transaction has failed for this
+    /// reason.
     pub fn still_accepts(&self, session: SessionId, reason: FailureReason) -> bool {
         reason == FailureReason::NotAcknowledged && self.session(session).config.validity == Validity::Open
     }
@@ -99,7 +100,8 @@ impl Mihf {
         &mut self.sessions[session.0 as usize]
     }
 
-    /// Does what is due, then hands out the session and the outbox: timers go before anything else of the instant.
+    /// Does what is due, then hands out the session and the outbox: timers go before anything else of the
+    /// instant.
     #[inline]
     fn at_work(&mut self, cx: &Context<'_>, session: SessionId) -> (&mut Session, &mut Outbox) {
         self.run_due(cx.now);
@@ -137,8 +139,8 @@ impl Mihf {
 
     /// Sends an indication. Returns the transaction's number.
     ///
-    /// `size_bytes`: the size of the whole message, reached with padding; a message that is larger by itself stays
-    /// as it is, and one that is 1 to 4 octets smaller becomes up to 4 octets larger than asked.
+    /// `size_bytes`: the size of the whole message, reached with padding; a message that is larger by itself
+    /// stays as it is, and one that is 1 to 4 octets smaller becomes up to 4 octets larger than asked.
     pub fn indicate(
         &mut self,
         cx: &mut Context<'_>,
@@ -188,8 +190,8 @@ impl Mihf {
         number
     }
 
-    /// Answers a request of the peer's. `size_bytes` as for [`Mihf::indicate`]. False, and nothing is sent, when no
-    /// answer is due: it was given already, or the transaction's lifetime is over.
+    /// Answers a request of the peer's. `size_bytes` as for [`Mihf::indicate`]. False, and nothing is sent,
+    /// when no answer is due: it was given already, or the transaction's lifetime is over.
     pub fn respond(
         &mut self,
         cx: &mut Context<'_>,
@@ -214,7 +216,8 @@ impl Mihf {
         self.prune();
     }
 
-    /// Registers with a peer that it has registered with before, and tells it so; ends with [`Event::Registered`].
+    /// Registers with a peer that it has registered with before, and tells it so; ends with
+    /// [`Event::Registered`].
     pub fn register_again(&mut self, cx: &mut Context<'_>, session: SessionId, links: Vec<LinkId>) {
         let (session, outbox) = self.at_work(cx, session);
         session.ask_registration(cx.now, outbox, links, true);
@@ -256,7 +259,8 @@ impl Mihf {
         self.prune();
     }
 
-    /// Asks the peer what it can do; ends with [`Event::CapabilitiesDiscovered`], one for each MIHF that answers.
+    /// Asks the peer what it can do; ends with [`Event::CapabilitiesDiscovered`], one for each MIHF that
+    /// answers.
     pub fn discover(&mut self, cx: &mut Context<'_>, session: SessionId) {
         let (session, outbox) = self.at_work(cx, session);
         session.ask_capabilities(cx.now, outbox);
@@ -293,13 +297,14 @@ impl Mihf {
         }
     }
 
-    /// MIH_TP_Data.confirm: whether the transport took a packet. It says nothing about the packet's arrival, so that
-    /// a refusal is only counted; the ACK requestor goes on.
+    /// MIH_TP_Data.confirm: whether the transport took a packet. It says nothing about the packet's arrival,
+    /// so that a refusal is only counted; the ACK requestor goes on.
     pub fn tp_data_confirm(&mut self, session: SessionId, taken: bool) {
         self.session_mut(session).stats.transport_refusals += u64::from(!taken);
     }
 
-    /// Whether there is an event or a packet to be taken: asked in one, as mostly there is neither behind what was taken.
+    /// Whether there is an event or a packet to be taken: asked in one, as mostly there is neither behind
+    /// what was taken.
     #[inline]
     pub fn has_something_to_pass_on(&self) -> bool {
         let Outbox { events, requests, unreturned_acks, .. } = &self.outbox;

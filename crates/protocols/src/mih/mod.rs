@@ -1,9 +1,9 @@
 //! IEEE 802.21 media independent handover: the MIH function (MIHF), its messages and its transactions.
 //!
-//! Modelled: the wire format of every message; the source, destination, ACK requestor and ACK responder machines;
-//! registration, event subscription, capability discovery; indications, commands, information queries as carried
-//! messages; flow control; thresholds of links' reports; the users that hand a mobile node over ([`handover`]). Not modelled:
-//! fragmentation of MIH messages, security.
+//! Modelled: the wire format of every message; the source, destination, ACK requestor and ACK responder
+//! machines; registration, event subscription, capability discovery; indications, commands, information
+//! queries as carried messages; flow control; thresholds of links' reports; the users that hand a mobile node
+//! over ([`handover`]). Not modelled: fragmentation of MIH messages, security.
 
 pub mod event;
 pub mod handover;

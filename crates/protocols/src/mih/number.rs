@@ -1,25 +1,25 @@
 //! Transaction numbers: unbounded inside, 12 bits on the wire.
 //!
-//! An MIHF numbers the transactions that it starts in a session 1, 2, 3, ...; the wire carries the number modulo
-//! 4095, plus one, so that the IDs run 1 to 4095 and again, and 0 is never used (as in ODTONE; the start at 1 is
-//! chosen: a random start would only change captures). Either end expands an ID to the number:
+//! An MIHF numbers the transactions that it starts in a session 1, 2, 3, ...; the wire carries the number
+//! modulo 4095, plus one, so that the IDs run 1 to 4095 and again, and 0 is never used (as in ODTONE; the
+//! start at 1 is chosen: a random start would only change captures). Either end expands an ID to the number:
 //!
-//! - *A message of the peer's* gets the number nearest to the highest number seen from the peer. Up to 2047 ahead
-//!   is new, anything else is behind: serial number arithmetic as in RFC 1982. A number behind that was seen
-//!   already is a copy; one that was not seen is a message overtaken by later ones, and new. For this to hold
-//!   the sender retransmits a transaction only until 2047 later ones were started.
-//! - *Over a datagram transport* more than 2047 messages may be lost in a row (an outage). So a copy must also be
-//!   plausible: its last transmission is at most retransmissions x timeout after the first one, so that between
-//!   the first sight of the transaction and the first sight of the highest number no more than that time and
-//!   [`COPY_SPREAD`] can lie; and a datagram lives for [`DATAGRAM_LIFETIME`]. Otherwise the ID was used again,
-//!   and the message is new. Over a reliable transport everything comes in the order of sending, and the first
-//!   rule is exact.
-//! - *A response or an ACK* belongs to the latest transaction with its ID (datagrams: delays are far below 4095
-//!   transactions), or, over a reliable transport, where thousands of messages may wait in the stream, to the
-//!   oldest one that is still to be answered: answers come in order there, too.
+//! - *A message of the peer's* gets the number nearest to the highest number seen from the peer. Up to 2047
+//!   ahead is new, anything else is behind: serial number arithmetic as in RFC 1982. A number behind that was
+//!   seen already is a copy; one that was not seen is a message overtaken by later ones, and new. For this to
+//!   hold the sender retransmits a transaction only until 2047 later ones were started.
+//! - *Over a datagram transport* more than 2047 messages may be lost in a row (an outage). So a copy must
+//!   also be plausible: its last transmission is at most retransmissions x timeout after the first one, so
+//!   that between the first sight of the transaction and the first sight of the highest number no more than
+//!   that time and [`COPY_SPREAD`] can lie; and a datagram lives for [`DATAGRAM_LIFETIME`]. Otherwise the ID
+//!   was used again, and the message is new. Over a reliable transport everything comes in the order of
+//!   sending, and the first rule is exact.
+//! - *A response or an ACK* belongs to the latest transaction with its ID (datagrams: delays are far below
+//!   4095 transactions), or, over a reliable transport, where thousands of messages may wait in the stream,
+//!   to the oldest one that is still to be answered: answers come in order there, too.
 //!
-//! So the reuse of an ID delays no message, drops none, and takes no new one for a copy; the older transaction is
-//! closed, and counted when that came before its end.
+//! So the reuse of an ID delays no message, drops none, and takes no new one for a copy; the older
+//! transaction is closed, and counted when that came before its end.
 
 use roamsim_engine::Span;
 
@@ -57,7 +57,8 @@ impl TransactionNumber {
         Some(TransactionNumber(self.0 + if ahead == 0 { TRANSACTION_IDS } else { ahead }))
     }
 
-    /// The number with the ID `tid` that is nearest to this one: at most 2047 ahead or behind, and at least 1.
+    /// The number with the ID `tid` that is nearest to this one: at most 2047 ahead or behind, and at
+    /// least 1.
     pub(super) fn nearest_with(self, tid: u16) -> Option<TransactionNumber> {
         // Mostly the next one.
         let next = TransactionNumber(self.0 + 1);

@@ -1,5 +1,5 @@
-//! What the transaction machines leave behind while they work: packets for the transport, events for the MIH user,
-//! deadlines.
+//! What the transaction machines leave behind while they work: packets for the transport, events for the MIH
+//! user, deadlines.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -35,8 +35,8 @@ pub struct TpDataRequest {
     pub reliable: bool,
     /// The message. A retransmission is the same message in the same memory.
     pub pdu: Arc<Message>,
-    /// The transaction: one of this MIHF's for indications, requests and their ACKs' receivers, one of the peer's
-    /// for responses to it and ACKs of what it sent.
+    /// The transaction: one of this MIHF's for indications, requests and their ACKs' receivers, one of the
+    /// peer's for responses to it and ACKs of what it sent.
     pub number: TransactionNumber,
     /// Why it is sent.
     pub purpose: Purpose,

@@ -22,8 +22,9 @@ pub enum AcknowledgementMode {
     /// By a packet of its own, at once. A response says nothing about the request's arrival.
     #[default]
     Separate,
-    /// By the response where it is ready when the request comes, and again by the response for every copy of the
-    /// request that comes after it; by a packet of its own otherwise. A response acknowledges its request.
+    /// By the response where it is ready when the request comes, and again by the response for every copy of
+    /// the request that comes after it; by a packet of its own otherwise. A response acknowledges its
+    /// request.
     Piggyback,
 }
 
@@ -61,8 +62,8 @@ pub struct MessageTimers {
 pub enum Validity {
     /// Always.
     Open,
-    /// Before (retransmissions + 1) timeouts from the first transmission; always, if the request was acknowledged
-    /// before that.
+    /// Before (retransmissions + 1) timeouts from the first transmission; always, if the request was
+    /// acknowledged before that.
     #[default]
     Acked,
     /// Before (retransmissions + 1) timeouts from the first transmission.
@@ -118,7 +119,8 @@ struct Outgoing {
     purpose: Purpose,
 }
 
-/// Pads content to the size of its message. What was padded last is kept: a user that sends the same again and again shares it.
+/// Pads content to the size of its message. What was padded last is kept: a user that sends the same again
+/// and again shares it.
 #[derive(Debug, Default)]
 pub(super) struct Padding {
     last: Option<Padded>,
@@ -132,7 +134,8 @@ struct Padded {
 }
 
 impl Padding {
-    /// The TLVs of a message with this content: padded such that it takes `size_bytes`, or the content as it is without a size.
+    /// The TLVs of a message with this content: padded such that it takes `size_bytes`, or the content as it
+    /// is without a size.
     #[inline]
     pub(super) fn of<'a>(
         &'a mut self,

@@ -1,8 +1,8 @@
 //! Transactions that this MIHF starts: the source machine and, for its message, the ACK requestor machine of
 //! IEEE 802.21 section 8.2.3.
 //!
-//! Both share one record a transaction. At an instant at which a timer ends and a packet comes, the timer goes
-//! first: a response that comes exactly when the transaction is given up is too late.
+//! Both share one record a transaction. At an instant at which a timer ends and a packet comes, the timer
+//! goes first: a response that comes exactly when the transaction is given up is too late.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -51,7 +51,8 @@ pub(super) struct Sources {
     started: u64,
     /// The number of the first that is kept, where any is.
     first: u64,
-    /// Those that are kept, in order, up to the newest that leaves something to wait for; `None` for those that do not.
+    /// Those that are kept, in order, up to the newest that leaves something to wait for; `None` for those
+    /// that do not.
     known: VecDeque<Option<Source>>,
     /// The highest number to which an ACK or a response came.
     highest_echo: u64,
@@ -93,7 +94,8 @@ impl Sources {
         self.get(number)?.timer
     }
 
-    /// The transaction that an ACK or a response with this ID belongs to (the rule stands in [`super::number`]).
+    /// The transaction that an ACK or a response with this ID belongs to (the rule stands in
+    /// [`super::number`]).
     fn of_echo(&self, tid: u16, reliable: bool) -> Option<TransactionNumber> {
         let latest = self.newest().latest_with(tid)?;
         if !reliable {
@@ -167,7 +169,8 @@ impl Session {
         number
     }
 
-    /// The message that starts a transaction: the one before it in the same memory, where nobody has that any more.
+    /// The message that starts a transaction: the one before it in the same memory, where nobody has that any
+    /// more.
     #[inline]
     fn begun(&mut self, mid: MessageId, tid: u16, uir: bool, content: (&Tlvs, Option<u32>)) -> Arc<Message> {
         let ack_req = self.asks_for_ack();

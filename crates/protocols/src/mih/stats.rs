@@ -105,8 +105,8 @@ impl Packets {
     }
 }
 
-/// Counters of one MIHF in one session. Service management (registration, subscription, discovery) has a set of its
-/// own, so that it is part of no overhead.
+/// Counters of one MIHF in one session. Service management (registration, subscription, discovery) has a set
+/// of its own, so that it is part of no overhead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Indications of this MIHF's user, each once.

@@ -1,10 +1,11 @@
-//! Thresholds of links' parameters that the peer of a session, or a local user, has configured (MIH_Link_Configure_Thresholds, IEEE Std 802.21-2008
-//! section 7.4): from then on the link's reports go to it when they cross one alone.
+//! Thresholds of links' parameters that the peer of a session, or a local user, has configured
+//! (MIH_Link_Configure_Thresholds, IEEE Std 802.21-2008 section 7.4): from then on the link's reports go to
+//! it when they cross one alone.
 //!
-//! A report crosses a threshold that lies between the one before and itself, in the threshold's direction; the first report after the
-//! configuration crosses none. Links here tell the signal's strength, in dBm or in percent, at a pace of their own: a report interval of it
-//! is refused. The packet error rate, in percent, is that of each report interval, and is told nobody who has no threshold of it. Other
-//! parameters are refused.
+//! A report crosses a threshold that lies between the one before and itself, in the threshold's direction;
+//! the first report after the configuration crosses none. Links here tell the signal's strength, in dBm or in
+//! percent, at a pace of their own: a report interval of it is refused. The packet error rate, in percent, is
+//! that of each report interval, and is told nobody who has no threshold of it. Other parameters are refused.
 
 use super::link_sap::LinkParameter;
 use super::wire::handover::{
@@ -81,8 +82,8 @@ impl Thresholds {
         self.watched.iter().find(is_it).is_some_and(|watched| !watched.thresholds.is_empty())
     }
 
-    /// Whether a report of a link counts, and the thresholds that it crosses: none where there are none, and every report counts. `None`: it
-    /// does not.
+    /// Whether a report of a link counts, and the thresholds that it crosses: none where there are none, and
+    /// every report counts. `None`: it does not.
     pub fn told(&mut self, link: &LinkTupleId, parameter: LinkParameter) -> Option<Vec<Threshold>> {
         let own = self.watched.iter_mut().find(|watched| {
             let there = &watched.link.point_of_attachment;

@@ -1,5 +1,5 @@
-//! A mobility agent's part in agent discovery on one link (RFC 5944 section 2.3): it advertises periodically, and
-//! answers solicitations.
+//! A mobility agent's part in agent discovery on one link (RFC 5944 section 2.3): it advertises periodically,
+//! and answers solicitations.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -11,8 +11,8 @@ use super::wire::{AgentAdvertisement, AgentFlags, AgentSolicitation, RouterAddre
 use super::{Arrival, Interface, Pdu, Transmit};
 use crate::{Context, Machine};
 
-/// Where advertisements and solicitations go: the limited broadcast, which RFC 1256 (sections 4.1 and 5.1) and RFC 5944
-/// (section 2.1) allow beside the multicast addresses.
+/// Where advertisements and solicitations go: the limited broadcast, which RFC 1256 (sections 4.1 and 5.1)
+/// and RFC 5944 (section 2.1) allow beside the multicast addresses.
 pub const ALL_ON_LINK: Ipv4Addr = Ipv4Addr::BROADCAST;
 
 /// The last sequence number, and the one that follows it (section 2.3.2).
@@ -74,8 +74,8 @@ impl Advertiser {
         }
     }
 
-    /// Begins to advertise: for the first time at an instant drawn uniformly from one period, so that agents that
-    /// start together do not stay together.
+    /// Begins to advertise: for the first time at an instant drawn uniformly from one period, so that agents
+    /// that start together do not stay together.
     pub fn start(&mut self, cx: &mut Context<'_>) {
         self.next = Some(cx.now + Span::from_ns(cx.random.below(self.config.period.as_ns())));
     }
@@ -95,7 +95,8 @@ impl Advertiser {
         &self.rejections
     }
 
-    /// A solicitation has come: the answer goes to the mobile node alone (RFC 1256 section 4.3 allows it), at once.
+    /// A solicitation has come: the answer goes to the mobile node alone (RFC 1256 section 4.3 allows it), at
+    /// once.
     pub fn handle_solicitation(&mut self, arrival: Arrival) {
         self.solicitations_received += 1;
         self.advertise(arrival.source);

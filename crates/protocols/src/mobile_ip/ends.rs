@@ -1,5 +1,5 @@
-//! When what an agent keeps of its mobile nodes ends: by time, because an agent of many of them looks for the next end
-//! whenever a message comes.
+//! When what an agent keeps of its mobile nodes ends: by time, because an agent of many of them looks for the
+//! next end whenever a message comes.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -11,7 +11,8 @@ use roamsim_engine::Time;
 pub(super) struct Ends(BTreeSet<(Time, Ipv4Addr)>);
 
 impl Ends {
-    /// What is kept of a mobile node ends at another time than before; `None` where there is nothing, or no end.
+    /// What is kept of a mobile node ends at another time than before; `None` where there is nothing, or no
+    /// end.
     pub fn change(&mut self, home_address: Ipv4Addr, before: Option<Time>, now: Option<Time>) {
         if let Some(before) = before {
             self.0.remove(&(before, home_address));

@@ -1,6 +1,7 @@
 //! The foreign agent (RFC 5944 section 3.7): it relays registrations, and keeps the visitor list.
 //!
-//! Packets that leave the tunnel here are for the visitor inside; the network layer asks [`ForeignAgent::visitor`].
+//! Packets that leave the tunnel here are for the visitor inside; the network layer asks
+//! [`ForeignAgent::visitor`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -238,8 +239,8 @@ impl ForeignAgent {
         self.answer(pending, reply);
     }
 
-    /// Sends a reply to the mobile node: on its link, from the address and to the port of its request (section
-    /// 3.7.3.2).
+    /// Sends a reply to the mobile node: on its link, from the address and to the port of its request
+    /// (section 3.7.3.2).
     fn answer(&mut self, pending: Pending, reply: Reply) {
         self.outbox.push_back(Transmit {
             interface: Some(pending.interface),

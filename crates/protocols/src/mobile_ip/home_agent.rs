@@ -1,6 +1,7 @@
 //! The home agent (RFC 5944 section 3.8): it keeps the mobility bindings of its mobile nodes.
 //!
-//! Packets for a home address that has a binding are for the tunnel; the network layer asks [`HomeAgent::binding`].
+//! Packets for a home address that has a binding are for the tunnel; the network layer asks
+//! [`HomeAgent::binding`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -150,8 +151,8 @@ impl HomeAgent {
         if let Some(association) = association {
             association.authenticate(&mut reply);
         }
-        // Section 3.8.3.1: from where the request was sent to, to where it came from. A mobile node that asks from
-        // its home address is on the link that the request came over.
+        // Section 3.8.3.1: from where the request was sent to, to where it came from. A mobile node that asks
+        // from its home address is on the link that the request came over.
         let at_home = arrival.source == request.home_address;
         self.outbox.push_back(Transmit {
             interface: at_home.then_some(arrival.interface),

@@ -1,9 +1,10 @@
-//! The Identification of requests and replies: it matches them, and protects against replay (RFC 5944 section 5.7).
+//! The Identification of requests and replies: it matches them, and protects against replay (RFC 5944 section
+//! 5.7).
 
 use roamsim_engine::{Span, Stream, Time};
 
-/// Seconds from the start of NTP's time, 1900, to that of the simulation's, which is 1970 in captures (RFC 5905
-/// figure 4).
+/// Seconds from the start of NTP's time, 1900, to that of the simulation's, which is 1970 in captures (RFC
+/// 5905 figure 4).
 const NTP_SECONDS_AT_START: u64 = 2_208_988_800;
 const NS_PER_S: i128 = 1_000_000_000;
 
@@ -32,9 +33,10 @@ fn ntp_time(now: Time, offset_ns: i64) -> u64 {
     ((ns << 32) / NS_PER_S) as u64
 }
 
-/// The low-order bits of the fraction that no clock of a mobile node gives, and that are random therefore (section 5.7.1): with
-/// 22, its clock has a tick of 2^-10 s. Chosen: about the millisecond of a system's timer. A reply is matched by the low-order
-/// 32 bits alone, which repeat after whole seconds where the clock gives all of them.
+/// The low-order bits of the fraction that no clock of a mobile node gives, and that are random therefore
+/// (section 5.7.1): with 22, its clock has a tick of 2^-10 s. Chosen: about the millisecond of a system's
+/// timer. A reply is matched by the low-order 32 bits alone, which repeat after whole seconds where the clock
+/// gives all of them.
 const RANDOM_BITS: u32 = 22;
 
 /// The Identification of a request: the time of day, filled up at random.
@@ -80,7 +82,8 @@ impl Requester {
         self.last
     }
 
-    /// The Identification of the same request sent again (section 3.6.3): new with timestamps, the same with nonces.
+    /// The Identification of the same request sent again (section 3.6.3): new with timestamps, the same with
+    /// nonces.
     pub(super) fn again(&mut self, now: Time, random: &mut Stream) -> u64 {
         match self.style {
             ReplayProtection::Timestamps { .. } => self.fresh(now, random),

@@ -1,20 +1,21 @@
-//! Mobile IPv4 (RFC 5944): a node keeps its home address while it moves between the cells of a home agent and of
-//! foreign agents.
+//! Mobile IPv4 (RFC 5944): a node keeps its home address while it moves between the cells of a home agent and
+//! of foreign agents.
 //!
 //! Modelled: agent discovery (section 2) with advertisements, solicitations and move detection by lifetime
-//! (algorithm 1), by prefix (algorithm 2) and eagerly (C. Perkins, "Mobile IP: Design Principles and Practices",
-//! 1998); registration through a foreign agent and deregistration at home (section 3) with the Mobile-Home
-//! Authentication extension, replay protection by timestamps or nonces (section 5.7), retransmission and renewal; the
-//! IP-in-IP tunnel (RFC 2003) and the reverse tunnel (RFC 3024, direct delivery style).
+//! (algorithm 1), by prefix (algorithm 2) and eagerly (C. Perkins, "Mobile IP: Design Principles and
+//! Practices", 1998); registration through a foreign agent and deregistration at home (section 3) with the
+//! Mobile-Home Authentication extension, replay protection by timestamps or nonces (section 5.7),
+//! retransmission and renewal; the IP-in-IP tunnel (RFC 2003) and the reverse tunnel (RFC 3024, direct
+//! delivery style).
 //!
-//! Not modelled: co-located care-of addresses (D), simultaneous bindings (S: accepted with code 1), minimal and GRE
-//! encapsulation (refused), broadcast datagrams for the mobile node (B: ignored), the Mobile-Foreign and Foreign-Home
-//! authentications (carried, not checked), dynamic home agent discovery, regional registration, revocation. ARP is
-//! not modelled: that the home agent intercepts packets for a home address stands for the proxy ARP and gratuitous
-//! ARP of section 4.6.
+//! Not modelled: co-located care-of addresses (D), simultaneous bindings (S: accepted with code 1), minimal
+//! and GRE encapsulation (refused), broadcast datagrams for the mobile node (B: ignored), the Mobile-Foreign
+//! and Foreign-Home authentications (carried, not checked), dynamic home agent discovery, regional
+//! registration, revocation. ARP is not modelled: that the home agent intercepts packets for a home address
+//! stands for the proxy ARP and gratuitous ARP of section 4.6.
 //!
-//! Machines: [`Advertiser`] on each cell of an agent, [`HomeAgent`], [`ForeignAgent`], [`MobileNode`]. What arrives
-//! goes in by `handle_*`, with an [`Arrival`]; what leaves is taken as [`Transmit`].
+//! Machines: [`Advertiser`] on each cell of an agent, [`HomeAgent`], [`ForeignAgent`], [`MobileNode`]. What
+//! arrives goes in by `handle_*`, with an [`Arrival`]; what leaves is taken as [`Transmit`].
 
 pub mod advertiser;
 mod ends;

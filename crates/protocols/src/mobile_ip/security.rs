@@ -1,5 +1,5 @@
-//! The security association between a mobile node and its home agent: HMAC-MD5 with a 128-bit key, which every
-//! implementation must support (RFC 5944 sections 3.5.1 and 5.1, RFC 2104).
+//! The security association between a mobile node and its home agent: HMAC-MD5 with a 128-bit key, which
+//! every implementation must support (RFC 5944 sections 3.5.1 and 5.1, RFC 2104).
 
 use hmac::{Hmac, Mac};
 use md5::Md5;

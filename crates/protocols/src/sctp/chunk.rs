@@ -66,7 +66,8 @@ pub enum Chunk {
     HeartbeatAck(Vec<Parameter>),
     /// Ends the association at once.
     Abort {
-        /// The verification tag is the one of the packet answered, not the receiver's: the sender has none (T bit).
+        /// The verification tag is the one of the packet answered, not the receiver's: the sender has none (T
+        /// bit).
         reflected_tag: bool,
         /// Error causes (RFC 9260 3.3.10): parameters in form.
         causes: Vec<Parameter>,

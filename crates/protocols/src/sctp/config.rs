@@ -7,9 +7,11 @@ use super::chunk::{COMMON_HEADER_BYTES, DATA_HEADER_BYTES};
 /// Which RFC's rules for loss and congestion hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rules {
-    /// Third missing report, fast recovery, RTO.Initial 1 s, a window in units of PMDCS with the start of 7.2.1.
+    /// Third missing report, fast recovery, RTO.Initial 1 s, a window in units of PMDCS with the start of
+    /// 7.2.1.
     Rfc9260,
-    /// Fourth missing report, no fast recovery, RTO.Initial 3 s, a window in units of the path MTU that starts at two.
+    /// Fourth missing report, no fast recovery, RTO.Initial 3 s, a window in units of the path MTU that
+    /// starts at two.
     Rfc2960,
 }
 
@@ -39,8 +41,8 @@ pub struct Config {
     pub rules: Rules,
     /// The largest packet, common header included. Default 1460: Ethernet's 1500 less 40 of IPv6.
     pub packet_bytes: u32,
-    /// The IP version: how addresses are written, and what RFC 2960's path MTU holds beside the packet. Default IPv6
-    /// (as `packet_bytes`).
+    /// The IP version: how addresses are written, and what RFC 2960's path MTU holds beside the packet.
+    /// Default IPv6 (as `packet_bytes`).
     pub address_form: AddressForm,
     /// Streams to send on. Default 10 (chosen, as Linux).
     pub outbound_streams: u16,
@@ -56,12 +58,14 @@ pub struct Config {
     pub rto_max: Span,
     /// Tick of the clock that measures round-trip times. Default 1 ms (chosen, as for TCP here).
     pub clock_granularity: Span,
-    /// The window of a new path, in the units in which it moves. Default `None`: by 7.2.1 of the RFC followed.
+    /// The window of a new path, in the units in which it moves. Default `None`: by 7.2.1 of the RFC
+    /// followed.
     pub initial_window: Option<u32>,
     /// Missing reports that tell of a loss. Default `None`: 3 by RFC 9260 7.2.4, 4 by RFC 2960 7.2.4.
     pub missing_reports: Option<u32>,
-    /// Whether a packet of what a SACK finds lost goes at once, whatever cwnd is, in fast recovery too (RFC 4960 7.2.4, step
-    /// 3). Default false: when fast recovery begins (RFC 9260 7.2.4, step 3). RFC 2960 knows no fast recovery.
+    /// Whether a packet of what a SACK finds lost goes at once, whatever cwnd is, in fast recovery too (RFC
+    /// 4960 7.2.4, step 3). Default false: when fast recovery begins (RFC 9260 7.2.4, step 3). RFC 2960 knows
+    /// no fast recovery.
     pub fast_retransmit_in_recovery: bool,
     /// Packets with DATA that one SACK acknowledges, where nothing is missing. Default 2 (RFC 9260 6.2).
     pub sack_frequency: u32,
@@ -71,9 +75,11 @@ pub struct Config {
     pub delayed_ack: Option<Span>,
     /// Packets with DATA in answer to one event. Default 4 (Max.Burst, RFC 9260 section 16).
     pub max_burst: u32,
-    /// Association.Max.Retrans: consecutive timeouts on all paths together survived. Default 10 (RFC 9260 section 16).
+    /// Association.Max.Retrans: consecutive timeouts on all paths together survived. Default 10 (RFC 9260
+    /// section 16).
     pub max_retransmissions: u32,
-    /// Path.Max.Retrans: consecutive timeouts on a path before it counts as inactive. Default 5 (RFC 9260 section 16).
+    /// Path.Max.Retrans: consecutive timeouts on a path before it counts as inactive. Default 5 (RFC 9260
+    /// section 16).
     pub max_path_retransmissions: u32,
     /// Max.Init.Retransmits. Default 8 (RFC 9260 section 16).
     pub max_init_retransmissions: u32,
@@ -133,13 +139,14 @@ impl Config {
         })
     }
 
-    /// The most user data in one DATA chunk: whole words, so that no chunk but a message's last one is padded.
+    /// The most user data in one DATA chunk: whole words, so that no chunk but a message's last one is
+    /// padded.
     pub fn fragment_bytes(&self) -> u32 {
         self.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + DATA_HEADER_BYTES).max(4) / 4 * 4
     }
 
-    /// In what the window moves: PMDCS, the largest DATA chunk with its header (RFC 9260 7.2), or the path MTU with
-    /// the IP header (RFC 2960 7.2).
+    /// In what the window moves: PMDCS, the largest DATA chunk with its header (RFC 9260 7.2), or the path
+    /// MTU with the IP header (RFC 2960 7.2).
     pub fn window_unit_bytes(&self) -> u64 {
         u64::from(match self.rules {
             Rules::Rfc9260 => self.packet_bytes.saturating_sub(COMMON_HEADER_BYTES),

@@ -1,7 +1,8 @@
-//! A path as the sender sees it: round-trip time, congestion window, errors, heartbeats (RFC 9260 6.3, 7.2, 8.2, 8.3).
+//! A path as the sender sees it: round-trip time, congestion window, errors, heartbeats (RFC 9260 6.3, 7.2,
+//! 8.2, 8.3).
 //!
-//! A path is a pair of a local and a remote address. RFC 9260 keeps this state by remote address; here two local
-//! addresses, which are two access networks, share no window.
+//! A path is a pair of a local and a remote address. RFC 9260 keeps this state by remote address; here two
+//! local addresses, which are two access networks, share no window.
 
 use roamsim_engine::{Span, Time};
 
@@ -154,7 +155,8 @@ impl PathState {
         self.confirmed && !self.removed
     }
 
-    /// A SACK advanced the cumulative TSN: `newly` octets are new, `before` were outstanding (RFC 9260 7.2.1, 7.2.2).
+    /// A SACK advanced the cumulative TSN: `newly` octets are new, `before` were outstanding (RFC 9260 7.2.1,
+    /// 7.2.2).
     pub(super) fn grow(&mut self) {
         let (newly, full) = (self.newly, self.before >= self.cwnd);
         if self.cwnd <= self.ssthresh {
@@ -198,7 +200,8 @@ impl PathState {
         self.errors += 1;
     }
 
-    /// Before DATA is sent where nothing is outstanding: for each RTO without, the window has halved (RFC 9260 7.2.1).
+    /// Before DATA is sent where nothing is outstanding: for each RTO without, the window has halved (RFC
+    /// 9260 7.2.1).
     pub(super) fn decay(&mut self, now: Time) {
         let Some(last) = self.last_data_at else { return };
         let rto = self.rtt.rto().as_ns().max(1);

@@ -1,4 +1,5 @@
-//! The paths of an association: which there are, the primary one, and which takes over (RFC 9260 5.4, 6.4, 8.2).
+//! The paths of an association: which there are, the primary one, and which takes over (RFC 9260 5.4, 6.4,
+//! 8.2).
 
 use super::config::Config;
 use super::path::{Path, PathState};
@@ -102,7 +103,8 @@ impl Paths {
         self.primary
     }
 
-    /// This one is the primary path. The one before is deposed if it may have carried data and is not being left.
+    /// This one is the primary path. The one before is deposed if it may have carried data and is not being
+    /// left.
     pub(super) fn set_primary(&mut self, place: usize) {
         if place != self.primary
             && let Some(before) = self.all.get_mut(self.primary)
@@ -121,8 +123,8 @@ impl Paths {
         }
     }
 
-    /// A usable path other than this one, rather one that shares no address with it (RFC 9260 6.4.1), rather the
-    /// primary one. Without any: the path itself, or if it has been removed any that is there.
+    /// A usable path other than this one, rather one that shares no address with it (RFC 9260 6.4.1), rather
+    /// the primary one. Without any: the path itself, or if it has been removed any that is there.
     pub(super) fn alternate(&self, of: usize) -> usize {
         let Some(from) = self.all.get(of) else { return self.primary };
         let shared = |path: Path| {
@@ -182,7 +184,8 @@ mod tests {
         let deposed = |paths: &Paths| paths.all.iter().map(|state| state.deposed).collect::<Vec<_>>();
         paths.set_primary(3);
         assert_eq!(deposed(&paths), [true, false, false, false]);
-        // (b, d) goes, and the only one that shares no address with it is the first again; then (b, d) comes anew.
+        // (b, d) goes, and the only one that shares no address with it is the first again; then (b, d) comes
+        // anew.
         paths.remove_local(Address(1));
         assert_eq!((paths.primary(), deposed(&paths)), (0, vec![false; 4]));
         paths.add_local(&Config::default(), Address(1));

@@ -1,4 +1,5 @@
-//! DATA received: gaps, reassembly, order within streams, and the SACK that tells of them (RFC 9260 6.2, 6.5 to 6.9).
+//! DATA received: gaps, reassembly, order within streams, and the SACK that tells of them (RFC 9260 6.2, 6.5
+//! to 6.9).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,7 +36,8 @@ struct Stream {
     told: u64,
     /// Whole messages that wait for their turn, by how far they are from `next`.
     waiting: VecDeque<Message>,
-    /// Those that came after one behind them, by their place in the stream: apart, for they would move all of `waiting`.
+    /// Those that came after one behind them, by their place in the stream: apart, for they would move all of
+    /// `waiting`.
     late: BTreeMap<u64, Message>,
 }
 
@@ -132,8 +134,8 @@ impl Receiver {
         to_wire(self.base, self.cumulative)
     }
 
-    /// A DATA chunk; those of a stream that was not granted are acknowledged and go no further. Messages that may be told
-    /// now become events.
+    /// A DATA chunk; those of a stream that was not granted are acknowledged and go no further. Messages that
+    /// may be told now become events.
     pub(super) fn take(&mut self, data: &Data, granted: bool, events: &mut VecDeque<Event>) {
         let place = from_wire(self.base, data.tsn, self.cumulative);
         let Some(tsn) = place.filter(|&tsn| tsn > self.cumulative) else {
@@ -245,8 +247,8 @@ impl Receiver {
         self.tell(to_wire(self.base, first), &newest, bytes, events);
     }
 
-    /// A whole message of so many octets from `first_tsn` on, of which this is a chunk: told now, or when it is its
-    /// stream's turn.
+    /// A whole message of so many octets from `first_tsn` on, of which this is a chunk: told now, or when it
+    /// is its stream's turn.
     fn tell(&mut self, first_tsn: u32, chunk: &Data, bytes: u64, events: &mut VecDeque<Event>) {
         let message = Message {
             tsn: first_tsn,
@@ -281,8 +283,8 @@ impl Receiver {
         }
     }
 
-    /// The packet with DATA has been read to its end: every second one, or as the settings say, is acknowledged at once
-    /// (RFC 9260 6.2).
+    /// The packet with DATA has been read to its end: every second one, or as the settings say, is
+    /// acknowledged at once (RFC 9260 6.2).
     pub(super) fn packet_ends(&mut self, now: Time) {
         self.packets += 1;
         match self.delay {
@@ -360,7 +362,8 @@ mod tests {
             receiver.take(&data(1 + u32::from(ssn), ssn), true, &mut events);
         }
         assert_eq!(told(&mut events).len(), 65_534);
-        // Next is 65534: the last one, one in between, the first in between, and the number of the last one again.
+        // Next is 65534: the last one, one in between, the first in between, and the number of the last one
+        // again.
         for (tsn, ssn) in [(65_535, 1), (65_536, 65_535), (65_537, 0), (65_538, 1)] {
             receiver.take(&data(tsn, ssn), true, &mut events);
         }

@@ -1,7 +1,8 @@
 //! An SCTP packet on the wire (RFC 9260 section 3), with its CRC32c (appendix A).
 //!
-//! Padding is sent as zeros and not read; it may be missing behind the last chunk. Reserved bits are sent as zeros
-//! and not read. Chunks of other types are kept as octets, so that the receiver can act by their type's upper bits.
+//! Padding is sent as zeros and not read; it may be missing behind the last chunk. Reserved bits are sent as
+//! zeros and not read. Chunks of other types are kept as octets, so that the receiver can act by their type's
+//! upper bits.
 
 use std::fmt;
 
@@ -102,8 +103,8 @@ impl DecodeError {
     }
 }
 
-/// Appends the packet to `out`. `payload` holds the user data of its DATA chunks, one behind the other; where it
-/// is too short, zeros are sent.
+/// Appends the packet to `out`. `payload` holds the user data of its DATA chunks, one behind the other; where
+/// it is too short, zeros are sent.
 ///
 /// A chunk longer than its 16-bit length field can tell, which no association sends, is cut off there.
 pub fn encode(packet: &Packet, payload: &[u8], out: &mut Vec<u8>) {

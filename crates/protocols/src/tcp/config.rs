@@ -121,8 +121,8 @@ impl FromStr for Variant {
 /// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VegasThresholds {
-    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and Peterson 1995,
-    /// section III.B).
+    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and
+    /// Peterson 1995, section III.B).
     pub alpha: u32,
     /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
     pub beta: u32,
@@ -158,16 +158,19 @@ impl InitialWindow {
 /// The settings of one end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Detection, recovery and congestion control. Default NewReno (chosen: the newest of those without SACK).
+    /// Detection, recovery and congestion control. Default NewReno (chosen: the newest of those without
+    /// SACK).
     pub variant: Variant,
-    /// The MSS this end announces and keeps to, in bytes, options not subtracted (RFC 9293 3.7.1). Default 1440:
-    /// Ethernet's 1500 less 40 of IPv6 and 20 of TCP.
+    /// The MSS this end announces and keeps to, in bytes, options not subtracted (RFC 9293 3.7.1). Default
+    /// 1440: Ethernet's 1500 less 40 of IPv6 and 20 of TCP.
     pub mss_bytes: u32,
-    /// The MSS of a peer that announces none, in bytes. Default [`DEFAULT_MSS_IPV6_BYTES`], as `mss_bytes` is for IPv6.
+    /// The MSS of a peer that announces none, in bytes. Default [`DEFAULT_MSS_IPV6_BYTES`], as `mss_bytes` is
+    /// for IPv6.
     pub default_mss_bytes: u32,
     /// The congestion window after the handshake. Default RFC 6928.
     pub initial_window: InitialWindow,
-    /// Size of the receive buffer, hence the largest window offered. Default 6 MiB (Linux, `tcp_rmem` maximum).
+    /// Size of the receive buffer, hence the largest window offered. Default 6 MiB (Linux, `tcp_rmem`
+    /// maximum).
     pub receive_window_bytes: u32,
     /// Offers window scaling, RFC 7323 section 2. Default on.
     pub window_scaling: bool,
@@ -183,16 +186,19 @@ pub struct Config {
     /// How long an acknowledgement may be delayed; `None` acknowledges every segment at once. Default 200 ms
     /// (chosen, as 4.4BSD; below the 0.5 s of RFC 9293 3.8.6.3).
     pub delayed_ack: Option<Span>,
-    /// Full-sized segments of which the last has a delayed acknowledgement sent. Default 2 (RFC 5681 4.2: at least every
-    /// second one); at least one. With more than a window holds, acknowledgements wait for data or for the delay.
+    /// Full-sized segments of which the last has a delayed acknowledgement sent. Default 2 (RFC 5681 4.2: at
+    /// least every second one); at least one. With more than a window holds, acknowledgements wait for data
+    /// or for the delay.
     pub delayed_ack_count: u32,
-    /// Data carries an acknowledgement that is due, so that none goes alone where there is something to send. Default on
-    /// (RFC 9293 3.8.6.3: fewer segments when acknowledgement and data go together). Off: each goes alone and ahead of
-    /// data, which tells the same number (the immediate pure ACK of studies of TCP with data in both directions).
+    /// Data carries an acknowledgement that is due, so that none goes alone where there is something to send.
+    /// Default on (RFC 9293 3.8.6.3: fewer segments when acknowledgement and data go together). Off: each
+    /// goes alone and ahead of data, which tells the same number (the immediate pure ACK of studies of TCP
+    /// with data in both directions).
     pub piggyback_acks: bool,
-    /// Each direction is a connection of its own, as with the one-way agents of ns-2 (`Agent/TCP` and `Agent/TCPSink`): data
-    /// acknowledges nothing, offers no window, carries no SACK block and echoes no mark; segments without data do, and a FIN. Data
-    /// repeats the number of the last acknowledgement, and the peer ignores it. Both ends need the same setting. Default off.
+    /// Each direction is a connection of its own, as with the one-way agents of ns-2 (`Agent/TCP` and
+    /// `Agent/TCPSink`): data acknowledges nothing, offers no window, carries no SACK block and echoes no
+    /// mark; segments without data do, and a FIN. Data repeats the number of the last acknowledgement, and
+    /// the peer ignores it. Both ends need the same setting. Default off.
     pub one_way_connections: bool,
     /// Nagle's algorithm. Default on (RFC 9293 3.7.4, SHOULD).
     pub nagle: bool,
@@ -201,18 +207,20 @@ pub struct Config {
     /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042). Tahoe is older and
     /// does without.
     pub limited_transmit: bool,
-    /// Offers selective acknowledgements (RFC 2018). Default `None`: as [`Variant::permits_sack`] says. Variants that
-    /// do not need them then send them and learn nothing from them.
+    /// Offers selective acknowledgements (RFC 2018). Default `None`: as [`Variant::permits_sack`] says.
+    /// Variants that do not need them then send them and learn nothing from them.
     pub sack: Option<bool>,
     /// The most SACK blocks in a segment. Default `None`: as many as there is room for.
     pub max_sack_blocks: Option<u32>,
-    /// Offers timestamps, RFC 7323 section 3. Default off (chosen: 12 bytes a segment are a scenario's choice).
+    /// Offers timestamps, RFC 7323 section 3. Default off (chosen: 12 bytes a segment are a scenario's
+    /// choice).
     pub timestamps: bool,
-    /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293 3.8.3).
-    /// Default `None`: never.
+    /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293
+    /// 3.8.3). Default `None`: never.
     pub max_retransmissions: Option<u32>,
-    /// How many segments' worth of octets slow start counts of an ACK at most: L of appropriate byte counting, at least 1.
-    /// Default 1 (RFC 5681 3.1, equation 2); RFC 3465 2.3 allows 2, and 1 in slow start after a timeout, as here always.
+    /// How many segments' worth of octets slow start counts of an ACK at most: L of appropriate byte
+    /// counting, at least 1. Default 1 (RFC 5681 3.1, equation 2); RFC 3465 2.3 allows 2, and 1 in slow start
+    /// after a timeout, as here always.
     pub byte_counting_limit: u32,
     /// Slow-start threshold at the start; `None` is arbitrarily high (RFC 5681 3.1), the default.
     pub initial_ssthresh_bytes: Option<u64>,
@@ -221,11 +229,12 @@ pub struct Config {
     pub restart_after_idle: bool,
     /// Vegas' thresholds; no other variant has a use for them.
     pub vegas: VegasThresholds,
-    /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
-    /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
+    /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to
+    /// other flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have
+    /// none.
     pub fast_convergence: bool,
-    /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK. Default off
-    /// (chosen: the variants are those of the publications).
+    /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
+    /// Default off (chosen: the variants are those of the publications).
     pub rack: bool,
     /// Loss probes (RFC 8985 section 7). Needs `rack`. Default off.
     pub tail_loss_probe: bool,
@@ -233,25 +242,28 @@ pub struct Config {
     pub prr: bool,
     /// F-RTO (RFC 5682): needless timeouts are found and taken back. Needs `rack`. Default off.
     pub frto: bool,
-    /// Reductions that D-SACK (RFC 3708) or timestamps (RFC 3522) prove to be needless are taken back. Needs `rack`.
-    /// Default off.
+    /// Reductions that D-SACK (RFC 3708) or timestamps (RFC 3522) prove to be needless are taken back. Needs
+    /// `rack`. Default off.
     pub undo: bool,
     /// HyStart++ (RFC 9406) in the first slow start. Default off.
     pub hystart: bool,
-    /// Data is spread over the round trip, at the congestion control's rate or by Linux's ratios. Default off.
+    /// Data is spread over the round trip, at the congestion control's rate or by Linux's ratios. Default
+    /// off.
     pub pacing: bool,
-    /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a scenario says so).
+    /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a
+    /// scenario says so).
     pub ecn: bool,
-    /// A mark of ECN reduces the window by less than a loss: to 0.8 of the flight, with CUBIC 0.85 (Alternative Backoff with ECN, RFC
-    /// 8511). Default off (experimental there). Vegas shrinks by a quarter either way.
+    /// A mark of ECN reduces the window by less than a loss: to 0.8 of the flight, with CUBIC 0.85
+    /// (Alternative Backoff with ECN, RFC 8511). Default off (experimental there). Vegas shrinks by a quarter
+    /// either way.
     pub abe: bool,
-    /// Reno may begin another fast retransmit within a window that has been repaired. Default on (RFC 5681, which has no
-    /// guard). Off: after a repair or a timeout, duplicate ACKs tell of no loss until an ACK covers more than was sent
-    /// before (Floyd, "TCP and Successive Fast Retransmits", 1994; `recover` of RFC 6582). Tahoe, NewReno and SACK always
-    /// do without, and Vegas has a rule of its own.
+    /// Reno may begin another fast retransmit within a window that has been repaired. Default on (RFC 5681,
+    /// which has no guard). Off: after a repair or a timeout, duplicate ACKs tell of no loss until an ACK
+    /// covers more than was sent before (Floyd, "TCP and Successive Fast Retransmits", 1994; `recover` of RFC
+    /// 6582). Tahoe, NewReno and SACK always do without, and Vegas has a rule of its own.
     pub successive_fast_retransmits: bool,
-    /// In each such time, counted from its first one, at most `challenge_ack_limit` challenge ACKs are sent: answers to
-    /// refused segments without data, to SYN and to RST. Default 5 s and 10 (RFC 5961 section 7).
+    /// In each such time, counted from its first one, at most `challenge_ack_limit` challenge ACKs are sent:
+    /// answers to refused segments without data, to SYN and to RST. Default 5 s and 10 (RFC 5961 section 7).
     pub challenge_ack_interval: Span,
     /// How many that are.
     pub challenge_ack_limit: u32,

@@ -1,15 +1,16 @@
 //! TCP (RFC 9293) as a machine without I/O, byte-based, with its wire format.
 //!
 //! A [`Connection`] owns sequence space, reassembly and timers. Three parts of it can be exchanged: loss
-//! [`detection`], [`recovery`] (the send rule while repairing) and [`congestion`] control. A [`Variant`] is a named
-//! triple of them.
+//! [`detection`], [`recovery`] (the send rule while repairing) and [`congestion`] control. A [`Variant`] is a
+//! named triple of them.
 //!
 //! Modelled: handshake and close in every order (RFC 9293), window scaling, timestamps and PAWS (RFC 7323),
 //! retransmission timer (RFC 6298), slow start, congestion avoidance, fast retransmit and recovery (RFC 5681,
-//! RFC 6582), appropriate byte counting (RFC 3465), selective acknowledgements (RFC 2018, RFC 2883, RFC 6675), Vegas (Brakmo and Peterson 1995), the cubic
-//! window (RFC 9438), limited transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly
-//! window avoidance on both sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961 with its
-//! limit on the rate of challenge acknowledgements, explicit congestion notification (RFC 3168, RFC 8511).
+//! RFC 6582), appropriate byte counting (RFC 3465), selective acknowledgements (RFC 2018, RFC 2883, RFC
+//! 6675), Vegas (Brakmo and Peterson 1995), the cubic window (RFC 9438), limited transmit (RFC 3042), initial
+//! window (RFC 6928), delayed acknowledgements, Nagle, silly window avoidance on both sides, zero-window
+//! probes, and the stricter checks on RST, SYN and ACK of RFC 5961 with its limit on the rate of challenge
+//! acknowledgements, explicit congestion notification (RFC 3168, RFC 8511).
 //!
 //! Not modelled: urgent data, keep-alive probes, data on a SYN, and path MTU
 //! discovery.

@@ -1,10 +1,11 @@
 //! Pacing: what the congestion window lets go is spread over the round trip instead of going at once.
 //!
-//! The rate is the congestion control's, or `ratio window / SRTT`: 2 while the window is below half of ssthresh, 1.2 from
-//! there (Linux, `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`). Data goes in bursts of what the rate sends in a
-//! 1024th of a second, of two segments at least and 64 KiB at most (Linux's sizes of what it hands to an interface at
-//! once), each as long after the one before as that one takes at the rate. The first ten segments of a connection go
-//! unpaced (Linux), as does everything before the first round trip is measured.
+//! The rate is the congestion control's, or `ratio window / SRTT`: 2 while the window is below half of
+//! ssthresh, 1.2 from there (Linux, `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`). Data goes in bursts of
+//! what the rate sends in a 1024th of a second, of two segments at least and 64 KiB at most (Linux's sizes of
+//! what it hands to an interface at once), each as long after the one before as that one takes at the rate.
+//! The first ten segments of a connection go unpaced (Linux), as does everything before the first round trip
+//! is measured.
 //!
 //! Not modelled: the credit for a timer that fires late, of which there is none here.
 

@@ -1,8 +1,8 @@
 //! What the peer has selectively acknowledged: the scoreboard of RFC 6675, as ranges.
 //!
-//! Costs follow the number of blocks that arrive, not that of holes: the blocks are sought near the highest range
-//! ([`Ranges`]), the place of HighRxt among the ranges and what lies below it are kept as they change, and the boundary
-//! between octets taken as lost and others is found from the top within DupThresh ranges.
+//! Costs follow the number of blocks that arrive, not that of holes: the blocks are sought near the highest
+//! range ([`Ranges`]), the place of HighRxt among the ranges and what lies below it are kept as they change,
+//! and the boundary between octets taken as lost and others is found from the top within DupThresh ranges.
 
 use crate::ranges::{Insertion, Range, Ranges};
 
@@ -76,8 +76,8 @@ impl Scoreboard {
         true
     }
 
-    /// Everything below `snd_una` is acknowledged. A range that reaches across it is dropped: a peer that still
-    /// held it would have acknowledged it whole.
+    /// Everything below `snd_una` is acknowledged. A range that reaches across it is dropped: a peer that
+    /// still held it would have acknowledged it whole.
     #[inline]
     pub(super) fn advance(&mut self, snd_una: u64) {
         while let Some(range) = self.ranges.first().filter(|range| range.start <= snd_una) {
@@ -105,9 +105,9 @@ impl Scoreboard {
         self.high_rxt = end;
     }
 
-    /// One above the highest octet that counts as lost by IsLost of RFC 6675 section 4 if it is not acknowledged,
-    /// and the octets acknowledged above: `threshold` ranges above it, or more than `threshold` - 1 segments' worth
-    /// of octets. `None` when nothing counts as lost.
+    /// One above the highest octet that counts as lost by IsLost of RFC 6675 section 4 if it is not
+    /// acknowledged, and the octets acknowledged above: `threshold` ranges above it, or more than
+    /// `threshold` - 1 segments' worth of octets. `None` when nothing counts as lost.
     #[inline]
     fn lost_below(&self, threshold: u32, smss_bytes: u64) -> Option<(u64, u64)> {
         let enough_bytes = u64::from(threshold - 1) * smss_bytes;
@@ -132,8 +132,8 @@ impl Scoreboard {
         self.lost_below(threshold, smss_bytes).is_some()
     }
 
-    /// SetPipe of RFC 6675 section 4: octets taken to be in the network, of `snd_una..snd_max`. One that has been
-    /// retransmitted and is not taken as lost counts twice.
+    /// SetPipe of RFC 6675 section 4: octets taken to be in the network, of `snd_una..snd_max`. One that has
+    /// been retransmitted and is not taken as lost counts twice.
     pub(super) fn pipe(&self, snd_una: u64, snd_max: u64, threshold: u32, smss_bytes: u64) -> u64 {
         let not_lost = match self.lost_below(threshold, smss_bytes) {
             Some((boundary, sacked_above)) => snd_max - boundary - sacked_above,
@@ -143,8 +143,8 @@ impl Scoreboard {
         not_lost + retransmitted
     }
 
-    /// The hole from HighRxt on that comes next, below the highest range: NextSeg's rule 1 when it counts as lost,
-    /// rule 3 when not (RFC 6675 section 4).
+    /// The hole from HighRxt on that comes next, below the highest range: NextSeg's rule 1 when it counts as
+    /// lost, rule 3 when not (RFC 6675 section 4).
     pub(super) fn next_hole(&self) -> Option<Range> {
         let range = self.hole_from(self.high_rxt);
         (range.end != u64::MAX).then_some(range)

@@ -95,7 +95,8 @@ pub struct Timestamps {
     pub echo_reply: u32,
 }
 
-/// The blocks of a SACK option (RFC 2018 section 3): pairs of left and right edge, sequence numbers as on the wire.
+/// The blocks of a SACK option (RFC 2018 section 3): pairs of left and right edge, sequence numbers as on the
+/// wire.
 ///
 /// They are kept aside, since most segments carry none and all segments are moved often.
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
@@ -165,8 +166,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale 3
-    /// and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a block with two no-operations each.
+    /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale
+    /// 3 and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a block with two no-operations
+    /// each.
     #[inline]
     pub fn bytes(&self) -> u32 {
         let bytes = self.bytes_without_sack();

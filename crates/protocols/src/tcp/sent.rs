@@ -1,12 +1,13 @@
-//! What a connection keeps of what it sent: each transmission with its time, whether it has arrived, and what had been
-//! delivered when it left.
+//! What a connection keeps of what it sent: each transmission with its time, whether it has arrived, and what
+//! had been delivered when it left.
 //!
-//! Only parts that ask for it have it. From it follow losses by time (RFC 8985), the octets in flight, and samples of the
-//! rate of delivery (draft-ietf-ccwg-bbr section 4.1): what was delivered between two points of time that a transmission
-//! ties together, over the longer of the times in which it was sent and acknowledged.
+//! Only parts that ask for it have it. From it follow losses by time (RFC 8985), the octets in flight, and
+//! samples of the rate of delivery (draft-ietf-ccwg-bbr section 4.1): what was delivered between two points
+//! of time that a transmission ties together, over the longer of the times in which it was sent and
+//! acknowledged.
 //!
-//! The records lie in the order of the stream without a gap. Beside them the transmissions lie in the order of time, so
-//! that looking for losses costs the number of holes, not the window.
+//! The records lie in the order of the stream without a gap. Beside them the transmissions lie in the order
+//! of time, so that looking for losses costs the number of holes, not the window.
 
 use std::collections::VecDeque;
 
@@ -124,7 +125,8 @@ pub(super) struct Sent {
     lost_from: u64,
     /// One above the highest octet that has arrived.
     forward_ack: u64,
-    /// Octets delivered so far, when the last of them were, and when the transmission was sent that told of them.
+    /// Octets delivered so far, when the last of them were, and when the transmission was sent that told of
+    /// them.
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
@@ -184,8 +186,8 @@ impl Sent {
         self.order.retain(|(_, octets)| octets.end <= limit);
     }
 
-    /// The sender has nothing to send for which there is room: what is delivered from what is in flight now says nothing
-    /// of the path.
+    /// The sender has nothing to send for which there is room: what is delivered from what is in flight now
+    /// says nothing of the path.
     pub(super) fn on_app_limited(&mut self) {
         self.app_limited_until = (self.delivered + self.in_flight_bytes()).max(1);
     }
@@ -292,7 +294,8 @@ impl Sent {
         self.forward_ack = self.forward_ack.max(record.end);
     }
 
-    /// The peer tells of the octets from `start` to `end`, which lie above SND.UNA; true when any of them is new.
+    /// The peer tells of the octets from `start` to `end`, which lie above SND.UNA; true when any of them is
+    /// new.
     pub(super) fn on_block(&mut self, start: u64, end: u64, now: Time) -> bool {
         let Some(top) = self.records.back().map(|last| last.end) else { return false };
         let block = Range { start, end: end.min(top) };
@@ -361,8 +364,8 @@ impl Sent {
         }
     }
 
-    /// Marks as lost each transmission in flight that is older than `newest` (in time, then in the stream) and for which
-    /// `is_due` does not name a time to wait to. The latest such time, if there is any.
+    /// Marks as lost each transmission in flight that is older than `newest` (in time, then in the stream)
+    /// and for which `is_due` does not name a time to wait to. The latest such time, if there is any.
     pub(super) fn mark_lost(
         &mut self,
         newest: (Time, u64),

@@ -1,7 +1,8 @@
 //! 32-bit sequence numbers on the wire, 64-bit offsets inside (RFC 9293 3.4: modulo 2^32).
 //!
-//! Inside, a direction counts from its initial sequence number: the SYN is 0, the first octet of data 1, the FIN
-//! follows the last octet. Offsets never wrap, so that comparisons are plain and a flow may carry 2^63 octets.
+//! Inside, a direction counts from its initial sequence number: the SYN is 0, the first octet of data 1, the
+//! FIN follows the last octet. Offsets never wrap, so that comparisons are plain and a flow may carry 2^63
+//! octets.
 
 /// The sequence number of `offset` on the wire.
 #[inline]

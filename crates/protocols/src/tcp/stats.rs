@@ -2,8 +2,8 @@
 
 /// Counters of one end of a connection, from its creation on.
 ///
-/// Those that every segment moves come first. Every segment sent is counted once in `segments_sent`, and in exactly one of `data_segments_sent`,
-/// `pure_acks_sent` and `control_segments_sent`.
+/// Those that every segment moves come first. Every segment sent is counted once in `segments_sent`, and in
+/// exactly one of `data_segments_sent`, `pure_acks_sent` and `control_segments_sent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Segments with payload, window probes and retransmissions among them.
@@ -20,7 +20,8 @@ pub struct Stats {
     pub segments_sent: u64,
     /// SYN, FIN without payload, and RST.
     pub control_segments_sent: u64,
-    /// Segments sent that hold at least one sequence number sent before (data, SYN or FIN), window probes not counted.
+    /// Segments sent that hold at least one sequence number sent before (data, SYN or FIN), window probes not
+    /// counted.
     pub retransmissions: u64,
     /// Those of them with data: without repeated SYN and FIN.
     pub data_retransmissions: u64,

@@ -1,6 +1,8 @@
-//! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps, RFC 2018 for SACK).
+//! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps, RFC 2018
+//! for SACK).
 //!
-//! The urgent pointer is sent as zero and not read. Options other than these, MSS, end of list and no-operation are passed over by their length, as are those of a wrong length for their kind.
+//! The urgent pointer is sent as zero and not read. Options other than these, MSS, end of list and
+//! no-operation are passed over by their length, as are those of a wrong length for their kind.
 
 use std::fmt;
 
@@ -67,7 +69,8 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Appends the segment's header and `payload` to `out`. SACK blocks that the header has no room for are left out.
+/// Appends the segment's header and `payload` to `out`. SACK blocks that the header has no room for are left
+/// out.
 ///
 /// `pseudo_header_sum` is the sum of the 16-bit words of the pseudo-header (RFC 9293 3.1, RFC 8200 8.1), its
 /// length field included, without folding or complement. The payload's length is that of `payload`, whatever
@@ -293,8 +296,8 @@ mod tests {
         assert_eq!(decoded.options.sack.as_slice(), [(0, 1), (1, 2), (2, 3)]);
     }
 
-    /// MSS 4, SACK permitted 2 and four blocks 34: 40 octets, read whole. Written with no-operations before them the
-    /// options need 4 + 4 + 4 + 32, so the fourth block has no room.
+    /// MSS 4, SACK permitted 2 and four blocks 34: 40 octets, read whole. Written with no-operations before
+    /// them the options need 4 + 4 + 4 + 32, so the fourth block has no room.
     #[test]
     fn options_that_stood_closer_lose_a_block_when_they_are_written() {
         let mut octets = Vec::new();

@@ -22,8 +22,8 @@ impl Datagram {
         HEADER_BYTES + self.payload_bytes
     }
 
-    /// The datagram on the wire. `pseudo_header` is the ones' complement sum of the IP pseudo-header (RFC 8200
-    /// section 8.1, RFC 768); `payload` holds `payload_bytes` octets.
+    /// The datagram on the wire. `pseudo_header` is the ones' complement sum of the IP pseudo-header (RFC
+    /// 8200 section 8.1, RFC 768); `payload` holds `payload_bytes` octets.
     pub fn encode(&self, pseudo_header: checksum::Sum, payload: &[u8]) -> Vec<u8> {
         let mut octets = Vec::with_capacity(payload.len() + HEADER_BYTES as usize);
         octets.extend(self.source_port.to_be_bytes());
@@ -31,7 +31,8 @@ impl Datagram {
         octets.extend((self.total_bytes() as u16).to_be_bytes());
         octets.extend([0, 0]);
         octets.extend(payload);
-        // RFC 768: a computed checksum of zero is sent as all ones; zero would mean "none", which IPv6 forbids.
+        // RFC 768: a computed checksum of zero is sent as all ones; zero would mean "none", which IPv6
+        // forbids.
         let checksum = match pseudo_header.with(&octets).finish() {
             0 => 0xFFFF,
             sum => sum,
@@ -48,7 +49,8 @@ mod tests {
     #[test]
     fn header_and_checksum_by_hand() {
         let datagram = Datagram { source_port: 1, destination_port: 2, payload_bytes: 3 };
-        // Words: 0001 0002 000b 0000 6162 6300 = c470; with a pseudo-header sum of 0x0010: c480; complement 3b7f.
+        // Words: 0001 0002 000b 0000 6162 6300 = c470; with a pseudo-header sum of 0x0010: c480; complement
+        // 3b7f.
         let octets = datagram.encode(checksum::Sum::from(0x10), b"abc");
         assert_eq!(octets, [0, 1, 0, 2, 0, 11, 0x3b, 0x7f, b'a', b'b', b'c']);
     }

@@ -1,8 +1,8 @@
 //! Drives an MIHF with whatever an input says; for the fuzzer and for a property test.
 //!
-//! The input's first octet chooses the session's settings; then come steps: an octet that says what happens, an octet
-//! for how many milliseconds later, and for a message its length and octets. In front of a message's payload come the
-//! right names, so that not everything ends as malformed.
+//! The input's first octet chooses the session's settings; then come steps: an octet that says what happens,
+//! an octet for how many milliseconds later, and for a message its length and octets. In front of a message's
+//! payload come the right names, so that not everything ends as malformed.
 
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::{

@@ -1,9 +1,9 @@
-//! Drives a mobile node, a home agent, a foreign agent and an advertiser with whatever an input says; for the fuzzer
-//! and for a property test.
+//! Drives a mobile node, a home agent, a foreign agent and an advertiser with whatever an input says; for the
+//! fuzzer and for a property test.
 //!
-//! The input's first octet chooses the settings; then come steps: an octet that says what happens, an octet for how
-//! many tenths of a second later, and for a message its length and octets. Some steps hand octets in as they are, some
-//! put them in the place of a message's fields, so that not everything ends as malformed.
+//! The input's first octet chooses the settings; then come steps: an octet that says what happens, an octet
+//! for how many tenths of a second later, and for a message its length and octets. Some steps hand octets in
+//! as they are, some put them in the place of a message's fields, so that not everything ends as malformed.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -1,10 +1,10 @@
-//! Drives two associations, one at each end of a path, with whatever an input says; for the fuzzer and for a property
-//! test.
+//! Drives two associations, one at each end of a path, with whatever an input says; for the fuzzer and for a
+//! property test.
 //!
-//! The input's first octet chooses the settings; then come steps: an octet that says what happens, an octet for how
-//! many hundredths of a second later, and what the step needs. Some steps hand octets in as they are, some damage a
-//! packet of the peer or make up chunks, and give it the verification tag and the checksum that belong to it, so that
-//! not everything is refused at the door.
+//! The input's first octet chooses the settings; then come steps: an octet that says what happens, an octet
+//! for how many hundredths of a second later, and what the step needs. Some steps hand octets in as they are,
+//! some damage a packet of the peer or make up chunks, and give it the verification tag and the checksum that
+//! belong to it, so that not everything is refused at the door.
 
 use std::collections::VecDeque;
 

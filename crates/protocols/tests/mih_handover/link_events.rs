@@ -163,7 +163,8 @@ fn without_an_agreement_traffic_goes_to_who_is_there() {
         net.after(Span::from_ms(9500), Coming::Candidate(1, CandidateCue::Detected));
     });
     assert!(net.acts.contains(&(9500, Command::Enter(1))), "{:?}", net.acts);
-    // The one that was agreed on is lost 160 ms before it would be up, and no other is there: the old one is, still.
+    // The one that was agreed on is lost 160 ms before it would be up, and no other is there: the old one is,
+    // still.
     let net = under(Initiation::Mobile, Policy::PLAIN, |net| {
         gone(net, &[0, 1]);
         net.after(Span::from_ms(1700), Coming::Candidate(0, CandidateCue::Gone));

@@ -1,5 +1,5 @@
-//! A mobile node, the point of service that it leaves, and two that it may come to, joined by paths that take constant times and lose
-//! what a test says.
+//! A mobile node, the point of service that it leaves, and two that it may come to, joined by paths that take
+//! constant times and lose what a test says.
 
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::handover::policy::{Choice, Entry, Policy};

@@ -22,7 +22,8 @@ fn a_place_is_free_again_when_its_mobile_node_has_left() {
 fn a_commitment_of_the_network_that_is_rejected_gives_its_place_back() {
     let mut net = Net::new(Initiation::Network, true);
     net.resources[0] = Resources::new(Some(1));
-    // The request leaves at 1320 ms and arrives at 1340 ms, when the mobile node is on its way to the other one.
+    // The request leaves at 1320 ms and arrives at 1340 ms, when the mobile node is on its way to the other
+    // one.
     net.after(Span::from_ms(1325), Coming::Candidate(0, CandidateCue::Gone));
     net.at(0, GOING_DOWN);
     net.at(1330, LinkCue::Down);
@@ -36,7 +37,8 @@ fn a_commitment_of_the_network_that_is_rejected_gives_its_place_back() {
     assert!(given_back.count() > 0 && net.resources[0].has_room_for(&id(SERVING)));
 }
 
-/// A handover to networks that are entered when it is agreed, with one place each, in which all these messages are lost.
+/// A handover to networks that are entered when it is agreed, with one place each, in which all these
+/// messages are lost.
 fn with_places(initiation: Initiation, validity: Validity, lost: &[MessageId]) -> Net {
     let policy = Policy { entry: Entry::AfterCommitment, ..Policy::PLAIN };
     let mut net = Net::with(Settings { policy, validity, ..Settings::of(initiation) });
@@ -54,10 +56,12 @@ fn place_and_end(net: &mut Net) -> (bool, u64) {
 
 #[test]
 fn a_place_that_was_agreed_on_and_is_not_taken_is_free_again_after_its_time() {
-    // Asked for at 1320 ms, reserved after its processing, for five seconds; the mobile node never hears of it.
+    // Asked for at 1320 ms, reserved after its processing, for five seconds; the mobile node never hears of
+    // it.
     let mut unheard = with_places(Initiation::Mobile, Validity::Acked, &[MessageId::MN_HO_COMMIT_RESPONSE]);
     assert_eq!(place_and_end(&mut unheard), (true, 1520 + 5000));
-    // The serving PoS does not hear of it, and neither does it heed a late answer once the link has recovered.
+    // The serving PoS does not hear of it, and neither does it heed a late answer once the link has
+    // recovered.
     let lost = [MessageId::N2N_HO_COMMIT_RESPONSE];
     let mut late = with_places(Initiation::Network, Validity::Open, &lost);
     late.heard = vec![0];

@@ -127,8 +127,8 @@ fn a_commitment_for_a_link_that_is_lost_takes_another_that_is_up() {
 #[test]
 fn the_old_link_is_kept_or_given_up_when_it_is_committed_redirected_or_complete() {
     for (initiation, committed_ms) in [(Initiation::Mobile, 1560), (Initiation::Network, 1340)] {
-        // Redirected 40 ms later, completed 480 ms after that. Who breaks first has answered before: the network waits
-        // for the processing of its request.
+        // Redirected 40 ms later, completed 480 ms after that. Who breaks first has answered before: the
+        // network waits for the processing of its request.
         let answered_ms = if initiation == Initiation::Mobile { 0 } else { 200 };
         for (old_link, left_ms) in [
             (OldLink::Kept, None),

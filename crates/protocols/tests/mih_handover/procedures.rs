@@ -12,7 +12,8 @@ fn a_mobile_node_asks_has_reserved_redirects_and_completes() {
     let mut net = Net::new(Initiation::Mobile, true);
     net.at(0, GOING_DOWN);
     net.run();
-    // An exchange with the PoS: there and back 40 ms, its processing 200 ms, and in it the same once more: 480 ms.
+    // An exchange with the PoS: there and back 40 ms, its processing 200 ms, and in it the same once more:
+    // 480 ms.
     assert_eq!(
         net.milestones_ms(),
         [

@@ -13,7 +13,8 @@ use roamsim_engine::Span;
 pub enum ScriptLine {
     /// `--key=value`.
     Setting { number: usize, key: String, value: String },
-    /// A time and what happens then. `margin` is how much later it may be: `1~+.5` is at 1 s or up to 0.5 s later.
+    /// A time and what happens then. `margin` is how much later it may be: `1~+.5` is at 1 s or up to 0.5 s
+    /// later.
     Action { number: usize, source: String, relative: bool, offset: Span, margin: Span, text: String },
 }
 

@@ -21,8 +21,8 @@ pub struct Path {
     pub duplication: f64,
     /// Of the segments in which end 0 sends new data, the `.0`-th is lost, and each `.1`-th from there.
     pub lost_in_turn: Option<(u64, u64)>,
-    /// Whether a loss takes with it what end 0 sends behind it at the same instant. On a path without a queue what is
-    /// sent at one instant is the window of a round trip.
+    /// Whether a loss takes with it what end 0 sends behind it at the same instant. On a path without a queue
+    /// what is sent at one instant is the window of a round trip.
     pub rest_of_round: bool,
     /// From here on nothing is lost, so that every run ends.
     pub calm_from: Time,
@@ -232,8 +232,8 @@ impl Pair {
         assert!(tcp.flight_bytes() <= tcp.snd_max_offset() + 2 - tcp.snd_una_offset());
         if tcp.state() == State::Established {
             assert!(tcp.cwnd_bytes() >= tcp.smss_bytes(), "cwnd {}", tcp.cwnd_bytes());
-            // What was sent and is neither acknowledged nor taken as lost. A probe counts once it is acknowledged; what
-            // SACK has told of since a timeout is passed over, not sent.
+            // What was sent and is neither acknowledged nor taken as lost. A probe counts once it is
+            // acknowledged; what SACK has told of since a timeout is passed over, not sent.
             let counts = tcp.stats().window_probes_sent == 0
                 && !(tcp.config().permits_sack() && tcp.stats().timeouts > 0);
             if counts {

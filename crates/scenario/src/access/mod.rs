@@ -1,15 +1,15 @@
 //! Access technologies: a folder each, behind one boundary.
 //!
-//! A technology's folder has its keys (`model`), its checks, what its machines are built from and, where it has any, its
-//! result tables; its `mod.rs` implements [`Access`]. Names, topology, reachability, MTU, building and results know
-//! accesses by that trait alone. The one list of technologies is in `model/scenario.rs`: the keys of a scenario, and
-//! `Scenario::accesses` below them.
+//! A technology's folder has its keys (`model`), its checks, what its machines are built from and, where it
+//! has any, its result tables; its `mod.rs` implements [`Access`]. Names, topology, reachability, MTU,
+//! building and results know accesses by that trait alone. The one list of technologies is in
+//! `model/scenario.rs`: the keys of a scenario, and `Scenario::accesses` below them.
 //!
-//! Building takes a table of keys apart by naming every one of them, and writes every field of a machine's settings: a
-//! key that is forgotten on the way does not compile.
+//! Building takes a table of keys apart by naming every one of them, and writes every field of a machine's
+//! settings: a key that is forgotten on the way does not compile.
 //!
-//! What several technologies share: [`mtu`], [`queue`], [`path_loss`], [`stations`] for those with a base station and stations that
-//! come and go, [`places`] for how links join the topology.
+//! What several technologies share: [`mtu`], [`queue`], [`path_loss`], [`stations`] for those with a base
+//! station and stations that come and go, [`places`] for how links join the topology.
 
 pub mod cell;
 pub mod dect;
@@ -63,8 +63,8 @@ pub(crate) trait Access {
     /// The largest IP packet that it carries.
     fn mtu_bytes(&self) -> u64;
 
-    /// The pairs of nodes between which it carries packets. Of an access with stations: the base station, and each
-    /// station in its order.
+    /// The pairs of nodes between which it carries packets. Of an access with stations: the base station, and
+    /// each station in its order.
     fn pairs(&self) -> Vec<Pair<'_>>;
 
     /// What it costs on a route.
@@ -72,19 +72,21 @@ pub(crate) trait Access {
         DEFAULT_COST
     }
 
-    /// The time between two beacons of its base station; `None`: it has no stations that come and go. How its entries say that they
-    /// have some, [`stations::THAT_COME_AND_GO`] tells.
+    /// The time between two beacons of its base station; `None`: it has no stations that come and go. How its
+    /// entries say that they have some, [`stations::THAT_COME_AND_GO`] tells.
     fn beacon_period(&self) -> Option<Span> {
         None
     }
 
-    /// The hysteresis of its stations, each of which has one radio for all accesses of the technology and compares them by the
-    /// strength of their signals; `None`: they compare distances, and may be in several at once.
+    /// The hysteresis of its stations, each of which has one radio for all accesses of the technology and
+    /// compares them by the strength of their signals; `None`: they compare distances, and may be in several
+    /// at once.
     fn signal_hysteresis_db(&self, _node: &Node) -> Option<f64> {
         None
     }
 
-    /// Whether a station has one radio for all accesses of the technology, and with one interface is in one of them at a time.
+    /// Whether a station has one radio for all accesses of the technology, and with one interface is in one
+    /// of them at a time.
     fn has_one_radio(&self) -> bool {
         false
     }
@@ -122,8 +124,8 @@ pub(crate) trait Access {
     /// Reports what is wrong with it; its keys are under `at`.
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>);
 
-    /// Gives its links their places in the topology, from the number `first` on: the addresses of the attachments of
-    /// each.
+    /// Gives its links their places in the topology, from the number `first` on: the addresses of the
+    /// attachments of each.
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>>;
 
     /// The machine of one of its links, `part` among those of `join`.
@@ -139,7 +141,8 @@ pub(crate) trait Access {
         }
     }
 
-    /// Whether at this node it is a link that can be switched off as a whole, and on again (MIH_Link_Actions).
+    /// Whether at this node it is a link that can be switched off as a whole, and on again
+    /// (MIH_Link_Actions).
     fn is_switched_at(&self, _node: &str) -> bool {
         false
     }
@@ -169,7 +172,8 @@ pub(crate) trait Access {
         Vec::new()
     }
 
-    /// The time series that its technology's machines keep by themselves under `trace`; `None`: they keep none.
+    /// The time series that its technology's machines keep by themselves under `trace`; `None`: they keep
+    /// none.
     fn logged(&self, _world: &World, _trace: &Trace) -> Option<Logged> {
         None
     }
@@ -180,7 +184,8 @@ pub(crate) trait Access {
     }
 }
 
-/// What an access costs on a route unless it says otherwise: with it the shortest route is that of the fewest accesses.
+/// What an access costs on a route unless it says otherwise: with it the shortest route is that of the fewest
+/// accesses.
 pub(crate) const DEFAULT_COST: u16 = 1;
 
 /// What the machines of a technology have logged.

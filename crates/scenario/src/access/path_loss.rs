@@ -17,8 +17,8 @@ const LARGEST_EXPONENT: f64 = 100.0;
 pub enum PathLoss {
     /// By the square of the distance (Friis 1946).
     FreeSpace(FreeSpace),
-    /// Over flat ground: by the fourth power, where the reflection is behind the crossover (Rappaport, Wireless
-    /// Communications, 2nd edition, section 4.6).
+    /// Over flat ground: by the fourth power, where the reflection is behind the crossover (Rappaport,
+    /// Wireless Communications, 2nd edition, section 4.6).
     TwoRayGround(TwoRayGround),
     /// By an exponent of one's own (Rappaport, section 4.9.1).
     LogDistance(LogDistance),

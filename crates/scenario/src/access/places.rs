@@ -6,8 +6,8 @@ use roamsim_protocols::Address;
 
 use super::Access;
 
-/// Gives attachments of a link their interfaces: of each its node, and the node that it leads to. Where the other ends send on
-/// another link, `joins` is what tells that both are one.
+/// Gives attachments of a link their interfaces: of each its node, and the node that it leads to. Where the
+/// other ends send on another link, `joins` is what tells that both are one.
 pub(crate) fn interfaces(
     access: &dyn Access,
     topology: &mut Topology,
@@ -53,8 +53,8 @@ pub(crate) fn two_ends(
     vec![interfaces(access, topology, (link, link), [(a, b), (b, a)])]
 }
 
-/// Two links, one a direction: each has its sender and its receiver as attachments, and a node sends by the first
-/// attachment of its own.
+/// Two links, one a direction: each has its sender and its receiver as attachments, and a node sends by the
+/// first attachment of its own.
 pub(crate) fn two_directions(
     access: &dyn Access,
     topology: &mut Topology,

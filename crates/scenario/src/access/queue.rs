@@ -22,17 +22,21 @@ use roamsim_network::queue::{QueueLimit, Rule, codel, drr, fq_codel, pie, red};
 pub enum Queue {
     /// First come, first served; who comes when it is full is dropped.
     DropTail(Limit),
-    /// Controlled Delay (RFC 8289): packets are dropped when they leave, once all have waited longer than `target` for an `interval`.
+    /// Controlled Delay (RFC 8289): packets are dropped when they leave, once all have waited longer than
+    /// `target` for an `interval`.
     Codel(Codel),
     /// A queue for each flow, each under CoDel, served in turn (RFC 8290).
     FqCodel(FqCodel),
-    /// Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come, by how long others waited.
+    /// Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come, by
+    /// how long others waited.
     Pie(Pie),
     /// Strict priority by class: whoever is of the first class with anything to send is next.
     Priority(Priority),
-    /// Deficit round robin by class (Shreedhar and Varghese 1996): classes with anything to send take turns, by octets.
+    /// Deficit round robin by class (Shreedhar and Varghese 1996): classes with anything to send take turns,
+    /// by octets.
     Drr(Drr),
-    /// Random Early Detection (Floyd and Jacobson 1993): packets are dropped at random when they come, by the mean length of the queue.
+    /// Random Early Detection (Floyd and Jacobson 1993): packets are dropped at random when they come, by the
+    /// mean length of the queue.
     Red(Red),
 }
 
@@ -61,7 +65,8 @@ pub struct Codel {
     #[serde(default = "codel_target", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub target: Span,
-    /// How long waiting may be longer than that: a round-trip time at its worst. Default: RFC 8289 section 4.3.
+    /// How long waiting may be longer than that: a round-trip time at its worst. Default: RFC 8289 section
+    /// 4.3.
     #[serde(default = "codel_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
@@ -116,8 +121,8 @@ pub struct Pie {
     #[serde(default = "pie_max_burst", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_burst: Span,
-    /// Whether packets of transports with ECN are marked instead of dropped, below a probability of 0.1 (RFC 8033 section 5.1). Default
-    /// chosen: no.
+    /// Whether packets of transports with ECN are marked instead of dropped, below a probability of 0.1 (RFC
+    /// 8033 section 5.1). Default chosen: no.
     #[serde(default)]
     pub ecn: bool,
 }
@@ -146,8 +151,8 @@ pub struct Drr {
     #[serde(deserialize_with = "class_shares")]
     #[schemars(with = "Vec<DrrClass>")]
     pub classes: ClassShares,
-    /// The bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest for which
-    /// each turn has a packet).
+    /// The bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest for
+    /// which each turn has a packet).
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub quantum_bytes: Option<u64>,
@@ -220,11 +225,12 @@ pub struct Red {
     /// The most packets that wait. Default chosen: as for drop-tail.
     #[serde(default = "hundred_packets")]
     pub packets: u32,
-    /// The mean length from which packets are dropped, in packets. Default: Floyd and Jacobson 1993, section 6.
+    /// The mean length from which packets are dropped, in packets. Default: Floyd and Jacobson 1993,
+    /// section 6.
     #[serde(default = "red_min_threshold")]
     pub min_threshold: f64,
-    /// The mean length from which the probability is above `max_probability`, in packets. Default: three times the other, Floyd,
-    /// "RED: Discussions of Setting Parameters", 1997.
+    /// The mean length from which the probability is above `max_probability`, in packets. Default: three
+    /// times the other, Floyd, "RED: Discussions of Setting Parameters", 1997.
     #[serde(default = "red_max_threshold")]
     pub max_threshold: f64,
     /// The probability just below `max_threshold`; with `adaptive` what it begins with. Default: Floyd 1997.
@@ -232,28 +238,28 @@ pub struct Red {
     #[schemars(with = "units::Probability")]
     pub max_probability: f64,
     /// Whether `max_probability` adapts every half a second, between 0.01 and 0.5. The mean length then comes
-    /// into the middle fifth between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001). Default
-    /// chosen: no, as in Floyd and Jacobson 1993.
+    /// into the middle fifth between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001).
+    /// Default chosen: no, as in Floyd and Jacobson 1993.
     #[serde(default)]
     pub adaptive: bool,
     /// The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6.
     #[serde(default = "red_weight", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub weight: f64,
-    /// Whether the probability grows on to one at twice `max_threshold`, and is not one at once. Default: Floyd, "Recommendation on using
-    /// the gentle variant of RED", 2000.
+    /// Whether the probability grows on to one at twice `max_threshold`, and is not one at once. Default:
+    /// Floyd, "Recommendation on using the gentle variant of RED", 2000.
     #[serde(default = "red_gentle")]
     pub gentle: bool,
-    /// Whether no arrival is dropped or marked by the mean while no more than one packet waits, as in ns-2 and ns-3. Default: no, Floyd and
-    /// Jacobson 1993, figure 2.
+    /// Whether no arrival is dropped or marked by the mean while no more than one packet waits, as in ns-2
+    /// and ns-3. Default: no, Floyd and Jacobson 1993, figure 2.
     #[serde(default)]
     pub spare_single_packet: bool,
     /// The packets by which the mean decays while nothing waits. Default: ns-2's.
     #[serde(default = "red_idle_packet_bytes", with = "units::size", rename = "idle_packet_size")]
     #[schemars(with = "units::Size")]
     pub idle_packet_bytes: u64,
-    /// Whether packets of transports with ECN are marked instead of dropped, below `max_threshold` (RFC 3168 section 7). Default chosen:
-    /// no.
+    /// Whether packets of transports with ECN are marked instead of dropped, below `max_threshold` (RFC 3168
+    /// section 7). Default chosen: no.
     #[serde(default)]
     pub ecn: bool,
 }
@@ -401,7 +407,8 @@ impl Queue {
 /// The shortest time between updates of PIE; its default is 150 times that.
 const SHORTEST_UPDATE: Span = Span::from_us(100);
 
-/// Checks that something can wait in a queue, and that its rule can work; warns of classes that have no packets.
+/// Checks that something can wait in a queue, and that its rule can work; warns of classes that have no
+/// packets.
 pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report: &mut Report<'_>) {
     let at = join(at, ["queue"]);
     if matches!(queue.limit(), Limit::Packets(0) | Limit::Bytes(0)) {

@@ -21,7 +21,8 @@ pub(crate) const THAT_COME_AND_GO: &str =
 /// Beacons at a shorter period are more events than packets.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
 
-/// How a base station makes itself known: by beacons of the link layer, which take no time on the transmitter.
+/// How a base station makes itself known: by beacons of the link layer, which take no time on the
+/// transmitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advertisement {
@@ -34,12 +35,13 @@ pub struct Advertisement {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     pub start: Time,
-    /// After how many missed beacons in a row a station gives the cell up. Default chosen: 3, the ratio of lifetime
-    /// to interval in router discovery (RFC 1256 section 4.1) and of agent advertisements (RFC 5944 section 2.1).
+    /// After how many missed beacons in a row a station gives the cell up. Default chosen: 3, the ratio of
+    /// lifetime to interval in router discovery (RFC 1256 section 4.1) and of agent advertisements (RFC 5944
+    /// section 2.1).
     #[serde(default = "default_lifetime")]
     pub lifetime: u32,
-    /// The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100 bytes,
-    /// about what a beacon of IEEE 802.11 has.
+    /// The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100
+    /// bytes, about what a beacon of IEEE 802.11 has.
     #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub size_bytes: u64,
@@ -173,8 +175,8 @@ pub(crate) fn one_radio_help(context: &Context<'_>, station: &str, cells: usize)
     }
 }
 
-/// Gives the base station and the stations of an access their interfaces on a link that has so many already, in the order of `network::link::stations`: broadcast, one a station at the
-/// base station, the stations.
+/// Gives the base station and the stations of an access their interfaces on a link that has so many already,
+/// in the order of `network::link::stations`: broadcast, one a station at the base station, the stations.
 pub(crate) fn join_topology(
     access: &dyn Access,
     builder: &Builder<'_>,

@@ -32,7 +32,8 @@ pub(crate) fn application(
                     let interval = Distribution::Constant(interval.as_ns());
                     Source::Messages(drawing(Messages::new(activity, interval, size), random))
                 }
-                // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
+                // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by
+                // itself.
                 Pace::RateBps(rate_bps) => {
                     let (on, off) = (Distribution::Constant(u64::MAX), Distribution::Constant(0));
                     Source::OnOff(drawing(OnOff::new(activity, size, rate_bps, on, off), random))

@@ -1,4 +1,5 @@
-//! What generates the data of a flow: keys, checks, and the way to the sources of `roamsim_network::application`.
+//! What generates the data of a flow: keys, checks, and the way to the sources of
+//! `roamsim_network::application`.
 
 pub(crate) mod build;
 pub(crate) mod check;

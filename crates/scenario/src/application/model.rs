@@ -85,8 +85,8 @@ pub struct Cbr {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that does, lost ones counted as late.
-    /// Left out: none, and there is no share.
+    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
+    /// does, lost ones counted as late. Left out: none, and there is no share.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -122,8 +122,8 @@ pub struct Poisson {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub mean_interval: Span,
-    /// Mean number of packets that are generated at one instant: geometric, at least 1. Batches come as a Poisson
-    /// process, so many times rarer than packets. Default: packets come alone.
+    /// Mean number of packets that are generated at one instant: geometric, at least 1. Batches come as a
+    /// Poisson process, so many times rarer than packets. Default: packets come alone.
     #[serde(rename = "mean_batch", default = "default_mean_batch_packets")]
     #[schemars(range(min = 1))]
     pub mean_batch_packets: u64,
@@ -135,8 +135,8 @@ pub struct Poisson {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that does, lost ones counted as late.
-    /// Left out: none, and there is no share.
+    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
+    /// does, lost ones counted as late. Left out: none, and there is no share.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -168,8 +168,8 @@ pub struct OnOff {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that does, lost ones counted as late.
-    /// Left out: none, and there is no share.
+    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
+    /// does, lost ones counted as late. Left out: none, and there is no share.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -191,8 +191,9 @@ pub struct RequestResponse {
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub processing_time: TimeDistribution,
-    /// Over UDP: a request without a response for this long is counted as lost, and the client goes on as if it had
-    /// been answered. Left out: 1 s (chosen: as TCP's initial timeout, RFC 6298 section 2.1). TCP has no use for it.
+    /// Over UDP: a request without a response for this long is counted as lost, and the client goes on as if
+    /// it had been answered. Left out: 1 s (chosen: as TCP's initial timeout, RFC 6298 section 2.1). TCP has
+    /// no use for it.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,
@@ -204,8 +205,8 @@ pub struct RequestResponse {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a response is to arrive after its request: `in_time_share` of `flows` is the share that does, requests given up counted as late.
-    /// Left out: none, and there is no share.
+    /// By when a response is to arrive after its request: `in_time_share` of `flows` is the share that does,
+    /// requests given up counted as late. Left out: none, and there is no share.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,

@@ -16,7 +16,8 @@ pub(super) struct NewLink<'a> {
     pub(super) addresses: &'a [Address],
 }
 
-/// All of them. They wait while the world becomes as large as it will be, so that what is known elsewhere is not held.
+/// All of them. They wait while the world becomes as large as it will be, so that what is known elsewhere is
+/// not held.
 #[derive(Default)]
 pub(super) struct NewLinks {
     /// How many links each access is, in the order of [`Scenario::accesses`].

@@ -1,7 +1,7 @@
 //! Building the world of a scenario: nodes, links, routes, sockets, applications, MIH functions.
 //!
-//! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
-//! change elsewhere in the scenario leaves them as they are.
+//! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so
+//! that a change elsewhere in the scenario leaves them as they are.
 
 pub(crate) mod distribution;
 mod links;
@@ -129,8 +129,8 @@ pub(crate) fn world(
 }
 
 impl Builder<'_> {
-    /// The random stream of a purpose. Names of the scenario are escaped as in RFC 6901, so that no two purposes
-    /// share a stream.
+    /// The random stream of a purpose. Names of the scenario are escaped as in RFC 6901, so that no two
+    /// purposes share a stream.
     pub(crate) fn stream(&self, kind: &str, name: &str, purpose: &[&str]) -> Stream {
         let name = escaped(name);
         let mut path = String::with_capacity(

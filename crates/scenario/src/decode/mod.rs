@@ -1,16 +1,17 @@
 //! From the tree to the model: a serde deserializer that knows where every key and value stands.
 //!
 //! Four conventions make the derived grammar read as users write it:
-//! - An enum whose serde name is `tag:KEY` is a table in which KEY names the variant and the other keys are the
-//!   variant's. `tag:KEY=VARIANT` gives the variant that is meant when KEY is left out; there a plain value instead
-//!   of a table stands for that variant's first key. (serde's own internally tagged enums buffer the table, and lose
-//!   where its values stand.)
+//! - An enum whose serde name is `tag:KEY` is a table in which KEY names the variant and the other keys are
+//!   the variant's. `tag:KEY=VARIANT` gives the variant that is meant when KEY is left out; there a plain
+//!   value instead of a table stands for that variant's first key. (serde's own internally tagged enums
+//!   buffer the table, and lose where its values stand.)
 //! - An enum whose serde name is [`ONE_KEY`] is a table with exactly one key, the variant.
-//! - A struct whose serde name is [`PLAIN_OR_TABLE`] is a table, or a plain value, which stands for its first key.
+//! - A struct whose serde name is [`PLAIN_OR_TABLE`] is a table, or a plain value, which stands for its first
+//!   key.
 //! - [`OneOrMany`] takes a table, or a plain value, as a list of one.
 //!
-//! All unknown keys are reported in one pass. A wrong value ends serde's walk, so the walk is repeated with that value
-//! taken as left out, until nothing new is wrong: users see all their mistakes at once.
+//! All unknown keys are reported in one pass. A wrong value ends serde's walk, so the walk is repeated with
+//! that value taken as left out, until nothing new is wrong: users see all their mistakes at once.
 
 mod error;
 mod one_or_many;
@@ -65,7 +66,8 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(
             Err(error) => {
                 let fault = *error.0;
                 let Some(at) = fault.at else {
-                    // Cannot happen: every deserializer of ours gives its errors a place. Better said than hidden.
+                    // Cannot happen: every deserializer of ours gives its errors a place. Better said than
+                    // hidden.
                     state.found.borrow_mut().push(Problem::new(fault.message));
                     break;
                 };
@@ -206,7 +208,8 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
         {
             return;
         }
-        // Rather a key that is still free than one that stands beside it. Looked up once: tables may be large.
+        // Rather a key that is still free than one that stands beside it. Looked up once: tables may be
+        // large.
         let free: Vec<_> = keys.iter().copied().filter(|key| table.get(key).is_none()).collect();
         let mut meanings = Vec::new();
         for entry in table.entries().filter(|e| !known(e.key())) {

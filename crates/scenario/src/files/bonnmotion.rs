@@ -1,17 +1,20 @@
-//! BonnMotion's native format (`.movements`; Aschenbruck et al., "BonnMotion: A Mobility Scenario Generation and
-//! Analysis Tool", SIMUTools 2010): a line a node, of waypoints `time x y` in seconds and metres, times rising. Between
-//! two waypoints the node moves straight at constant speed; before the first and after the last it stays.
+//! BonnMotion's native format (`.movements`; Aschenbruck et al., "BonnMotion: A Mobility Scenario Generation
+//! and Analysis Tool", SIMUTools 2010): a line a node, of waypoints `time x y` in seconds and metres, times
+//! rising. Between two waypoints the node moves straight at constant speed; before the first and after the
+//! last it stays.
 //!
-//! Models in three dimensions write waypoints `time x y z` (INET's `BonnMotionMobility` reads both, by its key `is3D`).
-//! Of these `x y` is taken. Nothing in a file says which of the two it is, so the numbers on its lines do: three or four a
-//! waypoint, and then rising times. A file that fits both is refused unless `dimensions` says which.
+//! Models in three dimensions write waypoints `time x y z` (INET's `BonnMotionMobility` reads both, by its
+//! key `is3D`). Of these `x y` is taken. Nothing in a file says which of the two it is, so the numbers on its
+//! lines do: three or four a waypoint, and then rising times. A file that fits both is refused unless
+//! `dimensions` says which.
 
 use super::{Fault, Walk, coordinate, instant, lines};
 use roamsim_engine::Time;
 use roamsim_network::mobility::{Leg, Point, Trajectory};
 use std::ops::Range;
 
-/// What the file says of the node of this number, counted from 0 over the lines that are neither empty nor comments.
+/// What the file says of the node of this number, counted from 0 over the lines that are neither empty nor
+/// comments.
 ///
 /// `dimensions`: of the places, 2 or 3; `None` where the file tells.
 pub fn parse(text: &str, node: u32, dimensions: Option<u32>) -> Result<Walk, Fault> {
@@ -91,8 +94,8 @@ pub fn parse(text: &str, node: u32, dimensions: Option<u32>) -> Result<Walk, Fau
     })
 }
 
-/// The dimensions of a file's places, by the count of numbers in a line. Where that fits both, the other lines decide; `None` where
-/// all lines fit both.
+/// The dimensions of a file's places, by the count of numbers in a line. Where that fits both, the other
+/// lines decide; `None` where all lines fit both.
 fn dimensions_of<'a, L: Iterator<Item = &'a str>>(numbers: usize, lines: impl Fn() -> L) -> Option<usize> {
     let by_count = |numbers: usize| match (numbers.is_multiple_of(3), numbers.is_multiple_of(4)) {
         (true, true) => None,

@@ -1,5 +1,5 @@
-//! Traces of video, a line a frame, as the libraries of the Telecommunication Networks Group of TU Berlin (TKN) and of
-//! Arizona State University (ASU) write them, verbose:
+//! Traces of video, a line a frame, as the libraries of the Telecommunication Networks Group of TU Berlin
+//! (TKN) and of Arizona State University (ASU) write them, verbose:
 //!
 //! ```text
 //! 1 I 0 534            number, type, time in ms, octets (MPEG-4)
@@ -7,13 +7,14 @@
 //! 0 0.000 I 4272 38.2  number, time in s, type, bits, and what follows (ASU: qualities)
 //! ```
 //!
-//! and terse: a line is the octets of a frame, at equal intervals. Types are I, P, B, PB (as P) and IDR (as I). Empty
-//! lines, those that begin with `#` or `%`, and a heading that names the columns are passed over.
+//! and terse: a line is the octets of a frame, at equal intervals. Types are I, P, B, PB (as P) and IDR (as
+//! I). Empty lines, those that begin with `#` or `%`, and a heading that names the columns are passed over.
 //!
-//! Times are when frames are shown. MPEG-4's verbose traces list frames in the order in which they are decoded, where a B
-//! frame stands behind the I or P frame that is shown after it, at a time that goes back; others list them as they are
-//! shown. What is read is in the order of decoding in either case, and frame k leaves at the k-th of the times in their
-//! order: as an encoder sends them, less the delay, the same for all, for which it waits to see what B frames need.
+//! Times are when frames are shown. MPEG-4's verbose traces list frames in the order in which they are
+//! decoded, where a B frame stands behind the I or P frame that is shown after it, at a time that goes back;
+//! others list them as they are shown. What is read is in the order of decoding in either case, and frame k
+//! leaves at the k-th of the times in their order: as an encoder sends them, less the delay, the same for
+//! all, for which it waits to see what B frames need.
 //!
 //! Not read: a terse trace with a second column, which is a time or a quality in different libraries.
 
@@ -29,7 +30,8 @@ const MOST_WORDS: usize = 16;
 const MAX_FRAME_BYTES: u64 = 16 << 20;
 /// No trace is longer (chosen: 46 hours at 25 frames a second).
 const MAX_FRAMES: usize = 1 << 22;
-/// Between the frames of a trace that has no times: 25 frames a second, as the libraries' films have (TKN, ASU).
+/// Between the frames of a trace that has no times: 25 frames a second, as the libraries' films have (TKN,
+/// ASU).
 pub const FRAME_INTERVAL: Span = Span::from_ms(40);
 
 const LINES: &str = "lines are `1 I 0 534` (number, type, time in ms, octets), `0 I 534` (time in ms, type, octets), \
@@ -38,8 +40,8 @@ const LINES: &str = "lines are `1 I 0 534` (number, type, time in ms, octets), `
 /// A trace that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// The frames in the order in which they are decoded. Without times, spacings are [`FRAME_INTERVAL`]; without types, all
-    /// are I.
+    /// The frames in the order in which they are decoded. Without times, spacings are [`FRAME_INTERVAL`];
+    /// without types, all are I.
     pub frames: Vec<Frame>,
     /// The lines have times and types.
     pub verbose: bool,

@@ -1,5 +1,6 @@
-//! Traces of mahimahi's link emulator: on each line the millisecond, since the beginning, at which an opportunity to deliver 1504
-//! octets is (`src/frontend/link_queue.cc` of its public source, which refuses what is refused here).
+//! Traces of mahimahi's link emulator: on each line the millisecond, since the beginning, at which an
+//! opportunity to deliver 1504 octets is (`src/frontend/link_queue.cc` of its public source, which refuses
+//! what is refused here).
 
 use super::{Fault, lines};
 

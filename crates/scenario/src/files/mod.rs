@@ -1,11 +1,13 @@
-//! Files that a scenario names: of motion, of errors by distance, of rates, delays and losses over time, and traces of video and of
-//! delivery opportunities.
+//! Files that a scenario names: of motion, of errors by distance, of rates, delays and losses over time, and
+//! traces of video and of delivery opportunities.
 //!
-//! They are read before the scenario is decoded, and what they say takes the place of their name: of a file of motion the
-//! lines about the node as `content`, of a file of errors its `points`, of a trace its lines as `content` or `opportunities`. So results are filed under what was in the
-//! files, and the canonical scenario needs none. What waits for the number of a copy (`{i}`) is read once there are copies.
+//! They are read before the scenario is decoded, and what they say takes the place of their name: of a file
+//! of motion the lines about the node as `content`, of a file of errors its `points`, of a trace its lines as
+//! `content` or `opportunities`. So results are filed under what was in the files, and the canonical scenario
+//! needs none. What waits for the number of a copy (`{i}`) is read once there are copies.
 //!
-//! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what to do.
+//! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what
+//! to do.
 
 pub mod bonnmotion;
 pub mod errors;
@@ -39,7 +41,8 @@ use crate::tree::{New, Node, Tree, Value};
 pub struct Folder {
     /// What paths are relative to; empty for the current folder.
     pub path: PathBuf,
-    /// Whether files that lie outside of it are read. Those that an override names always are: the user has named them.
+    /// Whether files that lie outside of it are read. Those that an override names always are: the user has
+    /// named them.
     pub outside: bool,
 }
 
@@ -166,7 +169,8 @@ const REPLACED: [Replaced; 4] = [FILE_OF_CONTENT, FILE_OF_POINTS, TRACE, MAHIMAH
 
 struct Files<'a> {
     folder: &'a Folder,
-    /// By name and by whether a file outside is allowed. Each file is read once, and a fault of the whole file is reported once.
+    /// By name and by whether a file outside is allowed. Each file is read once, and a fault of the whole
+    /// file is reported once.
     read: BTreeMap<(String, bool), Option<Text>>,
     tree: &'a mut Tree,
     problems: &'a mut Problems,
@@ -289,8 +293,8 @@ impl Files<'_> {
         }
     }
 
-    /// Names the file from wherever the scenario is read again. A path of this folder has no other form where there is no
-    /// current folder.
+    /// Names the file from wherever the scenario is read again. A path of this folder has no other form where
+    /// there is no current folder.
     fn anchor(&mut self, table: u32, key: &str) {
         let Some(file) = self.get(table, key) else { return };
         if let Some(name) = file.text()
@@ -403,8 +407,8 @@ pub struct Walk {
     pub first_move: Option<Time>,
 }
 
-/// The lines of a file, as a scenario has them in place of its name, and what they say: however often that is asked for, they are read
-/// once.
+/// The lines of a file, as a scenario has them in place of its name, and what they say: however often that is
+/// asked for, they are read once.
 #[derive(Clone, Debug)]
 pub struct Lines<T> {
     text: String,
@@ -453,7 +457,8 @@ impl Fault {
     }
 }
 
-/// The warning that only the first of a file's entries falls into the run, if the second comes behind its end.
+/// The warning that only the first of a file's entries falls into the run, if the second comes behind its
+/// end.
 pub(crate) fn only_first(
     count: usize,
     what: &str,

@@ -1,4 +1,5 @@
-//! ns-2's movement files, as its tool `setdest` writes them (The ns Manual, chapter 16), and as scripts have the same lines:
+//! ns-2's movement files, as its tool `setdest` writes them (The ns Manual, chapter 16), and as scripts have
+//! the same lines:
 //!
 //! ```text
 //! set opt(x) 500                                        a variable, read as $opt(x)
@@ -8,12 +9,13 @@
 //! $ns_ at 90.0 "$node_(0) set X_ $opt(x)"
 //! ```
 //!
-//! From each instant on the node heads for the place at the speed, from wherever it is then, and stays when it has
-//! arrived; a later line interrupts it. The simulator's variable may have any name. A timed `set X_` puts a node that rests
-//! to another place; one that moves is refused, since ns-2 would change the way that is left. A node without a place is at
-//! that of its first timed ones from the beginning on. `Z_`, lines of the connectivity oracle (`$god_ ...`), comments and
-//! variables that no line uses are passed over; anything else is refused, because it might have been meant for the node.
-//! Values that Tcl has to work out (`[expr ...]`) are refused where they are used.
+//! From each instant on the node heads for the place at the speed, from wherever it is then, and stays when
+//! it has arrived; a later line interrupts it. The simulator's variable may have any name. A timed `set X_`
+//! puts a node that rests to another place; one that moves is refused, since ns-2 would change the way that
+//! is left. A node without a place is at that of its first timed ones from the beginning on. `Z_`, lines of
+//! the connectivity oracle (`$god_ ...`), comments and variables that no line uses are passed over; anything
+//! else is refused, because it might have been meant for the node. Values that Tcl has to work out
+//! (`[expr ...]`) are refused where they are used.
 
 use super::{Fault, Walk, coordinate, instant, lines};
 use roamsim_engine::{Span, Time};

@@ -1,6 +1,7 @@
 //! The text of a file: what its octets say, its lines, the columns of a line, and which lines name columns.
 //!
-//! A file may be compressed by gzip (RFC 1952), whatever its name. It is UTF-8, or UTF-16 behind a byte order mark.
+//! A file may be compressed by gzip (RFC 1952), whatever its name. It is UTF-8, or UTF-16 behind a byte order
+//! mark.
 
 use std::io::Read;
 use std::ops::Range;
@@ -79,8 +80,8 @@ pub fn columns(line: &str) -> impl Iterator<Item = &str> {
         .map(|word| word.strip_prefix('"').and_then(|word| word.strip_suffix('"')).unwrap_or(word))
 }
 
-/// Whether a line names `count` columns, as `time_s,rate_mbps`: each begins with a letter, and no word is a number. Between
-/// spaces alone a name may have several words.
+/// Whether a line names `count` columns, as `time_s,rate_mbps`: each begins with a letter, and no word is a
+/// number. Between spaces alone a name may have several words.
 pub fn is_heading(line: &str, count: usize) -> bool {
     let mut words = columns(line);
     if words.any(|word| word.parse::<f64>().is_ok()) {

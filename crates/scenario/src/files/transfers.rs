@@ -1,4 +1,5 @@
-//! Lists of transfers: on each line when it arrives, in seconds, and its size in bytes, with a comma or spaces between.
+//! Lists of transfers: on each line when it arrives, in seconds, and its size in bytes, with a comma or
+//! spaces between.
 //!
 //! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
@@ -9,8 +10,8 @@ use std::sync::Arc;
 /// More lines than that are refused.
 const MOST_TRANSFERS: usize = 10_000_000;
 
-/// More lines than that at one instant are refused: with a million events at an instant the engine takes a run for one that stands still
-/// (`EVENTS_PER_INSTANT_LIMIT`), and a transfer that begins is some.
+/// More lines than that at one instant are refused: with a million events at an instant the engine takes a
+/// run for one that stands still (`EVENTS_PER_INSTANT_LIMIT`), and a transfer that begins is some.
 const MOST_AT_ONCE: usize = 100_000;
 
 const HELP: &str = "write when it arrives, in seconds, and its size in bytes, such as `0.5, 20000`";

@@ -18,7 +18,8 @@ impl Builder<'_> {
         let number = world.flows.len() as u32;
         let stream = |purpose: &str| self.stream("flow", &model.name, &[purpose]);
         let (from, to) = (self.node(&model.from), self.node(&model.to));
-        // Each flow has a pair of ports of its own; beyond the range they repeat. Packets find their sockets by number.
+        // Each flow has a pair of ports of its own; beyond the range they repeat. Packets find their sockets
+        // by number.
         let port = FIRST_PORT + (number % u32::from(u16::MAX - FIRST_PORT)) as u16;
         let users = match model.bidirectional {
             true => [(number, number + 1), (number + 1, number)]

@@ -59,7 +59,8 @@ fn check_pace(at: &[Step], reader: &Reader, report: &mut Report<'_>) {
     }
 }
 
-/// Checks that an application that closes does so while something may arrive, and that nobody is left who would write.
+/// Checks that an application that closes does so while something may arrive, and that nobody is left who
+/// would write.
 fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, scenario: &Scenario, report: &mut Report<'_>) {
     let Some(stop) = reader.stop else { return };
     let steps = join(at, ["stop"]);

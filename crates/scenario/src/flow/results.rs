@@ -45,7 +45,8 @@ impl Deref for Measured<'_> {
     }
 }
 
-/// The columns that ask the ends of connections, which take half of a flow's memory: once these columns are made the ends may go.
+/// The columns that ask the ends of connections, which take half of a flow's memory: once these columns are
+/// made the ends may go.
 pub(crate) struct OfEnds {
     from: Column,
     to: Column,

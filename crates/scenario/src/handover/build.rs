@@ -70,8 +70,9 @@ impl Builder<'_> {
                 let home = memberships[0].interface;
                 memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
             }
-            // With one interface for all of its cells, or one radio, it uses one at a time. Where it keeps an address in each of
-            // several cells, or is a mobile node in cells of different technologies, it has a radio for each of them.
+            // With one interface for all of its cells, or one radio, it uses one at a time. Where it keeps an
+            // address in each of several cells, or is a mobile node in cells of different technologies, it
+            // has a radio for each of them.
             let radio_each = node.multihomed || schemes.listens_to_each(self.scenario, &node.name);
             let one_radio =
                 (sharing > 1 || hysteresis_db.is_some()) && !(radio_each && memberships.len() > 1);

@@ -1,5 +1,5 @@
-//! How stations' addresses follow them from cell to cell: what a scenario states goes together with the rest of it, and
-//! the cells can serve it.
+//! How stations' addresses follow them from cell to cell: what a scenario states goes together with the rest
+//! of it, and the cells can serve it.
 
 use super::model::{Scheme, Schemes};
 use crate::Scenario;

@@ -16,7 +16,8 @@ use crate::model::scenario::Scenario;
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Handover")]
 pub enum Scheme {
-    /// All base stations are one bridged network: in the instant of the association every route leads to the new cell.
+    /// All base stations are one bridged network: in the instant of the association every route leads to the
+    /// new cell.
     Bridged,
     /// Mobile IPv4: the home address follows by registration and tunnel.
     MobileIp,
@@ -75,8 +76,9 @@ impl<'a> Schemes<'a> {
         self.followed.contains(node)
     }
 
-    /// Whether a node has an interface and a radio of its own for each of its cells without keeping their addresses: a mobile node of
-    /// Mobile IP, which listens to all agents, in cells of different technologies.
+    /// Whether a node has an interface and a radio of its own for each of its cells without keeping their
+    /// addresses: a mobile node of Mobile IP, which listens to all agents, in cells of different
+    /// technologies.
     pub fn listens_to_each(&self, scenario: &Scenario, node: &str) -> bool {
         let is_station = |pair: Pair<'_>| pair.has_station() && pair.nodes[1] == node;
         let mut cells = scenario.accesses().filter(|entry| entry.access.pairs().into_iter().any(is_station));

@@ -1,5 +1,6 @@
-//! `handovers`: one row a change of cell, in order of their beginnings; `handover_flows`: one row a handover and flow of its station, those of
-//! handovers by MIH users that changed no cell as well. Only where there are cells.
+//! `handovers`: one row a change of cell, in order of their beginnings; `handover_flows`: one row a handover
+//! and flow of its station, those of handovers by MIH users that changed no cell as well. Only where there
+//! are cells.
 
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_engine::{Span, Time};
@@ -29,8 +30,8 @@ fn flows_of(world: &World) -> BTreeMap<NodeId, Vec<u32>> {
 /// One direction of a handover: its name, the last packet on the old path, the first on the new.
 type OneWay = (&'static str, Option<Time>, Option<Time>);
 
-/// The directions of a handover in which its station has data to carry: those of its flows that send while it lasts, of requests and
-/// responses both. Of a station without flows, which has signalling alone, both.
+/// The directions of a handover in which its station has data to carry: those of its flows that send while it
+/// lasts, of requests and responses both. Of a station without flows, which has signalling alone, both.
 fn directions<'a>(world: &'a World, flows: &'a [u32], handover: &Handover) -> impl Iterator<Item = OneWay> {
     let ended = handover.completed.unwrap_or(handover.begun);
     let sends = |flow: &&Flow| {
@@ -50,8 +51,9 @@ fn directions<'a>(world: &'a World, flows: &'a [u32], handover: &Handover) -> im
     uplink.into_iter().chain(carries(|association| association.sink).then_some(downlink))
 }
 
-/// The longest time without packets, from the last on the old path to the first on the new, of the directions that packets have taken
-/// on both; below zero where both bring packets for a while. And which direction that is.
+/// The longest time without packets, from the last on the old path to the first on the new, of the directions
+/// that packets have taken on both; below zero where both bring packets for a while. And which direction that
+/// is.
 fn interruption(ways: impl Iterator<Item = OneWay>) -> Option<(f64, &'static str)> {
     let gaps =
         ways.filter_map(|(name, last, first)| Some((first?.as_secs_f64() - last?.as_secs_f64(), name)));

@@ -218,8 +218,8 @@ fn membership(world: &World, station: u32, access: &str) -> (usize, Membership) 
     (place, cells[place])
 }
 
-/// The nodes with which a mobile node has flows over UDP and TCP, each with a way for redirects by each candidate; the flows
-/// begin at the address in the first network.
+/// The nodes with which a mobile node has flows over UDP and TCP, each with a way for redirects by each
+/// candidate; the flows begin at the address in the first network.
 fn correspondents(
     world: &mut World,
     number: u32,

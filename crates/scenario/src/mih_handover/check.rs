@@ -234,7 +234,8 @@ fn check_mobile_node(
     }
 }
 
-/// The points of service exist, are different nodes, and reach whom they talk with: the mobile node through their own networks.
+/// The points of service exist, are different nodes, and reach whom they talk with: the mobile node through
+/// their own networks.
 fn check_points_of_service(
     at: &[Step],
     entry: &MihHandover,
@@ -330,8 +331,8 @@ fn check_sessions(
     }
 }
 
-/// The messages of these sessions have room for the names of both ends, and over UDP for themselves in a packet; what is wrong is
-/// told of the first for which it is.
+/// The messages of these sessions have room for the names of both ends, and over UDP for themselves in a
+/// packet; what is wrong is told of the first for which it is.
 fn check_messages(
     at: &[Step],
     entry: &MihHandover,

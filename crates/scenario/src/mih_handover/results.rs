@@ -1,5 +1,6 @@
-//! `mih_handovers`: one row a handover by MIH users, entry by entry, in order of their beginnings. `mih_users`: one row a user of an
-//! entry, what its MIHF sent for it, and what came and fitted to nothing. Only where there are any.
+//! `mih_handovers`: one row a handover by MIH users, entry by entry, in order of their beginnings.
+//! `mih_users`: one row a user of an entry, what its MIHF sent for it, and what came and fitted to nothing.
+//! Only where there are any.
 
 use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;

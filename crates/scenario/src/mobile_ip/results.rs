@@ -1,5 +1,5 @@
-//! `mobile_ip`: one row a machine of Mobile IP, agents in the order of their cells, then mobile nodes. Only where there
-//! are any.
+//! `mobile_ip`: one row a machine of Mobile IP, agents in the order of their cells, then mobile nodes. Only
+//! where there are any.
 
 use crate::results::drops::unheard;
 use crate::table::{Table, integer, text};

@@ -37,10 +37,10 @@ pub enum TimeDistribution {
         #[schemars(with = "units::Duration")]
         max: Span,
     },
-    /// Pareto: never shorter than mean * (shape - 1) / shape, and longer than x times that with the probability
-    /// x^-shape. Up to a shape of 2 its variance is infinite. Many on-off sources with such periods make traffic
-    /// with long memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al., IEEE/ACM Transactions on
-    /// Networking 5(1), 1997).
+    /// Pareto: never shorter than mean * (shape - 1) / shape, and longer than x times that with the
+    /// probability x^-shape. Up to a shape of 2 its variance is infinite. Many on-off sources with such
+    /// periods make traffic with long memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al.,
+    /// IEEE/ACM Transactions on Networking 5(1), 1997).
     Pareto {
         /// The mean.
         #[serde(with = "units::duration")]
@@ -127,8 +127,9 @@ pub enum SizeDistribution {
         #[schemars(with = "units::Size")]
         max_bytes: u64,
     },
-    /// Pareto between two bounds: above x with a probability in proportion to x^-shape - max^-shape. Sizes of files and of pages have
-    /// shapes of 1 to 1.5 (Crovella and Bestavros, IEEE/ACM Transactions on Networking 5(6), 1997).
+    /// Pareto between two bounds: above x with a probability in proportion to x^-shape - max^-shape. Sizes of
+    /// files and of pages have shapes of 1 to 1.5 (Crovella and Bestavros, IEEE/ACM Transactions on
+    /// Networking 5(6), 1997).
     Pareto {
         /// The smallest value.
         #[serde(rename = "min", with = "units::size")]

@@ -12,7 +12,8 @@ use crate::suggest::nearest;
 use crate::units::shortened;
 
 /// The names of per-hop behaviours, and their codepoints: class selectors (RFC 2474 section 4.2.2.1), assured
-/// forwarding (RFC 2597 section 6), expedited forwarding (RFC 3246 section 2.7), lower effort (RFC 8622 section 2).
+/// forwarding (RFC 2597 section 6), expedited forwarding (RFC 3246 section 2.7), lower effort (RFC 8622
+/// section 2).
 const NAMES: [(&str, u8); 23] = [
     ("default", 0),
     ("cs0", 0),

@@ -54,32 +54,33 @@ pub struct Kind {
 struct NodeTable {
     /// The node's name, by which links, cells, flows and signalling refer to it.
     name: Name,
-    /// Where it is, or where its motion begins. Base stations and stations of a `[[cell]]` need it, unless their motion
-    /// comes from a file.
+    /// Where it is, or where its motion begins. Base stations and stations of a `[[cell]]` need it, unless
+    /// their motion comes from a file.
     #[serde(default)]
     position: Option<Place>,
     /// How it moves. Left out: not at all.
     #[serde(default)]
     motion: Option<Box<Motion>>,
-    /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue of
-    /// a link. It is drawn for each packet. Packets leave in the order in which they came. Default: none.
+    /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue
+    /// of a link. It is drawn for each packet. Packets leave in the order in which they came. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     packet_processing_time: TimeDistribution,
-    /// A station changes its cell when another base station is nearer by more than this; a `multihomed` one its primary
-    /// address, by the rule `nearer`. Default chosen: nothing,
-    /// because a station here knows distances without noise, and does not change back and forth.
+    /// A station changes its cell when another base station is nearer by more than this; a `multihomed` one
+    /// its primary address, by the rule `nearer`. Default chosen: nothing, because a station here knows
+    /// distances without noise, and does not change back and forth.
     #[serde(rename = "hysteresis", default, with = "units::length")]
     #[schemars(with = "units::Length")]
     hysteresis_m: f64,
-    /// Whether each of its addresses stays with its own link or cell: packets to an address arrive over that link,
-    /// and what is sent from the address leaves by it. Such a node forwards nothing. Default chosen: false. Addresses
-    /// then name the node, and routes take the shortest way to it; those of a station follow it from cell to cell.
+    /// Whether each of its addresses stays with its own link or cell: packets to an address arrive over that
+    /// link, and what is sent from the address leaves by it. Such a node forwards nothing. Default chosen:
+    /// false. Addresses then name the node, and routes take the shortest way to it; those of a station follow
+    /// it from cell to cell.
     #[serde(default)]
     multihomed: bool,
     /// How the addresses of a station follow it from cell to cell. A scheme that contradicts the scenario, or
-    /// that its cells cannot serve, is refused. Left out, the rest of the scenario decides. A mobile node of a
-    /// `[[mobile_ip]]` has `mobile_ip`. A `multihomed` node has `mobile_sctp` with an SCTP association with
+    /// that its cells cannot serve, is refused. Left out, the rest of the scenario decides. A mobile node of
+    /// a `[[mobile_ip]]` has `mobile_ip`. A `multihomed` node has `mobile_sctp` with an SCTP association with
     /// `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`. All others have `bridged`.
     #[serde(default)]
     handover: Option<Scheme>,
@@ -87,12 +88,12 @@ struct NodeTable {
     #[serde(default)]
     wifi: Option<Box<WifiStation>>,
     /// When a `multihomed` station prefers the address of another cell, for its SCTP associations with
-    /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their cell, and
-    /// schemes are then compared at the same moment.
+    /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their
+    /// cell, and schemes are then compared at the same moment.
     #[serde(default)]
     change_primary_at: PrimaryChange,
-    /// Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and out there as octets, to and from
-    /// other external nodes, and no flow ends in it. Default chosen: false.
+    /// Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and out
+    /// there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
     #[serde(default)]
     external: bool,
 }
@@ -151,21 +152,22 @@ impl Sharing for Node {
 }
 
 /// When a station with an address in each cell prefers that of another one. A preferred address whose cell is
-/// lost gives way to that of the nearest cell in any case, or where none is heard, of another link. The choices
-/// go from the most aggressive change of the primary address to the most conservative one. They are those of Koh,
-/// Chang and Lee, "mSCTP for soft handover in transport layer", IEEE Communications Letters 8(3), 2004. Events are
-/// named as in IEEE Std 802.21-2008.
+/// lost gives way to that of the nearest cell in any case, or where none is heard, of another link. The
+/// choices go from the most aggressive change of the primary address to the most conservative one. They are
+/// those of Koh, Chang and Lee, "mSCTP for soft handover in transport layer", IEEE Communications Letters
+/// 8(3), 2004. Events are named as in IEEE Std 802.21-2008.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrimaryChange {
     /// As soon as another cell is newly heard: that one.
     Up,
-    /// When another base station is nearer than its own by more than `hysteresis`, as by the strength of the signal.
+    /// When another base station is nearer than its own by more than `hysteresis`, as by the strength of the
+    /// signal.
     #[default]
     Nearer,
-    /// When the link of its own cell is going down and that of another cell is not. A link is going down when its
-    /// first beacon is missed, or by `going_down_ahead`. Without another cell, the change comes when one is heard
-    /// before a beacon of its own cell is.
+    /// When the link of its own cell is going down and that of another cell is not. A link is going down when
+    /// its first beacon is missed, or by `going_down_ahead`. Without another cell, the change comes when one
+    /// is heard before a beacon of its own cell is.
     GoingDown,
     /// When its own cell is lost.
     Down,

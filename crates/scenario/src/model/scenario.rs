@@ -89,21 +89,22 @@ pub struct General {
     #[schemars(with = "units::Duration")]
     pub duration: Span,
     /// Time that is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`, `marks`,
-    /// `percentiles` and those of DECT accesses. Rates and means are over the rest. Default chosen: nothing is
-    /// cut, so that a run counts all that happened.
+    /// `percentiles` and those of DECT accesses. Rates and means are over the rest. Default chosen: nothing
+    /// is cut, so that a run counts all that happened.
     #[serde(with = "units::instant")]
     #[schemars(with = "units::Instant")]
     #[serde(default)]
     pub warm_up: Time,
-    /// Percentiles of the delays of messages, from above 0 to 100, each a row of the table `percentiles` for every flow of
-    /// messages and signalling entry: `[50, 99.9]`. Default chosen: none beside the 50th, 95th and 99th of `flows` and `signalling`.
+    /// Percentiles of the delays of messages, from above 0 to 100, each a row of the table `percentiles` for
+    /// every flow of messages and signalling entry: `[50, 99.9]`. Default chosen: none beside the 50th, 95th
+    /// and 99th of `flows` and `signalling`.
     #[serde(default)]
     pub percentiles: Vec<f64>,
     /// A sentence or two about the scenario.
     #[serde(default)]
     pub description: Option<String>,
-    /// The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the 802.21
-    /// studies run over IPv6.
+    /// The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the
+    /// 802.21 studies run over IPv6.
     #[serde(default)]
     pub ip: IpVersion,
     /// Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
@@ -152,15 +153,16 @@ impl Scenario {
         }
     }
 
-    /// Every access, in the order in which their links join the topology. With the keys above, this is where a technology
-    /// is named.
+    /// Every access, in the order in which their links join the topology. With the keys above, this is where
+    /// a technology is named.
     pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
         let (wires, wifi) = (entries(&self.links), entries(&self.wifi));
         let others = entries(&self.cells).chain(entries(&self.dect)).chain(entries(&self.wimax));
         wires.chain(wifi).chain(others)
     }
 
-    /// The classes of packets, by codepoint, that anything here sends; best effort always, which is what no key sets.
+    /// The classes of packets, by codepoint, that anything here sends; best effort always, which is what no
+    /// key sets.
     pub(crate) fn sent_dscps(&self) -> BTreeSet<u8> {
         let flows = self.flows.iter().map(|flow| flow.dscp);
         let signalling = self.signalling.iter().map(|entry| entry.dscp);
@@ -169,7 +171,8 @@ impl Scenario {
         sent.map(Dscp::codepoint).collect()
     }
 
-    /// The values of the column `name` in the result tables that have rows for each entry of their kind, by table.
+    /// The values of the column `name` in the result tables that have rows for each entry of their kind, by
+    /// table.
     pub fn row_names(&self) -> [(&'static str, Vec<&str>); 3] {
         [
             ("flows", self.flows.iter().map(|flow| flow.name.as_str()).collect()),
@@ -190,8 +193,8 @@ impl Scenario {
         self.canonical.text()
     }
 
-    /// The same with elements that stand for many as they were written: to read it again with other values, such as of
-    /// `count`.
+    /// The same with elements that stand for many as they were written: to read it again with other values,
+    /// such as of `count`.
     pub fn written_json(&self) -> String {
         self.written.clone().unwrap_or_else(|| self.canonical_json())
     }

@@ -134,7 +134,8 @@ pub struct Waypoint {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MotionFile {
-    /// The file, relative to the folder of the scenario. Its numbers are in metres, seconds, and metres a second.
+    /// The file, relative to the folder of the scenario. Its numbers are in metres, seconds, and metres a
+    /// second.
     #[serde(default)]
     pub file: Option<String>,
     /// The number of the node in the file, from 0.
@@ -158,8 +159,8 @@ pub struct BonnmotionFile {
     /// results depend on the file's content, not on its name.
     #[serde(default)]
     pub content: Option<String>,
-    /// 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left out: as the file's lines
-    /// tell; one that fits both is refused.
+    /// 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left out: as
+    /// the file's lines tell; one that fits both is refused.
     #[serde(default)]
     #[schemars(range(min = 2, max = 3))]
     pub dimensions: Option<u32>,

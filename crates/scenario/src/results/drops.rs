@@ -1,4 +1,5 @@
-//! `drops`: one row a place and reason. What a node drops has no link. What is sent to all who hear it is not here.
+//! `drops`: one row a place and reason. What a node drops has no link. What is sent to all who hear it is not
+//! here.
 
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
@@ -8,8 +9,8 @@ use roamsim_network::topology::NodeId;
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 
-/// What a base station sent to all, such as advertisements, and a station in reach did not hear, or nobody at all. That is
-/// no loss; `mobile_ip` counts it.
+/// What a base station sent to all, such as advertisements, and a station in reach did not hear, or nobody at
+/// all. That is no loss; `mobile_ip` counts it.
 pub(crate) fn unheard(world: &World, broadcast: Address) -> u64 {
     let at = world.network.topology.attachment(broadcast);
     let broadcasts = world.network.drops().filter(|drop| (drop.link.number, drop.from) == at);

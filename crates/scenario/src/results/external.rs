@@ -1,4 +1,5 @@
-//! `external`: one row a node whose programs are outside of the simulation: their packets, in and out, over the whole run.
+//! `external`: one row a node whose programs are outside of the simulation: their packets, in and out, over
+//! the whole run.
 
 use crate::table::{Table, integer, text};
 use roamsim_network::World;

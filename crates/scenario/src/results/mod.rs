@@ -32,8 +32,8 @@ pub(crate) const FLOWS_AT: usize = 0;
 /// Where `links` stands then.
 pub(crate) const LINKS_AT: usize = 2;
 
-/// The tables of a finished run that lasted until `end`, except for those of traces, and for `flows` and `links`, which are made by
-/// themselves.
+/// The tables of a finished run that lasted until `end`, except for those of traces, and for `flows` and
+/// `links`, which are made by themselves.
 pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table> {
     let mut tables = vec![signalling::results::table(world, end), drops::table(world)];
     tables.extend(external::table(world));

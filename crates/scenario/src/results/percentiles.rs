@@ -1,4 +1,5 @@
-//! `percentiles`: one row a flow of messages, or a signalling entry, and percentile that the scenario asks for; only where it does.
+//! `percentiles`: one row a flow of messages, or a signalling entry, and percentile that the scenario asks
+//! for; only where it does.
 
 use crate::model::scenario::Scenario;
 use crate::signalling;

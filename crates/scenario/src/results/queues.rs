@@ -1,5 +1,6 @@
-//! `queues`: one row a direction of a link whose queue is managed, under another discipline than drop-tail, and a flow whose packets went
-//! through it. What is for no flow and for no signalling has rows without a flow. Only where there is such a queue.
+//! `queues`: one row a direction of a link whose queue is managed, under another discipline than drop-tail,
+//! and a flow whose packets went through it. What is for no flow and for no signalling has rows without a
+//! flow. Only where there is such a queue.
 
 use crate::table::{Table, float, integer, text};
 use roamsim_network::World;

@@ -1,5 +1,5 @@
-//! `radio_phases`: one row a phase of a station's radio on its way into a network, link by link, in order of their beginnings. Only
-//! where a link has any.
+//! `radio_phases`: one row a phase of a station's radio on its way into a network, link by link, in order of
+//! their beginnings. Only where a link has any.
 
 use crate::table::{Table, float, text};
 use roamsim_network::World;

@@ -1,5 +1,5 @@
-//! `samples`: time series, in order of recording, and those that links recorded by themselves in their places among
-//! them.
+//! `samples`: time series, in order of recording, and those that links recorded by themselves in their places
+//! among them.
 
 use crate::model::scenario::Scenario;
 use crate::table::{Table, float, named};

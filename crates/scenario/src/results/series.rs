@@ -1,4 +1,5 @@
-//! `series`: one row a part of the run and a flow, or a direction of a link. What a link did not have anything to do with has no rows.
+//! `series`: one row a part of the run and a flow, or a direction of a link. What a link did not have
+//! anything to do with has no rows.
 
 use crate::table::{Table, float, integer, ratio, repeated};
 use roamsim_engine::Time;

@@ -1,4 +1,5 @@
-//! `signals`: one row a change of what a station that moves hears, and, of each part of the run, the last report of each signal.
+//! `signals`: one row a change of what a station that moves hears, and, of each part of the run, the last
+//! report of each signal.
 
 use super::link_events;
 use crate::table::Table;

@@ -132,7 +132,8 @@ impl Builder<'_> {
         found.expect("validation refuses a link that it has not")
     }
 
-    /// The links of a node tell Link_Going_Down again when they come to this confidence. Returns it in percent.
+    /// The links of a node tell Link_Going_Down again when they come to this confidence. Returns it in
+    /// percent.
     fn await_confidence(&self, world: &mut World, node: &str, confidence: Option<f64>) -> u8 {
         let Some(percent) = confidence.map(percent) else { return 0 };
         let interfaces = world.network.topology.node(self.node(node)).interfaces.clone();
@@ -239,9 +240,9 @@ pub(crate) struct Exchange<'a> {
 }
 
 impl Builder<'_> {
-    /// A session between the MIHFs of two nodes, at the addresses that are given or by which the nodes know each other: its
-    /// ends, the opener's first, and its sockets. The opener of a connection has a port of its own; over UDP both use the
-    /// registered one.
+    /// A session between the MIHFs of two nodes, at the addresses that are given or by which the nodes know
+    /// each other: its ends, the opener's first, and its sockets. The opener of a connection has a port of
+    /// its own; over UDP both use the registered one.
     pub(crate) fn session(
         &self,
         world: &mut World,

@@ -279,7 +279,8 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
     }
 }
 
-/// Checks a threshold of packet errors: of a link that tells them, with the interval in which they are counted.
+/// Checks a threshold of packet errors: of a link that tells them, with the interval in which they are
+/// counted.
 fn check_error_threshold(
     place: &[Step],
     (source, threshold): (&Signalling, &LinkThreshold),
@@ -338,7 +339,8 @@ fn check_registration(
 ) {
     let pairs = scenario.accesses().flat_map(|entry| entry.access.pairs().into_iter().map(|pair| pair.nodes));
     let links = pairs.filter(|nodes| nodes.contains(&source.from.as_str())).count() as u64;
-    // Of MIH_Register.request (IEEE 802.21-2008 annex L): link identifiers of 11 B each in a list in a TLV, and a code.
+    // Of MIH_Register.request (IEEE 802.21-2008 annex L): link identifiers of 11 B each in a list in a TLV,
+    // and a code.
     let list_bytes = length_bytes(links) + links * LINK_ID_BYTES;
     let message_bytes = HEADER_BYTES
         + id_tlv_bytes(&source.from)
@@ -376,7 +378,8 @@ fn check_exchange(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     check_transactions(at, (source.acknowledgement, source.lifetime, source.rate_limit), report);
 }
 
-/// Checks how the messages of a session are acknowledged, how long a transaction lives, and how many may leave.
+/// Checks how the messages of a session are acknowledged, how long a transaction lives, and how many may
+/// leave.
 pub(crate) fn check_transactions(
     at: &[Step],
     (acknowledgement, lifetime, rate_limit): (Option<Acknowledgement>, Option<Span>, Option<RateLimit>),

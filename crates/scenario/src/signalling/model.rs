@@ -10,8 +10,8 @@ use crate::model::dscp::Dscp;
 use crate::transport::Transport;
 use crate::units;
 
-/// A `[[signalling]]`: the MIH user at one node sends indications or requests to the MIHF of another, or its links send
-/// theirs.
+/// A `[[signalling]]`: the MIH user at one node sends indications or requests to the MIHF of another, or its
+/// links send theirs.
 ///
 /// Registration, subscription and, over TCP, the connection come before `start` and count in no overhead.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -27,16 +27,16 @@ pub struct Signalling {
     pub to: String,
     /// The transport of the MIH messages.
     pub transport: Transport,
-    /// The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as applications do
-    /// that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
+    /// The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as
+    /// applications do that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
     #[serde(default)]
     pub dscp: Dscp,
-    /// Size of the whole MIH message, header and MIHF IDs included; of a response as well. Of `link_events` it may be left
-    /// out: a message is then as long as what it says.
+    /// Size of the whole MIH message, header and MIHF IDs included; of a response as well. Of `link_events`
+    /// it may be left out: a message is then as long as what it says.
     #[serde(default)]
     pub message_size: Option<SizeDistribution>,
-    /// Time between two messages: generated at start, start + interval, ... while the time is before `stop`. Of `link_events`
-    /// there is none: links say when.
+    /// Time between two messages: generated at start, start + interval, ... while the time is before `stop`.
+    /// Of `link_events` there is none: links say when.
     #[serde(default)]
     pub interval: Option<TimeDistribution>,
     /// Time from a request's arrival to its response, at the responder. Default: none.
@@ -53,19 +53,19 @@ pub struct Signalling {
     /// A token bucket at each of the two MIHFs, for all that it sends of this signalling. Left out: no limit.
     #[serde(default)]
     pub rate_limit: Option<RateLimit>,
-    /// Of `link_events`, the events to which the MIH user at `to` subscribes. Left out: those that say whether a link can be
-    /// used, `link_up`, `link_going_down` and `link_down`. With `link_parameters_report` each beacon that is heard is a
-    /// message.
+    /// Of `link_events`, the events to which the MIH user at `to` subscribes. Left out: those that say
+    /// whether a link can be used, `link_up`, `link_going_down` and `link_down`. With
+    /// `link_parameters_report` each beacon that is heard is a message.
     #[serde(default)]
     pub events: Option<Vec<SubscribedEvent>>,
-    /// Of `link_events`, the least confidence of a reported Link_Going_Down, as in the table `link_events`. The
-    /// report comes at the report or beacon that reaches it. Left out: at once, whatever it is.
+    /// Of `link_events`, the least confidence of a reported Link_Going_Down, as in the table `link_events`.
+    /// The report comes at the report or beacon that reaches it. Left out: at once, whatever it is.
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     pub confidence: Option<f64>,
-    /// Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to` configures at
-    /// links of `from` (MIH_Link_Configure_Thresholds). It subscribes to MIH_Link_Parameters_Report of these
-    /// links as well, and gets a report when one has been crossed. Left out: none.
+    /// Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to` configures
+    /// at links of `from` (MIH_Link_Configure_Thresholds). It subscribes to MIH_Link_Parameters_Report of
+    /// these links as well, and gets a report when one has been crossed. Left out: none.
     #[serde(default)]
     pub thresholds: Vec<LinkThreshold>,
     /// Of `link_events`, the actions that the MIH user at `to` orders of links of `from` upon an event
@@ -90,8 +90,8 @@ pub enum SignallingKind {
     Indication,
     /// A request, which the other end answers with a response.
     Request,
-    /// The events of the links of `from`, as they happen: the MIH indications of `events`, to which the MIH user
-    /// at `to` subscribes once `from` has registered its links.
+    /// The events of the links of `from`, as they happen: the MIH indications of `events`, to which the MIH
+    /// user at `to` subscribes once `from` has registered its links.
     LinkEvents,
 }
 
@@ -103,8 +103,8 @@ pub enum SubscribedEvent {
     LinkDetected,
     /// MIH_Link_Up: packets can be sent over the link.
     LinkUp,
-    /// MIH_Link_Parameters_Report: the strength of the signal, as often as the link finds it out, or where it has
-    /// crossed a threshold. Wires and DECT accesses report when packet errors cross a threshold.
+    /// MIH_Link_Parameters_Report: the strength of the signal, as often as the link finds it out, or where it
+    /// has crossed a threshold. Wires and DECT accesses report when packet errors cross a threshold.
     LinkParametersReport,
     /// MIH_Link_Going_Down: it is about to go down.
     LinkGoingDown,
@@ -121,7 +121,8 @@ pub struct LinkThreshold {
     /// The signal, in dBm, where the link has one. This, or one of the next two.
     #[serde(default)]
     pub dbm: Option<i8>,
-    /// The signal in percent where a distance stands for it: 100 at the base station, 0 at the end of its reach.
+    /// The signal in percent where a distance stands for it: 100 at the base station, 0 at the end of its
+    /// reach.
     #[serde(default)]
     #[schemars(range(max = 100))]
     pub percent: Option<u8>,
@@ -129,8 +130,8 @@ pub struct LinkThreshold {
     #[serde(default)]
     #[schemars(range(max = 100))]
     pub packet_error_percent: Option<u8>,
-    /// Of packet errors: the time in which they are counted for a report, the same for all thresholds of a link. A signal is reported as
-    /// often as the link finds it out.
+    /// Of packet errors: the time in which they are counted for a report, the same for all thresholds of a
+    /// link. A signal is reported as often as the link finds it out.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub report_interval: Option<Span>,
@@ -195,8 +196,8 @@ pub enum LinkActionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Acknowledgement {
-    /// Time after which an unacknowledged message is sent again; one more such time after the last transmission
-    /// the transaction is given up.
+    /// Time after which an unacknowledged message is sent again; one more such time after the last
+    /// transmission the transaction is given up.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub timeout: Span,
@@ -206,8 +207,8 @@ pub struct Acknowledgement {
     /// Whether an acknowledgement is a message of its own. Default: it is, as in the published 802.21 study.
     #[serde(default)]
     pub mode: AcknowledgementMode,
-    /// When a requester stops accepting a response. Default chosen: `acked`, because a requester whose request
-    /// was acknowledged has reason to wait for the response.
+    /// When a requester stops accepting a response. Default chosen: `acked`, because a requester whose
+    /// request was acknowledged has reason to wait for the response.
     #[serde(default)]
     pub validity: Validity,
 }
@@ -251,7 +252,8 @@ pub struct RateLimit {
     #[serde(rename = "rate", deserialize_with = "units::event_rate")]
     #[schemars(with = "units::EventRate")]
     pub rate_per_s: f64,
-    /// MIH packets that wait for a token; one that finds the queue full is dropped at the MIHF. 0: none waits.
+    /// MIH packets that wait for a token; one that finds the queue full is dropped at the MIHF. 0: none
+    /// waits.
     #[serde(rename = "queue")]
     pub queue_packets: u32,
 }

@@ -43,8 +43,8 @@ pub(crate) struct TooLarge {
     pub mtu_bytes: u64,
 }
 
-/// Whether payload of that size does not fit into one packet over UDP. An MTU that IP does not allow was reported where it
-/// stands.
+/// Whether payload of that size does not fit into one packet over UDP. An MTU that IP does not allow was
+/// reported where it stands.
 pub(crate) fn too_large_datagram(
     payload_bytes: u64,
     ends: Option<(usize, usize)>,

@@ -4,8 +4,8 @@ use super::tcp::model::Tcp;
 use roamsim_network::World;
 use roamsim_network::topology::NodeId;
 
-/// The largest segment that every link between two nodes takes, there and back (RFC 9293 section 3.7.1): MTU less
-/// headers. Among equally short routes the two directions may take different ones.
+/// The largest segment that every link between two nodes takes, there and back (RFC 9293 section 3.7.1): MTU
+/// less headers. Among equally short routes the two directions may take different ones.
 pub(super) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
     path_payload(world, from, to).saturating_sub(Tcp::HEADER_BYTES as u32).max(1)
 }

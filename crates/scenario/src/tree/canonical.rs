@@ -13,8 +13,8 @@ impl Node<'_> {
         String::from_utf8(json).unwrap_or_default()
     }
 
-    /// Scalars as serde_json writes them; a number that JSON has no word for is null. (Its own tree of a thousand flows takes twice as long to make and drop as
-    /// all of this.)
+    /// Scalars as serde_json writes them; a number that JSON has no word for is null. (Its own tree of a
+    /// thousand flows takes twice as long to make and drop as all of this.)
     pub fn write_json(self, json: &mut impl Write) -> io::Result<()> {
         match self.value() {
             Value::Text(_) | Value::Date => serde_json::to_writer(json, self.letters())?,

@@ -31,7 +31,8 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
             // serde_json ends its messages with the position, which the place shows.
             let message = error.to_string();
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
-            // Where the text ends too early, its last line with something on it is shown; of an empty one, its name.
+            // Where the text ends too early, its last line with something on it is shown; of an empty one,
+            // its name.
             let written = text.trim_end();
             let offset = offset.min(written.len().saturating_sub(1));
             let place = if written.is_empty() { None } else { Place::new(source, offset..offset + 1) };
@@ -45,8 +46,9 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
     }
 }
 
-/// For how many values there is room before any is read: each but the root stands behind a bracket or a comma. No more than an eighth of the octets
-/// of the text, which hardly any has: a text that is none, or has commas in its strings, makes no more of it.
+/// For how many values there is room before any is read: each but the root stands behind a bracket or a
+/// comma. No more than an eighth of the octets of the text, which hardly any has: a text that is none, or has
+/// commas in its strings, makes no more of it.
 fn room_for_values(text: &str) -> usize {
     let begun = text.bytes().filter(|octet| matches!(octet, b'[' | b'{' | b',')).count();
     begun.min(text.len() / 8)
@@ -61,7 +63,8 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 /// Reads a JSON value; `None` is null.
 struct Reader<'r> {
     tree: &'r mut Tree,
-    /// The values so far of all lists and tables that have not ended, each one's behind those of the one that it is in.
+    /// The values so far of all lists and tables that have not ended, each one's behind those of the one that
+    /// it is in.
     waiting: &'r mut Vec<New>,
     /// In how many lists and tables it stands.
     depth: usize,

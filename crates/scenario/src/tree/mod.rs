@@ -1,11 +1,12 @@
-//! The scenario as written: a tree of tables, lists and values in which every key and value knows its place in
-//! the text. TOML, JSON and overrides all end here.
+//! The scenario as written: a tree of tables, lists and values in which every key and value knows its place
+//! in the text. TOML, JSON and overrides all end here.
 //!
-//! Values from JSON have no place, only a path: JSON comes from programs, whose authors see no text. A `null` in a
-//! JSON object leaves its key out.
+//! Values from JSON have no place, only a path: JSON comes from programs, whose authors see no text. A `null`
+//! in a JSON object leaves its key out.
 //!
-//! While a large scenario is read this is most of its memory. So values lie one behind the other, 16 octets each, those of a list or a table
-//! together, and all texts in one piece. What others are put in place of stays there, and nothing leads to it any more.
+//! While a large scenario is read this is most of its memory. So values lie one behind the other, 16 octets
+//! each, those of a list or a table together, and all texts in one piece. What others are put in place of
+//! stays there, and nothing leads to it any more.
 
 mod canonical;
 mod json;
@@ -29,7 +30,8 @@ pub(crate) const MAX_DEPTH: usize = 32;
 /// What is said of it.
 const TOO_DEEP: &str = "this is nested too deeply";
 
-/// A longer scenario is refused: each of its values takes an octet of its text or more, and has a number of 32 bits.
+/// A longer scenario is refused: each of its values takes an octet of its text or more, and has a number of
+/// 32 bits.
 pub(crate) const MAX_BYTES: usize = u32::MAX as usize;
 
 /// All values of a scenario. A value is known by its number.
@@ -263,7 +265,8 @@ impl Tree {
         self.stand(number, Places { key, value });
     }
 
-    /// Adds values with their keys to a table, and gives the number of the last. All values of the table have other numbers then.
+    /// Adds values with their keys to a table, and gives the number of the last. All values of the table have
+    /// other numbers then.
     pub fn add(&mut self, table: u32, new: impl IntoIterator<Item = New>) -> u32 {
         let mut all: Vec<New> = self.node(table).numbers().map(|number| self.taken(number)).collect();
         all.extend(new);

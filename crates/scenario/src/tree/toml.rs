@@ -54,8 +54,8 @@ impl Tree {
         if problems.count() > before { None } else { root }
     }
 
-    /// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value. A table or a list that
-    /// is not closed is a problem.
+    /// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value. A table
+    /// or a list that is not closed is a problem.
     pub fn read_toml_value(
         &mut self,
         text: &str,
@@ -134,7 +134,8 @@ impl Reader<'_> {
     }
 }
 
-/// A whole number that is too large for one. As a float it comes to the key that it stands for, which refuses it by name.
+/// A whole number that is too large for one. As a float it comes to the key that it stands for, which refuses
+/// it by name.
 fn beyond_integers(text: &str, radix: u32) -> f64 {
     if radix == 10
         && let Ok(value) = text.parse()

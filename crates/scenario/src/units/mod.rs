@@ -1,10 +1,12 @@
 //! Quantities as a scenario writes them: a decimal number and a unit, `"1.5ms"`, `"11Mb/s"`, `"200B"`.
 //!
-//! Conversion is exact decimal arithmetic: `"0.1s"` is 100,000,000 ns and no float is involved. A value that is no
-//! whole number of base units (nanoseconds, bits per second, bytes) is an error, as is one above 2^63 - 1.
+//! Conversion is exact decimal arithmetic: `"0.1s"` is 100,000,000 ns and no float is involved. A value
+//! that is no whole number of base units (nanoseconds, bits per second, bytes) is an error, as is one above
+//! 2^63 - 1.
 //!
-//! Rates are in bits per second (`b`); rates in bytes are refused with the value in bits, because `MB/s` and `Mb/s`
-//! differ by a factor of eight and one letter. Prefixes are decimal (`k` = 1000); sizes also know `KiB`, `MiB`, `GiB`.
+//! Rates are in bits per second (`b`); rates in bytes are refused with the value in bits, because `MB/s` and
+//! `Mb/s` differ by a factor of eight and one letter. Prefixes are decimal (`k` = 1000); sizes also know
+//! `KiB`, `MiB`, `GiB`.
 
 mod power;
 mod quantity;

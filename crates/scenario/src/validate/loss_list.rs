@@ -9,8 +9,8 @@ use crate::application::model::Application;
 use crate::model::name::Name;
 use crate::{Scenario, build};
 
-/// Whose data pass a direction of a link, by the link's name and the node that sends there; a signalling source has no name
-/// here, since lists name flows alone.
+/// Whose data pass a direction of a link, by the link's name and the node that sends there; a signalling
+/// source has no name here, since lists name flows alone.
 type Passing<'a> = BTreeMap<(String, String), Vec<Option<&'a str>>>;
 
 /// A loss: where it stands, in what, who sends there, whose frames it is of, and what decides.
@@ -36,8 +36,9 @@ fn losses(scenario: &Scenario) -> Vec<Found<'_>> {
     found
 }
 
-/// Refuses lists that lose nothing. Stations and nodes with an address on each link may take other ways later, and are left
-/// out of it. Called for a scenario in which nothing else is wrong, since routes can be made of no other.
+/// Refuses lists that lose nothing. Stations and nodes with an address on each link may take other ways
+/// later, and are left out of it. Called for a scenario in which nothing else is wrong, since routes can be
+/// made of no other.
 pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
     let losses = losses(scenario);
     let moves = |access: &dyn Access| access.pairs().iter().any(Pair::has_station);

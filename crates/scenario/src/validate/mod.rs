@@ -1,5 +1,5 @@
-//! What is wrong with a scenario although every key and value is well-formed: names that nobody has, numbers that
-//! contradict each other, destinations without a route. All problems are reported.
+//! What is wrong with a scenario although every key and value is well-formed: names that nobody has, numbers
+//! that contradict each other, destinations without a route. All problems are reported.
 
 mod loss_list;
 pub(crate) mod names;

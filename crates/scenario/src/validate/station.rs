@@ -1,5 +1,5 @@
-//! What nodes say of themselves as stations: place and motion, addresses, and when they change their cell or their primary
-//! address.
+//! What nodes say of themselves as stations: place and motion, addresses, and when they change their cell or
+//! their primary address.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,8 +87,9 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Refuses a station that would have to compare a signal with a distance, or with a signal of another technology: of one that keeps
-/// an address in each cell, or listens to all agents of Mobile IP, nothing is compared.
+/// Refuses a station that would have to compare a signal with a distance, or with a signal of another
+/// technology: of one that keeps an address in each cell, or listens to all agents of Mobile IP, nothing is
+/// compared.
 fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
     let schemes = Schemes::new(context.scenario);
     let mut first: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
@@ -133,8 +134,8 @@ fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Refuses a station into whose reach no cell ever comes, and warns of one that leaves them all for good. (Of a cell that nobody
-/// comes into, that is reported.)
+/// Refuses a station into whose reach no cell ever comes, and warns of one that leaves them all for good. (Of
+/// a cell that nobody comes into, that is reported.)
 fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
     let end = Time::ZERO + context.scenario.general.duration;
     let mut cells: BTreeMap<&str, Vec<(Entry<'_>, &str, f64)>> = BTreeMap::new();
@@ -232,8 +233,8 @@ fn warn_of_one_cell(
     report.warn(&[Key("node"), At(number), Key("motion")], message, help);
 }
 
-/// Warns of a handover from or to a cell that its mobile node never comes into; those cells, each with a base station and how far it
-/// reaches.
+/// Warns of a handover from or to a cell that its mobile node never comes into; those cells, each with a base
+/// station and how far it reaches.
 fn warn_of_missed_networks(
     scenario: &Scenario,
     station: &str,

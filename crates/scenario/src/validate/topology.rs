@@ -19,7 +19,8 @@ pub(crate) struct Topology {
     host: Vec<bool>,
     /// Mobile nodes of Mobile IP, which packets may reach through a tunnel.
     mobile: Vec<bool>,
-    /// By node, the number of the part of the network that it is in, whose nodes reach each other without hosts.
+    /// By node, the number of the part of the network that it is in, whose nodes reach each other without
+    /// hosts.
     parts: Vec<usize>,
     /// By node, in how many accesses it is, and in how many of them a station.
     accesses: Vec<(usize, usize)>,
@@ -141,7 +142,8 @@ impl Topology {
         self.smallest_mtu_bytes
     }
 
-    /// The largest packet that surely fits, where it is smaller than `needed_bytes`; `None` if `needed_bytes` fit.
+    /// The largest packet that surely fits, where it is smaller than `needed_bytes`; `None` if `needed_bytes`
+    /// fit.
     ///
     /// Routes cost the least. Where several do, the smallest MTU of all counts.
     ///

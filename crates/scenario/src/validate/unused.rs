@@ -1,5 +1,5 @@
-//! What is there and has no effect: links that no route takes, nodes that nothing is joined to, an area in which nobody is,
-//! scenarios in which nothing is sent.
+//! What is there and has no effect: links that no route takes, nodes that nothing is joined to, an area in
+//! which nobody is, scenarios in which nothing is sent.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,8 @@ pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut R
     }
 }
 
-/// Refuses nodes without a link that nothing else names. Where a flow names one, that it has no route is reported there.
+/// Refuses nodes without a link that nothing else names. Where a flow names one, that it has no route is
+/// reported there.
 fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
     let mut named = NameSet::default();
     named.extend(scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), &flow.to]));
@@ -47,8 +48,8 @@ fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &m
     }
 }
 
-/// Refuses a link beside another between the same two nodes. Routes take the one that costs less, of equals the one described first, unless
-/// an address stays with its link.
+/// Refuses a link beside another between the same two nodes. Routes take the one that costs less, of equals
+/// the one described first, unless an address stays with its link.
 fn check_parallel_links(scenario: &Scenario, report: &mut Report<'_>) {
     let multihomed: NameSet<'_> =
         scenario.nodes.iter().filter(|node| node.multihomed).map(|node| node.name.as_str()).collect();

@@ -1,12 +1,12 @@
-//! Whole scenarios, mutated: each is read or refused, each refusal can be rendered, and what is read runs, for a short
-//! time, without a panic, an overflow, a failed assertion, a packet without an end, or a hang.
+//! Whole scenarios, mutated: each is read or refused, each refusal can be rendered, and what is read runs,
+//! for a short time, without a panic, an overflow, a failed assertion, a packet without an end, or a hang.
 //!
 //! Case `n` of seed `s` is always the same. `make fuzz` runs for longer and with another seed each time:
 //!
 //!     ROAMSIM_FUZZ_SECONDS=600 ROAMSIM_FUZZ_SEED=7 cargo test -p roamsim-scenario --test fuzz
 //!
-//! With ROAMSIM_FUZZ_CASE it runs one case alone. A case that fails is written to the folder for temporary files of the
-//! build, whose path the failure tells.
+//! With ROAMSIM_FUZZ_CASE it runs one case alone. A case that fails is written to the folder for temporary
+//! files of the build, whose path the failure tells.
 
 #![allow(clippy::disallowed_methods, reason = "a run that hangs is known by the clock")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a driver reports to its user")]

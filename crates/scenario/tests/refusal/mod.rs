@@ -16,7 +16,8 @@ pub fn refuse(text: &str) -> String {
     }
 }
 
-/// A test for each line: the scenario `GOOD`, or the one behind `on`, with the first text replaced by the second.
+/// A test for each line: the scenario `GOOD`, or the one behind `on`, with the first text replaced by the
+/// second.
 macro_rules! reports {
     ($($name:ident: $good:literal => $bad:literal;)*) => {
         reports! { on GOOD; $($name: $good => $bad;)* }

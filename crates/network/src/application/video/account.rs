@@ -1,9 +1,10 @@
 //! Which frames could be decoded in time, where they arrive.
 //!
-//! Frames are sent in the order in which they are decoded. A frame is complete when all its packets have arrived, and in
-//! time when the last of them has by its deadline. A P frame needs the I or P frame before it, a B frame the two before
-//! it: the one that is shown before it and the one that is shown after it. A frame that is in time and whose references
-//! can be decoded can be decoded. Not modelled: decoders that conceal what is missing.
+//! Frames are sent in the order in which they are decoded. A frame is complete when all its packets have
+//! arrived, and in time when the last of them has by its deadline. A P frame needs the I or P frame before
+//! it, a B frame the two before it: the one that is shown before it and the one that is shown after it. A
+//! frame that is in time and whose references can be decoded can be decoded. Not modelled: decoders that
+//! conceal what is missing.
 
 use super::FrameKind;
 use roamsim_engine::{Span, Time};
@@ -71,8 +72,8 @@ impl Account {
     /// What became of the frames whose deadline is not after `now`.
     pub(super) fn counts(&self, now: Time) -> FrameCounts {
         let mut counts = FrameCounts { frames: 0, complete: 0, in_time: 0, decodable: 0, mean_delay_s: 0.0 };
-        // Whether the last I or P frame can be decoded, and the one before it. B frames behind the very first I frame have
-        // that alone.
+        // Whether the last I or P frame can be decoded, and the one before it. B frames behind the very first
+        // I frame have that alone.
         let mut references = [None, None];
         let mut delays_ns = 0_u128;
         for frame in self.frames.iter().take_while(|frame| frame.sent + self.playout_delay <= now) {

@@ -1,15 +1,16 @@
 //! Films: frames with the statistics of published traces.
 //!
-//! Sizes are lognormal (what long traces come close to: Krunz and Tripathi, "On the characterization of VBR MPEG
-//! streams", ACM SIGMETRICS 1997) with long memory, cut off at the published least and largest frame. An MPEG-4 film has
-//! groups of pictures: a group's level has the memory, each frame in it noise of its own, and I, P and B frames have sizes
-//! in a fixed ratio. From mean and variance of frames and the variation of groups both deviations follow in closed form
-//! ([`Film::deviations`]). Without groups the memory is from frame to frame. Not modelled: scenes, and the difference
-//! between the distribution of a trace and a lognormal one of its mean and variance: the least frame is rarely that small.
+//! Sizes are lognormal (what long traces come close to: Krunz and Tripathi, "On the characterization of VBR
+//! MPEG streams", ACM SIGMETRICS 1997) with long memory, cut off at the published least and largest frame. An
+//! MPEG-4 film has groups of pictures: a group's level has the memory, each frame in it noise of its own, and
+//! I, P and B frames have sizes in a fixed ratio. From mean and variance of frames and the variation of
+//! groups both deviations follow in closed form ([`Film::deviations`]). Without groups the memory is from
+//! frame to frame. Not modelled: scenes, and the difference between the distribution of a trace and a
+//! lognormal one of its mean and variance: the least frame is rarely that small.
 //!
-//! Frames come in the order in which they are decoded. A film that is shown as I B B P ... is sent as I P B B ...; from
-//! the second group on that is I B B P ... again, with the two frames of the group before behind the I frame, so that the
-//! order of kinds is the same.
+//! Frames come in the order in which they are decoded. A film that is shown as I B B P ... is sent as I P B B
+//! ...; from the second group on that is I B B P ... again, with the two frames of the group before behind
+//! the I frame, so that the order of kinds is the same.
 
 use super::noise::{FractionalNoise, normal};
 use roamsim_engine::{Span, Stream};
@@ -63,10 +64,10 @@ pub struct Film {
 
 use FrameKind::{B, I, P};
 
-/// "Star Wars IV", MPEG-4, high quality: Fitzek and Reisslein, "MPEG-4 and H.263 Video Traces for Network Performance
-/// Evaluation", IEEE Network 15(6), 2001. Mean, variance, bounds, variation of groups and Hurst parameter are theirs; the
-/// ratio of I, P and B frames is chosen: with the variance of all frames and of groups given, larger ratios leave none
-/// for the frames of one kind.
+/// "Star Wars IV", MPEG-4, high quality: Fitzek and Reisslein, "MPEG-4 and H.263 Video Traces for Network
+/// Performance Evaluation", IEEE Network 15(6), 2001. Mean, variance, bounds, variation of groups and Hurst
+/// parameter are theirs; the ratio of I, P and B frames is chosen: with the variance of all frames and of
+/// groups given, larger ratios leave none for the frames of one kind.
 pub static STAR_WARS_IV: Film = Film {
     group: &[I, B, B, P, B, B, P, B, B, P, B, B],
     ratio: [3.0, 1.7, 1.0],
@@ -80,10 +81,11 @@ pub static STAR_WARS_IV: Film = Film {
     ticks: (1.0, 1),
 };
 
-/// "Lecture Room Cam", H.263 without a target rate, of the same traces. 45,459 frames in 3600 s are 79.19 ms, or 1.98
-/// ticks, a frame; that multiples are geometric up to 29 is chosen. The Hurst parameter is the middle of what is published,
-/// 0.75 to 0.85. A frame needs the one before it, but for every 132nd: so often each part of the picture is coded without
-/// reference to others at the least (ITU-T H.263, 4.4: forced updating), which is taken to be at once.
+/// "Lecture Room Cam", H.263 without a target rate, of the same traces. 45,459 frames in 3600 s are 79.19 ms,
+/// or 1.98 ticks, a frame; that multiples are geometric up to 29 is chosen. The Hurst parameter is the middle
+/// of what is published, 0.75 to 0.85. A frame needs the one before it, but for every 132nd: so often each
+/// part of the picture is coded without reference to others at the least (ITU-T H.263, 4.4: forced updating),
+/// which is taken to be at once.
 pub static LECTURE_ROOM_CAM: Film = Film {
     group: &[P],
     ratio: [1.0, 1.0, 1.0],
@@ -104,8 +106,9 @@ impl Film {
 
     /// Deviations of the logarithms: of a group's level, and of a frame in its group.
     ///
-    /// With a = exp(s_g^2), b = exp(s_f^2), q the mean of the squared weights over the square of their mean, c the squared
-    /// variation of frames, v that of groups of n frames: q a b = 1 + c, and a (1 + q (b - 1) / n) = 1 + v.
+    /// With a = exp(s_g^2), b = exp(s_f^2), q the mean of the squared weights over the square of their mean,
+    /// c the squared variation of frames, v that of groups of n frames: q a b = 1 + c, and a (1 + q (b - 1) /
+    /// n) = 1 + v.
     fn deviations(&self) -> (f64, f64) {
         let n = self.group.len() as f64;
         let weights = || self.group.iter().map(|&kind| self.weight(kind));
@@ -202,7 +205,8 @@ mod tests {
         (mean, values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64)
     }
 
-    /// By the variance of means over m values, which falls as m^(2H - 2): from m = 10 to 320, slope by least squares.
+    /// By the variance of means over m values, which falls as m^(2H - 2): from m = 10 to 320, slope by least
+    /// squares.
     fn hurst(values: &[f64]) -> f64 {
         let points: Vec<(f64, f64)> = (0..6)
             .map(|step| {
@@ -220,8 +224,8 @@ mod tests {
         1.0 + slope / 2.0
     }
 
-    /// q = (9 + 3 * 2.89 + 8) / 12 / (16.1 / 12)^2 = 1.1884; c = 0.41837; a = (1.1444 - 0.11820) / 0.90097 = 1.1390,
-    /// b = 1.41837 / (1.1884 * 1.1390) = 1.0479: deviations 0.3608 and 0.2163.
+    /// q = (9 + 3 * 2.89 + 8) / 12 / (16.1 / 12)^2 = 1.1884; c = 0.41837; a = (1.1444 - 0.11820) / 0.90097 =
+    /// 1.1390, b = 1.41837 / (1.1884 * 1.1390) = 1.0479: deviations 0.3608 and 0.2163.
     #[test]
     fn deviations_by_hand() {
         let (group, frame) = STAR_WARS_IV.deviations();
@@ -276,11 +280,11 @@ mod tests {
         films.iter().map(of).sum::<f64>() / films.len() as f64
     }
 
-    /// Long memory makes films differ. Of ten films of 7500 groups, the mean has a standard error of
-    /// 0.38 * 7500^(0.8 - 1) / sqrt(10) = 2.0 %; the variances of these ten differ by 13 %, their mean by 4.2 %. A film's
-    /// own mean takes 7500^(2 * 0.8 - 2) = 2.8 % of the variance of its groups, 1.4 % of their variation. Estimates of the
-    /// Hurst parameter by variances with unknown means are too low by some 0.03, and differ by 0.034, their mean by 0.011.
-    /// Three standard errors are allowed.
+    /// Long memory makes films differ. Of ten films of 7500 groups, the mean has a standard error of 0.38 *
+    /// 7500^(0.8 - 1) / sqrt(10) = 2.0 %; the variances of these ten differ by 13 %, their mean by 4.2 %. A
+    /// film's own mean takes 7500^(2 * 0.8 - 2) = 2.8 % of the variance of its groups, 1.4 % of their
+    /// variation. Estimates of the Hurst parameter by variances with unknown means are too low by some 0.03,
+    /// and differ by 0.034, their mean by 0.011. Three standard errors are allowed.
     #[test]
     fn star_wars_has_the_published_statistics() {
         let films = films(&STAR_WARS_IV, 10, 89_998);
@@ -300,10 +304,11 @@ mod tests {
         assert_eq!(kinds, [I, B, B, P, B, B, P, B, B, P, B, B].repeat(2));
     }
 
-    /// As above: of five films of 45,459 frames the mean has a standard error of 0.599 * 45459^-0.2 / sqrt(5) = 3.1 %; their
-    /// variances differ by 7 %, their mean by 3.1 %; the Hurst parameter's estimates by 0.018, their mean by 0.008, and are
-    /// too low by 0.02. 3600 s / 45,459 frames = 79.19 ms; multiples of a mean of 1.98 deviate by sqrt(1.98 * 0.98) * 40 ms
-    /// = 55.7 ms, their mean over 227,295 frames by 0.117 ms.
+    /// As above: of five films of 45,459 frames the mean has a standard error of 0.599 * 45459^-0.2 /
+    /// sqrt(5) = 3.1 %; their variances differ by 7 %, their mean by 3.1 %; the Hurst parameter's estimates
+    /// by 0.018, their mean by 0.008, and are too low by 0.02. 3600 s / 45,459 frames = 79.19 ms; multiples
+    /// of a mean of 1.98 deviate by sqrt(1.98 * 0.98) * 40 ms = 55.7 ms, their mean over 227,295 frames by
+    /// 0.117 ms.
     #[test]
     fn the_lecture_room_has_the_published_statistics() {
         let films = films(&LECTURE_ROOM_CAM, 5, 45_459);
@@ -320,7 +325,8 @@ mod tests {
         assert!(alone.eq((0..10_000).step_by(132)));
     }
 
-    /// The estimator tells a series without memory from one with: of a white one 0.5, of the noise behind films 0.8.
+    /// The estimator tells a series without memory from one with: of a white one 0.5, of the noise behind
+    /// films 0.8.
     #[test]
     fn the_estimator_of_the_hurst_parameter_finds_what_is_there() {
         let estimate = |parameter: f64| {

@@ -1,9 +1,10 @@
 //! Video: frames at their instants, each cut into packets.
 //!
-//! The frames come from a film of published statistics ([`film`]) or from a trace ([`Trace`]), in the order in which they
-//! are decoded. A packet is as large as allowed, the last one of a frame has what is left. All packets of a frame leave at
-//! its instant, or spread evenly over the time until the next frame. Which frames can be decoded in time is counted where
-//! they arrive ([`Account`]). Not modelled: headers of RTP, rate control, encoders that react to losses.
+//! The frames come from a film of published statistics ([`film`]) or from a trace ([`Trace`]), in the order
+//! in which they are decoded. A packet is as large as allowed, the last one of a frame has what is left. All
+//! packets of a frame leave at its instant, or spread evenly over the time until the next frame. Which frames
+//! can be decoded in time is counted where they arrive ([`Account`]). Not modelled: headers of RTP, rate
+//! control, encoders that react to losses.
 
 mod account;
 pub mod film;

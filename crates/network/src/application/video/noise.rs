@@ -1,14 +1,14 @@
 //! Fractional Gaussian noise: a stationary Gaussian series with long memory.
 //!
-//! Hosking's method ("Modeling persistence in hydrological time series using fractional differencing", Water Resources
-//! Research 20(12), 1984; the Durbin-Levinson recursion): each value is drawn from its distribution given those before
-//! it, which is exact up to [`MEMORY`] values. From there on only so many before it count.
+//! Hosking's method ("Modeling persistence in hydrological time series using fractional differencing", Water
+//! Resources Research 20(12), 1984; the Durbin-Levinson recursion): each value is drawn from its distribution
+//! given those before it, which is exact up to [`MEMORY`] values. From there on only so many before it count.
 
 use roamsim_engine::Stream;
 use std::collections::VecDeque;
 
-/// Values that a value is drawn from (chosen: cost grows with it, and 1024 groups of 12 frames, 25 a second, are eight
-/// minutes; 1024 frames of 79 ms are 81 s).
+/// Values that a value is drawn from (chosen: cost grows with it, and 1024 groups of 12 frames, 25 a second,
+/// are eight minutes; 1024 frames of 79 ms are 81 s).
 const MEMORY: usize = 1024;
 
 /// A series of mean 0 and variance 1.
@@ -73,8 +73,8 @@ impl FractionalNoise {
     }
 }
 
-/// A normal value of mean 0 and variance 1 (Box and Muller, "A Note on the Generation of Random Normal Deviates", Annals
-/// of Mathematical Statistics 29(2), 1958): two draws, of whose two values one is used.
+/// A normal value of mean 0 and variance 1 (Box and Muller, "A Note on the Generation of Random Normal
+/// Deviates", Annals of Mathematical Statistics 29(2), 1958): two draws, of whose two values one is used.
 pub(super) fn normal(random: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.uniform()));
     radius * libm::cos(2.0 * core::f64::consts::PI * random.uniform())
@@ -84,8 +84,8 @@ pub(super) fn normal(random: &mut Stream) -> f64 {
 mod tests {
     use super::*;
 
-    /// For H = 0.8 the correlations are (2^1.6 - 2) / 2 = 0.5157 and (3^1.6 - 2 * 2^1.6 + 1) / 2 = 0.3683; the second
-    /// coefficient of prediction from two values is (0.3683 - 0.5157^2) / (1 - 0.5157^2) = 0.1395.
+    /// For H = 0.8 the correlations are (2^1.6 - 2) / 2 = 0.5157 and (3^1.6 - 2 * 2^1.6 + 1) / 2 = 0.3683;
+    /// the second coefficient of prediction from two values is (0.3683 - 0.5157^2) / (1 - 0.5157^2) = 0.1395.
     #[test]
     fn correlations_and_coefficients_by_hand() {
         let mut noise = FractionalNoise::new(0.8);

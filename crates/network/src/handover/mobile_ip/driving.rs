@@ -1,5 +1,5 @@
-//! The machines of agents and mobile nodes driven: their messages, their deadlines, and what follows from their events for
-//! routes, tunnels and handovers.
+//! The machines of agents and mobile nodes driven: their messages, their deadlines, and what follows from
+//! their events for routes, tunnels and handovers.
 
 use super::{MobileIp, react};
 use crate::alarm::Moment;
@@ -76,7 +76,8 @@ impl Driving<'_> {
         worked
     }
 
-    /// An ICMP message has come to a node; `packet.socket` of a broadcast is the interface that it came in at.
+    /// An ICMP message has come to a node; `packet.socket` of a broadcast is the interface that it came in
+    /// at.
     #[cold]
     pub(crate) fn receive_icmp(&mut self, moment: &mut Moment<'_>, packet: &Packet, icmp: &Icmp) {
         let now = moment.now;

@@ -1,13 +1,15 @@
 //! What the stations of a cell hear of its beacons, and the link events that follow.
 //!
-//! The base station beacons at fixed instants; a beacon is heard, or lost by the cell's error model, or out of reach. The
-//! first one that is heard is a Link_Detected, each further one a Link_Parameters_Report. The first one that is missed
-//! over a link that is up is a Link_Going_Down: unless the station hears another, the link is down after `lifetime` missed
-//! in a row. The confidence is the probability that it will miss the rest of them as well, for the walk that it has before
-//! it; it is told again at further ones that are missed, where it comes to what a user waits for. When it hears one before, that is a rollback.
+//! The base station beacons at fixed instants; a beacon is heard, or lost by the cell's error model, or out
+//! of reach. The first one that is heard is a Link_Detected, each further one a Link_Parameters_Report. The
+//! first one that is missed over a link that is up is a Link_Going_Down: unless the station hears another,
+//! the link is down after `lifetime` missed in a row. The confidence is the probability that it will miss the
+//! rest of them as well, for the walk that it has before it; it is told again at further ones that are
+//! missed, where it comes to what a user waits for. When it hears one before, that is a rollback.
 //!
-//! With `going_down_ahead` a Link_Going_Down comes before anything is missed: at a beacon by which the walk, which the model
-//! knows, will have led the station out of reach after that time. It is rolled back where that is so no more.
+//! With `going_down_ahead` a Link_Going_Down comes before anything is missed: at a beacon by which the walk,
+//! which the model knows, will have led the station out of reach after that time. It is rolled back where
+//! that is so no more.
 //!
 //! Beacons are the link layer's own: they are no packets and take no time on the transmitter.
 
@@ -16,8 +18,8 @@ use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDo
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
-/// For the confidence of Link_Going_Down no more beacons of a lifetime are looked at: with the rest it would hardly be
-/// another one, and a lifetime without end would have no end here either (chosen).
+/// For the confidence of Link_Going_Down no more beacons of a lifetime are looked at: with the rest it would
+/// hardly be another one, and a lifetime without end would have no end here either (chosen).
 const MOST_BEACONS_AHEAD: u32 = 1000;
 
 /// How a base station makes itself known.
@@ -61,8 +63,8 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    /// A beacon was due: what there is to indicate. `missed` is asked for the event of the first one that is missed;
-    /// `leaving` is that of a walk out of reach.
+    /// A beacon was due: what there is to indicate. `missed` is asked for the event of the first one that is
+    /// missed; `leaving` is that of a walk out of reach.
     fn beacon(
         &mut self,
         heard_m: Option<f64>,
@@ -138,7 +140,8 @@ impl Cell {
     pub(super) fn hears_m(&mut self, station: u32, now: Time) -> Option<f64> {
         let distance_m = self.distance_m(station, now);
         let lost = self.beacon_loss(distance_m);
-        // The draw comes in any case, so that a stay out of reach does not shift the numbering of the beacons.
+        // The draw comes in any case, so that a stay out of reach does not shift the numbering of the
+        // beacons.
         let misses = self.stations[station as usize].beacon_draws.bernoulli(lost.unwrap_or(1.0));
         (lost.is_some() && !misses).then_some(distance_m)
     }
@@ -179,7 +182,8 @@ impl Cell {
         })
     }
 
-    /// So many beacons have been missed, the last at `now`: the link is down after the rest of those of a lifetime.
+    /// So many beacons have been missed, the last at `now`: the link is down after the rest of those of a
+    /// lifetime.
     fn missed(&self, station: u32, now: Time, missed: u32) -> LinkEvent {
         let BeaconConfig { period, lifetime, .. } = self.beacons.config;
         let rest = lifetime.saturating_sub(missed);
@@ -236,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_walk_out_of_the_cell_is_told_step_by_step() {
-        // From 70 m at 100 m/s: 70, 80, 90, 100 m are in reach of 100 m; 110, 120, 130 m are not. At 110 m the first is
-        // missed; two more follow in 200 ms, both out of reach for certain.
+        // From 70 m at 100 m/s: 70, 80, 90, 100 m are in reach of 100 m; 110, 120, 130 m are not. At 110 m
+        // the first is missed; two more follow in 200 ms, both out of reach for certain.
         let walk = Trajectory::waypoints(
             Point::new(70.0, 0.0),
             Time::ZERO,
@@ -271,8 +275,8 @@ mod tests {
 
     #[test]
     fn a_walk_out_of_reach_is_told_ahead_and_taken_back_when_it_turns() {
-        // From 70 m out at 100 m/s to 105 m (0.35 s) and back, with a reach of 100 m, looked at 150 ms ahead: at 0.1 s
-        // it will be at 95 m, at 0.2 s at 105 m, out of reach, at 0.3 s at 95 m again (0.45 s).
+        // From 70 m out at 100 m/s to 105 m (0.35 s) and back, with a reach of 100 m, looked at 150 ms ahead:
+        // at 0.1 s it will be at 95 m, at 0.2 s at 105 m, out of reach, at 0.3 s at 95 m again (0.45 s).
         let walk = Trajectory::waypoints(
             Point::new(70.0, 0.0),
             Time::ZERO,

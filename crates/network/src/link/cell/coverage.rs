@@ -1,15 +1,18 @@
 //! Coverage: the probability that a packet does not survive the way through the air, by distance.
 //!
 //! - `Disc`: nothing is lost inside the radius, everything outside.
-//! - `DistancePower`: the error probability grows with distance as a power law up to the radius, where it has a given
-//!   value, and everything is lost beyond. The exponent is that of a path-loss law, because the received power falls
-//!   by it (Rappaport, "Wireless Communications", 2nd edition, chapter 4: 2 in free space, 4 over flat ground).
-//! - `Table`: error probabilities at distances, with straight lines between them; everything is lost beyond the last.
+//! - `DistancePower`: the error probability grows with distance as a power law up to the radius, where it has
+//!   a given value, and everything is lost beyond. The exponent is that of a path-loss law, because the
+//!   received power falls by it (Rappaport, "Wireless Communications", 2nd edition, chapter 4: 2 in free
+//!   space, 4 over flat ground).
+//! - `Table`: error probabilities at distances, with straight lines between them; everything is lost beyond
+//!   the last.
 //!
 //! An error probability is that of a packet, whatever its length, or that of a bit: then a packet of n octets
 //! survives with probability (1 - p)^(8 n).
 //!
-//! Not modelled: fading in time (the error depends on distance alone), interference, shadowing, adaptive rates.
+//! Not modelled: fading in time (the error depends on distance alone), interference, shadowing, adaptive
+//! rates.
 
 /// What an error probability is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

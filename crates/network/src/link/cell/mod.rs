@@ -1,23 +1,25 @@
 //! An abstract radio cell: a base station and its stations, each at a place that is a function of time.
 //!
-//! Attachments are those of every link with stations (see [`super::stations`]). A packet that the base station sends by
-//! sub-interface i goes to station i alone, so the attachment that a packet comes from says where it goes.
+//! Attachments are those of every link with stations (see [`super::stations`]). A packet that the base
+//! station sends by sub-interface i goes to station i alone, so the attachment that a packet comes from says
+//! where it goes.
 //!
-//! Full duplex: the base station has one transmitter and one queue for all that it sends, each station has its own.
-//! A packet takes its transmission time at the cell's rate and then the propagation delay: the distance between the
-//! two at the instant of the last bit, over the speed of light, or a given constant. Whether it survives is decided
-//! for the same distance (see [`coverage`]). As on a wire, all of this is known when the packet is queued.
+//! Full duplex: the base station has one transmitter and one queue for all that it sends, each station has
+//! its own. A packet takes its transmission time at the cell's rate and then the propagation delay: the
+//! distance between the two at the instant of the last bit, over the speed of light, or a given constant.
+//! Whether it survives is decided for the same distance (see [`coverage`]). As on a wire, all of this is
+//! known when the packet is queued.
 //!
-//! Draws: the n-th packet of a direction (to one station, from one station, broadcasts to one station, beacons to one
-//! station) meets the n-th draw of that direction's stream, wherever the station is then.
+//! Draws: the n-th packet of a direction (to one station, from one station, broadcasts to one station,
+//! beacons to one station) meets the n-th draw of that direction's stream, wherever the station is then.
 //!
-//! Broadcasts do not come through [`Carrier::enqueue`] but through [`Stations::broadcast`], because their copies have to
-//! enter the network's account: use `Network::broadcast`. Only stations in reach get a copy.
+//! Broadcasts do not come through [`Carrier::enqueue`] but through [`Stations::broadcast`], because their
+//! copies have to enter the network's account: use `Network::broadcast`. Only stations in reach get a copy.
 //!
 //! Beacons and the link events that come of them: [`beacons`].
 //!
-//! Not modelled: contention (each transmitter has a channel of its own), interference between cells, frames and their
-//! overhead, retransmission by the link, power.
+//! Not modelled: contention (each transmitter has a channel of its own), interference between cells, frames
+//! and their overhead, retransmission by the link, power.
 
 pub mod beacons;
 pub mod coverage;
@@ -57,8 +59,8 @@ pub struct CellConfig {
     pub delay: Option<Span>,
     /// The queue of every transmitter: those waiting, not the one in service.
     pub queue: QueueLimit,
-    /// The discipline of the queues. Under another than drop-tail what is for all does not wait in them: it is sent behind the packet in
-    /// service, and as much of it waits as a queue has room for.
+    /// The discipline of the queues. Under another than drop-tail what is for all does not wait in them: it
+    /// is sent behind the packet in service, and as much of it waits as a queue has room for.
     pub rule: Rule,
     /// The largest packet.
     pub mtu_bytes: u32,
@@ -95,8 +97,8 @@ pub struct Cell {
     /// In the air: by arrival, and then in the order of sending.
     flying: BTreeMap<(Time, u64), (Attachment, Packet)>,
     sent: u64,
-    /// What was on its way to a radio, or from one, that was switched off; what managed queues have dropped, or was lost once it was
-    /// sent: until it is told.
+    /// What was on its way to a radio, or from one, that was switched off; what managed queues have dropped,
+    /// or was lost once it was sent: until it is told.
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// By attachment.
     stats: Vec<LinkStats>,
@@ -184,8 +186,8 @@ impl Cell {
         }
     }
 
-    /// Gives a packet its time on the transmitter of an attachment, without a queue under another discipline than drop-tail; returns its
-    /// departure.
+    /// Gives a packet its time on the transmitter of an attachment, without a queue under another discipline
+    /// than drop-tail; returns its departure.
     fn book(&mut self, now: Time, from: Attachment, bytes: u32) -> Result<Time, Dropped> {
         let sending = match from.0.checked_sub(1 + self.station_count()) {
             None => &mut self.downlink,
@@ -213,7 +215,8 @@ impl Cell {
         Err(Dropped { reason, at: now })
     }
 
-    /// The transmitter of an attachment, where its queue is under another discipline than drop-tail, and all accounts.
+    /// The transmitter of an attachment, where its queue is under another discipline than drop-tail, and all
+    /// accounts.
     fn managed(&mut self, from: Attachment) -> Option<(&mut Managed, &mut [LinkStats])> {
         let sending = match from.0.checked_sub(1 + self.station_count()) {
             None => &mut self.downlink,
@@ -329,8 +332,8 @@ impl Cell {
         }
     }
 
-    /// Where the account has a packet on its way to an attachment: at who sends it, which for copies of the base station's broadcasts is
-    /// [`BROADCAST`].
+    /// Where the account has a packet on its way to an attachment: at who sends it, which for copies of the
+    /// base station's broadcasts is [`BROADCAST`].
     fn counted_at(&self, to: Attachment, packet: &Packet) -> Attachment {
         let sender = self.sender_to(to);
         match self.direction(sender) {
@@ -395,7 +398,8 @@ impl Stations for Cell {
             return;
         }
         let ends = [self.station_interface(station), self.sub_interface(station)];
-        // Packets are taken out of the air one by one at one place alone, `poll_delivery`, so that it goes inline.
+        // Packets are taken out of the air one by one at one place alone, `poll_delivery`, so that it goes
+        // inline.
         let (lost, flying) =
             std::mem::take(&mut self.flying).into_iter().partition(|(_, (to, _))| ends.contains(to));
         self.flying = flying;

@@ -1,4 +1,5 @@
-//! A transmitter of a cell and what waits before it: drop-tail by arithmetic, or a queue under any discipline, packet by packet.
+//! A transmitter of a cell and what waits before it: drop-tail by arithmetic, or a queue under any
+//! discipline, packet by packet.
 
 use crate::drops::DropReason;
 use crate::link::{Attachment, LinkStats};
@@ -53,8 +54,8 @@ impl Managed {
         self.queue.enqueue(now, from, packet, idle)
     }
 
-    /// The next packet, where the transmitter is free at `now`, and when its last bit is sent. Where packets wait it is asked as soon as
-    /// it is.
+    /// The next packet, where the transmitter is free at `now`, and when its last bit is sent. Where packets
+    /// wait it is asked as soon as it is.
     pub fn next(&mut self, now: Time, stats: &mut [LinkStats]) -> Option<(Attachment, Packet, Time)> {
         if self.busy_until > now {
             return None;
@@ -64,8 +65,8 @@ impl Managed {
         Some((next.from, next.packet, departure))
     }
 
-    /// What is for all goes behind the packet in service, before those that wait in the queue; returns when its last bit is sent, or `None`
-    /// where as many of its kind wait already as the queue has room for.
+    /// What is for all goes behind the packet in service, before those that wait in the queue; returns when
+    /// its last bit is sent, or `None` where as many of its kind wait already as the queue has room for.
     pub fn interject(
         &mut self,
         now: Time,

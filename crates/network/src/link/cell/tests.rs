@@ -116,8 +116,8 @@ fn the_queue_counts_those_that_wait_and_statistics_end_at_the_end() {
     assert_eq!(outcomes, [Ok(()), Ok(()), Ok(()), full]);
     assert_eq!(cell.waiting_packets(Attachment(1), at_us(500)), 1);
     assert_eq!(cell.waiting_packets(Attachment(2), at_us(500)), 1);
-    // At 1.5 ms: to station 0 one whole transmission, and the second waited 1.5 ms of its 2; to station 1 half of the
-    // transmission that began at 1 ms, after a wait of 1 ms.
+    // At 1.5 ms: to station 0 one whole transmission, and the second waited 1.5 ms of its 2; to station 1
+    // half of the transmission that began at 1 ms, after a wait of 1 ms.
     let us = |span: Span| span.as_ns() / 1000;
     let stats = |from, now| {
         let stats = cell.stats(Attachment(from), at_us(now));

@@ -1,16 +1,16 @@
 //! The DECT access: the link between the mobile terminal (attachment 0) and the gateway behind the fixed part
 //! (attachment 1).
 //!
-//! Frame F begins at F * 10 ms. In it, in this order: packets that have come by then enter the DLC, the senders
-//! learn what has become known, the MAC does its work, bearers take fragments and carry them, the DLC reassembles and
-//! moves its timers. What is complete in frame F reaches the node at its end, (F + 1) * 10 ms, so that an answer
-//! can leave in frame F + 1. A frame is therefore worked out at its end, in one wake-up; frames in which
-//! nothing can happen are left out.
+//! Frame F begins at F * 10 ms. In it, in this order: packets that have come by then enter the DLC, the
+//! senders learn what has become known, the MAC does its work, bearers take fragments and carry them, the DLC
+//! reassembles and moves its timers. What is complete in frame F reaches the node at its end, (F + 1) * 10
+//! ms, so that an answer can leave in frame F + 1. A frame is therefore worked out at its end, in one
+//! wake-up; frames in which nothing can happen are left out.
 //!
 //! Link events: the terminal's link is up while it has a bearer. Switched off, it has none.
 //!
-//! Not modelled: the delay of slots within a frame (a packet leaves and arrives at the bounds of frames), traffic of
-//! the background terminals (they hold channels, that is all), the C plane.
+//! Not modelled: the delay of slots within a frame (a packet leaves and arrives at the bounds of frames),
+//! traffic of the background terminals (they hold channels, that is all), the C plane.
 
 use super::FRAME;
 use super::bearers::Bearers;
@@ -39,7 +39,8 @@ pub struct AccessConfig {
     pub ip: IpConfig,
     /// The DLC.
     pub service: Service,
-    /// What waits for the DLC in each direction, and the most that does; `None`: whatever comes, first come, first served.
+    /// What waits for the DLC in each direction, and the most that does; `None`: whatever comes, first come,
+    /// first served.
     pub queue: Option<(Rule, QueueLimit)>,
     /// The largest IP packet.
     pub mtu_bytes: u32,
@@ -260,7 +261,8 @@ impl Access {
         }
     }
 
-    /// Packets were dropped in the frame that begins at `start`: of both directions first those of the same stage.
+    /// Packets were dropped in the frame that begins at `start`: of both directions first those of the same
+    /// stage.
     #[cold]
     fn take_lost(&mut self, start: Time) {
         let at = start + FRAME;

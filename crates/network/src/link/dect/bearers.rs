@@ -2,7 +2,8 @@
 
 use super::mac::Quality;
 
-/// Some of the bearers: bit i of half h is the one at place 64 h + i. A terminal has no more of them than an RFP has channels, 120.
+/// Some of the bearers: bit i of half h is the one at place 64 h + i. A terminal has no more of them than an
+/// RFP has channels, 120.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places(pub [u64; 2]);
 

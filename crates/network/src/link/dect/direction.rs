@@ -1,4 +1,5 @@
-//! One direction of the user's data: packets that arrive, the service of the DLC, and the packets on the bearers.
+//! One direction of the user's data: packets that arrive, the service of the DLC, and the packets on the
+//! bearers.
 
 pub use super::ip_channels::{IpConfig, UnfinishedPackets};
 
@@ -54,12 +55,12 @@ pub enum DlcStats {
 /// Whose packets a direction's queue holds: one end's alone, whichever that is.
 const SENDER: Attachment = Attachment(0);
 
-/// A queue before the DLC that has been asked for, with a rule or a limit: its packets come to the DLC when they begin to be
-/// sent. Without one they wait in the DLC itself.
+/// A queue before the DLC that has been asked for, with a rule or a limit: its packets come to the DLC when
+/// they begin to be sent. Without one they wait in the DLC itself.
 #[derive(Debug)]
 struct Before {
-    /// What has come and waits for the beginning of a frame, when it joins the queue: a frame is worked out at its end,
-    /// and what comes in it meets the queue as the frame leaves it.
+    /// What has come and waits for the beginning of a frame, when it joins the queue: a frame is worked out
+    /// at its end, and what comes in it meets the queue as the frame leaves it.
     arrivals: VecDeque<(Time, Packet)>,
     queue: Queue,
     /// The fragments that the packets in the queue will make.
@@ -167,8 +168,8 @@ impl Direction {
         self.errors.advance(frame);
     }
 
-    /// A frame that begins at `start` and has anything to do: how many bearers were used. `a_fields` has an entry a bearer, or
-    /// none if all A fields arrive.
+    /// A frame that begins at `start` and has anything to do: how many bearers were used. `a_fields` has an
+    /// entry a bearer, or none if all A fields arrive.
     #[inline]
     pub fn run_frame(&mut self, frame: u64, start: Time, bearers: &Bearers, a_fields: &[AFields]) -> u64 {
         if self.next_arrival_frame <= frame {
@@ -322,7 +323,8 @@ impl Direction {
         LinkStats { sent_packets, sent_bytes, waiting, marked_packets, ..self.link }
     }
 
-    /// Fragments in the DLC's queue and on the air: those not yet received in order, and over LU1 those not sent.
+    /// Fragments in the DLC's queue and on the air: those not yet received in order, and over LU1 those not
+    /// sent.
     pub fn backlog_fragments(&self) -> u64 {
         let in_dlc = match &self.dlc {
             Dlc::Lu2(lu2) => lu2.backlog_fragments(&self.frames),
@@ -434,7 +436,8 @@ mod tests {
             let ip = direction.stats().ip;
             assert_eq!((ip.packets, ip.attempts, ip.received), (4, 5 + carried.len() as u64, 0));
             assert_eq!(ip.lost_with_bearer, u64::from(!kept));
-            // None of them came without errors, and the receiver goes on counting when the measurement begins anew.
+            // None of them came without errors, and the receiver goes on counting when the measurement begins
+            // anew.
             let all = Receptions { frames: ip.attempts, in_error: ip.attempts };
             assert_eq!(direction.receptions(), all);
             direction.restart_measurement();
@@ -442,8 +445,9 @@ mod tests {
         }
     }
 
-    /// With A fields that all arrive bearers are looked at one by one, without them together: up to the last field of both ends and of what
-    /// is drawn, also with bearers of both halves, more failures than not, packets given up, and bearers that come and go.
+    /// With A fields that all arrive bearers are looked at one by one, without them together: up to the last
+    /// field of both ends and of what is drawn, also with bearers of both halves, more failures than not,
+    /// packets given up, and bearers that come and go.
     #[test]
     fn bearers_looked_at_together_and_one_by_one_come_to_the_same() {
         let mut random = Stream::new(3, 0, "frames");
@@ -550,8 +554,9 @@ mod tests {
             ends.extend(lost);
             left.push((direction.waiting_packets(), direction.backlog_fragments(), direction.is_busy()));
         }
-        // Frame 1: the fourth finds the queue full, though the first is about to leave it; the first begins. Frame 2: the
-        // first ends, the fifth joins the queue. Frame 3, at 30 ms: all three have waited for longer than 15 ms.
+        // Frame 1: the fourth finds the queue full, though the first is about to leave it; the first begins.
+        // Frame 2: the first ends, the fifth joins the queue. Frame 3, at 30 ms: all three have waited for
+        // longer than 15 ms.
         let full = Some(DropReason::QueueFull);
         assert_eq!(ends, [(1, 3, full), (2, 0, None), (3, 1, full), (3, 2, full), (3, 4, full)]);
         assert_eq!(left, [(3, 7 + 4, true), (3, 6, true), (0, 0, false)]);

@@ -1,11 +1,11 @@
-//! Bit errors on a bearer, and what they do to the units that are sent: subfields of the Ip channel, whole B fields
-//! of the In channel, A fields.
+//! Bit errors on a bearer, and what they do to the units that are sent: subfields of the Ip channel, whole B
+//! fields of the In channel, A fields.
 //!
-//! Bits fail independently with the bit error ratio of the bearer's state. A protected subfield has 64 bits and 16
-//! of check (ETS 300 175-3 clause 6.2.1.3), so it fails with SER = 1 - (1 - BER)^80.
+//! Bits fail independently with the bit error ratio of the bearer's state. A protected subfield has 64 bits
+//! and 16 of check (ETS 300 175-3 clause 6.2.1.3), so it fails with SER = 1 - (1 - BER)^80.
 //!
-//! All units sent on bearers of one state, one after another, are independent trials of one probability. So what is
-//! drawn is how many come before the next that fails: a unit that arrives costs no draw.
+//! All units sent on bearers of one state, one after another, are independent trials of one probability. So
+//! what is drawn is how many come before the next that fails: a unit that arrives costs no draw.
 //!
 //! Not modelled: errors that the checks do not find, the S field, synchronisation.
 
@@ -42,7 +42,8 @@ pub struct ErrorConfig {
     pub ber_bad: f64,
     /// Bursts, in order of time, none overlapping another.
     pub bursts: Vec<Burst>,
-    /// Whether A fields fail too, and with them what they acknowledge. Off: chosen, the paper does not say so.
+    /// Whether A fields fail too, and with them what they acknowledge. Off: chosen, the paper does not say
+    /// so.
     pub a_field_errors: bool,
 }
 
@@ -60,7 +61,8 @@ pub fn failure_probability(ber: f64, bits: f64) -> f64 {
 /// Independent trials of one probability of failure.
 #[derive(Clone, Copy, Debug)]
 struct Trials {
-    /// How many trials come before the next that fails, if failure is more probable than success, none that is known of.
+    /// How many trials come before the next that fails, if failure is more probable than success, none that
+    /// is known of.
     intact: u64,
     /// Failure, or if that is more probable than success, success.
     until_rarer: Geometric,
@@ -94,7 +96,8 @@ impl Trials {
     }
 }
 
-/// Of so many trials, how many end the rarer way, `before` which so many more come, and `draw` that many before the next.
+/// Of so many trials, how many end the rarer way, `before` which so many more come, and `draw` that many
+/// before the next.
 #[inline]
 fn count_rarer(before: &mut u64, trials: u64, mut draw: impl FnMut() -> u64) -> u64 {
     let (mut left, mut rarer) = (trials, 0);
@@ -169,8 +172,8 @@ impl ErrorProcess {
         self.trials[quality as usize].failures(u64::from(units), &mut self.random) as u32
     }
 
-    /// Sends so many units in a state, if none of them fails: no bit of what is returned is set then. If not, or if that is not known, every one is,
-    /// and nothing is known of any unit.
+    /// Sends so many units in a state, if none of them fails: no bit of what is returned is set then. If not,
+    /// or if that is not known, every one is, and nothing is known of any unit.
     #[inline]
     pub fn may_fail(&mut self, quality: Quality, units: u64) -> u64 {
         let trials = &mut self.trials[quality as usize];
@@ -204,9 +207,9 @@ mod tests {
 
     #[test]
     fn failed_subfields_are_binomial() {
-        // SER 0.21366: 0.78634^4 = 0.38234; 4 * 0.21366 * 0.78634^3 = 0.41554; 6 * 0.21366^2 * 0.78634^2 = 0.16936;
-        // 4 * 0.21366^3 * 0.78634 = 0.03068; 0.21366^4 = 0.00208. SER 0.91255, more failures than not: 0.00006,
-        // 0.00244, 0.03821, 0.26581, 0.69348. Three standard errors: at most 0.0034.
+        // SER 0.21366: 0.78634^4 = 0.38234; 4 * 0.21366 * 0.78634^3 = 0.41554; 6 * 0.21366^2 * 0.78634^2 =
+        // 0.16936; 4 * 0.21366^3 * 0.78634 = 0.03068; 0.21366^4 = 0.00208. SER 0.91255, more failures than
+        // not: 0.00006, 0.00244, 0.03821, 0.26581, 0.69348. Three standard errors: at most 0.0034.
         let cases = [
             (3e-3, [0.38234, 0.41554, 0.16936, 0.03068, 0.00208]),
             (3e-2, [0.00006, 0.00244, 0.03821, 0.26581, 0.69348]),
@@ -245,8 +248,8 @@ mod tests {
             assert!(failed_now > 0, "otherwise they had been intact");
             failed += u64::from(failed_now);
         }
-        // (1 - 1.7e-4)^3200 = exp(-3200 * 1.700145e-4) = 0.58041, standard error sqrt(0.58041 * 0.41959 / 1e5) = 0.00156;
-        // 4e6 subfields, 0.013509 of them failed: standard error 0.0000577.
+        // (1 - 1.7e-4)^3200 = exp(-3200 * 1.700145e-4) = 0.58041, standard error sqrt(0.58041 * 0.41959 /
+        // 1e5) = 0.00156; 4e6 subfields, 0.013509 of them failed: standard error 0.0000577.
         let share = f64::from(intact) / f64::from(groups);
         assert!((share - 0.58041).abs() < 0.0047, "{share}");
         let share = failed as f64 / 4e6;
@@ -258,7 +261,8 @@ mod tests {
         let burst = Burst { from_frame: 500, until_frame: 1000, factor: 1e6 };
         let config = ErrorConfig { ber_good: 0.0, bursts: vec![burst], ..ErrorConfig::default() };
         let mut process = ErrorProcess::new(&config, SUBFIELD_BITS, Stream::new(1, 0, "bursts"));
-        // Of 10,000 subfields in the bad state, with 3e-3: 2137, standard deviation 41. In the burst every bit fails.
+        // Of 10,000 subfields in the bad state, with 3e-3: 2137, standard deviation 41. In the burst every
+        // bit fails.
         let mut failed_at = |frame| {
             process.advance(frame);
             assert_eq!(process.failed(Quality::Good, 10_000), 0);

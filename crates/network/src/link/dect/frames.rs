@@ -18,14 +18,15 @@ struct DlcFrame {
     packet: Packet,
 }
 
-/// The DLC frames that have begun to be sent, and behind them the packets that wait to begin, first come, first served: a packet
-/// lies in one place from one node to the other. Packets with a queue of their own before the DLC come here when they begin.
+/// The DLC frames that have begun to be sent, and behind them the packets that wait to begin, first come,
+/// first served: a packet lies in one place from one node to the other. Packets with a queue of their own
+/// before the DLC come here when they begin.
 #[derive(Clone, Debug)]
 pub struct FrameQueue {
     fragment_bytes: u32,
     frames: VecDeque<DlcFrame>,
-    /// How many of the frames are over and to be delivered, how many have begun, and how many may: those behind wait for the
-    /// beginning of a frame. Each with those before it.
+    /// How many of the frames are over and to be delivered, how many have begun, and how many may: those
+    /// behind wait for the beginning of a frame. Each with those before it.
     over: usize,
     begun: usize,
     joined: usize,
@@ -90,8 +91,8 @@ impl FrameQueue {
         None
     }
 
-    /// Begins packets until there are fragments before `end`, first those that wait here, then what `next` gives; the end of those
-    /// that there are.
+    /// Begins packets until there are fragments before `end`, first those that wait here, then what `next`
+    /// gives; the end of those that there are.
     #[inline]
     pub fn fill(&mut self, end: u64, now: Time, next: impl FnMut() -> Option<Packet>) -> u64 {
         if self.written < end {
@@ -232,8 +233,8 @@ mod tests {
 
     #[test]
     fn fragments_of_the_study() {
-        // ceil((L + 42) / 29) with 40 octets of headers and 2 of checksum: L = 512 makes 554 / 29 = 19.1, so 20;
-        // a pure acknowledgement 42 / 29 = 1.4, so 2. In slots of 40 octets: 13.9 and 1.05, so 14 and 2.
+        // ceil((L + 42) / 29) with 40 octets of headers and 2 of checksum: L = 512 makes 554 / 29 = 19.1, so
+        // 20; a pure acknowledgement 42 / 29 = 1.4, so 2. In slots of 40 octets: 13.9 and 1.05, so 14 and 2.
         for (fragment_bytes, data, ack) in [(29, 20, 2), (40, 14, 2)] {
             let mut queue = FrameQueue::new(fragment_bytes);
             assert_eq!(queue.fill(1, Time::ZERO, || Some(datagram(552))), 1);

@@ -2,8 +2,8 @@
 
 use roamsim_engine::Ahead;
 
-/// The number of trials without, before the first one with, something that happens with a fixed probability in
-/// every trial: one draw in place of one a trial, equal in law.
+/// The number of trials without, before the first one with, something that happens with a fixed probability
+/// in every trial: one draw in place of one a trial, equal in law.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometric {
     /// 1 / log(1 - probability).
@@ -19,8 +19,8 @@ impl Geometric {
     #[inline]
     pub fn trials_without(self, random: &mut Ahead) -> u64 {
         let log = random.logarithm();
-        // Never, for probability 0: the product below would be undefined when the logarithm is 0. A signed number is made of it in half the
-        // instructions, and what is beyond one never comes either.
+        // Never, for probability 0: the product below would be undefined when the logarithm is 0. A signed
+        // number is made of it in half the instructions, and what is beyond one never comes either.
         if self.inverse_log == f64::NEG_INFINITY { u64::MAX } else { (log * self.inverse_log) as i64 as u64 }
     }
 }

@@ -1,12 +1,13 @@
-//! The Ip channel of one bearer and direction: a packet of four protected subfields, repeated until all are correct
-//! (ETS 300 175-3 clause 10.8.2, the MAC's error correction by repetition).
+//! The Ip channel of one bearer and direction: a packet of four protected subfields, repeated until all are
+//! correct (ETS 300 175-3 clause 10.8.2, the MAC's error correction by repetition).
 //!
-//! In every frame the subfields still missing are sent, those that arrive are kept, and with the last one the packet
-//! is the receiver's in that frame. After so many attempts it is discarded. The acknowledgement travels in the A
-//! field of the other direction; with A-field errors it can be missed, and the packet is repeated.
+//! In every frame the subfields still missing are sent, those that arrive are kept, and with the last one the
+//! packet is the receiver's in that frame. After so many attempts it is discarded. The acknowledgement
+//! travels in the A field of the other direction; with A-field errors it can be missed, and the packet is
+//! repeated.
 //!
-//! Not modelled: the packet number's single bit, and that a repeated packet carries new data in subfields already
-//! acknowledged.
+//! Not modelled: the packet number's single bit, and that a repeated packet carries new data in subfields
+//! already acknowledged.
 
 use super::errors::{ErrorProcess, SUBFIELDS};
 use super::mac::Quality;
@@ -96,7 +97,8 @@ impl IpPacket {
         }
     }
 
-    /// The same where all A fields arrive and so many of the missing subfields, which is not none, fail: whether the packet is discarded.
+    /// The same where all A fields arrive and so many of the missing subfields, which is not none, fail:
+    /// whether the packet is discarded.
     #[inline]
     pub fn fail(&mut self, failing: u32, max_attempts: u32) -> bool {
         self.attempts += 1;
@@ -151,13 +153,14 @@ mod tests {
         let mut errors = subfields(3e-2);
         let n = 100_000;
         let sent: Vec<_> = (0..n).map(|_| send(&mut errors)).collect();
-        // A subfield is missing after k attempts with s^k, s = 1 - 0.97^80 = 0.91255; the packet is complete after
-        // ten with (1 - s^10)^4 = (1 - 0.40049)^4 = 0.12918. Standard error sqrt(0.1292 * 0.8708 / 1e5) = 0.00106.
+        // A subfield is missing after k attempts with s^k, s = 1 - 0.97^80 = 0.91255; the packet is complete
+        // after ten with (1 - s^10)^4 = (1 - 0.40049)^4 = 0.12918. Standard error sqrt(0.1292 * 0.8708 /
+        // 1e5) = 0.00106.
         let received = sent.iter().filter(|s| s.1).count() as f64 / f64::from(n);
         assert!((received - 0.12918).abs() < 0.0032, "{received}");
-        // Without memory hardly any would be: 10 (1 - s)^4 = 0.0006.
-        // Mean attempts: the sum over k = 0..9 of 1 - (1 - s^k)^4, by term 1, 0.99994, 0.99922, 0.99668, 0.99117,
-        // 0.98183, 0.96814, 0.94995, 0.92740, 0.90085: 9.7152. They vary by less than 1: 3 standard errors 0.0095.
+        // Without memory hardly any would be: 10 (1 - s)^4 = 0.0006. Mean attempts: the sum over k = 0..9 of
+        // 1 - (1 - s^k)^4, by term 1, 0.99994, 0.99922, 0.99668, 0.99117, 0.98183, 0.96814, 0.94995, 0.92740,
+        // 0.90085: 9.7152. They vary by less than 1: 3 standard errors 0.0095.
         let attempts = sent.iter().map(|s| f64::from(s.0)).sum::<f64>() / f64::from(n);
         assert!((attempts - 9.7152).abs() < 0.0095, "{attempts}");
     }

@@ -1,7 +1,8 @@
 //! The Ip channels of all bearers in one direction: what each carries, and one frame of all of them.
 //!
-//! The bearers of a frame work side by side, and of most frames nothing is to be found out but that no subfield fails. So all
-//! subfields of one state are looked at together first, and bearers one by one only in a state in which any fails.
+//! The bearers of a frame work side by side, and of most frames nothing is to be found out but that no
+//! subfield fails. So all subfields of one state are looked at together first, and bearers one by one only in
+//! a state in which any fails.
 
 use super::bearers::{Bearers, Places, for_each, half_and_bit};
 use super::errors::{ErrorProcess, SUBFIELDS};
@@ -103,8 +104,8 @@ impl IpChannels {
         self.unfinished as u64
     }
 
-    /// One frame: unfinished packets are repeated, and the oldest idle bearers take `new`, of which there are no more than these. `a_fields`
-    /// has an entry a bearer, or none if all A fields arrive.
+    /// One frame: unfinished packets are repeated, and the oldest idle bearers take `new`, of which there are
+    /// no more than these. `a_fields` has an entry a bearer, or none if all A fields arrive.
     #[inline]
     pub fn send(
         &mut self,
@@ -161,8 +162,9 @@ impl IpChannels {
         Places::before(end).map(self.busy, |before, busy| before & !busy)
     }
 
-    /// Attempts of those bearers of which any may fail, and what becomes of the unfinished packets of the others, which arrive. `first` is the
-    /// first new fragment. Returns which of the new ones, counted from it, have not arrived: the window is narrower than 128.
+    /// Attempts of those bearers of which any may fail, and what becomes of the unfinished packets of the
+    /// others, which arrive. `first` is the first new fragment. Returns which of the new ones, counted from
+    /// it, have not arrived: the window is narrower than 128.
     #[inline]
     fn attempt(
         &mut self,

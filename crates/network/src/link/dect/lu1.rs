@@ -1,9 +1,9 @@
 //! LU1, the transparent service of the DLC's user plane (ETS 300 175-4 clause 11.2), over the In channel, one
-//! direction: a packet is cut into the B fields of successive slots, each sent once and without protection, and
-//! nothing repairs. A packet with an error is found by its checksum and dropped.
+//! direction: a packet is cut into the B fields of successive slots, each sent once and without protection,
+//! and nothing repairs. A packet with an error is found by its checksum and dropped.
 //!
-//! Modelled so that TCP alone can be compared with the recovery of MAC and DLC. The whole B field carries data (40
-//! octets, FU1 has no header), which favours LU1.
+//! Modelled so that TCP alone can be compared with the recovery of MAC and DLC. The whole B field carries
+//! data (40 octets, FU1 has no header), which favours LU1.
 //!
 //! Not modelled: how the receiver finds where a packet begins and ends.
 

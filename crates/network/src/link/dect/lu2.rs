@@ -1,13 +1,13 @@
 //! LU2, the frame relay service of the DLC's user plane (ETS 300 175-4 clause 11.3), one direction: fragments
-//! numbered consecutively, a window, reassembly in order, go-back-N on request of the receiver, and a timer after
-//! which an incomplete DLC frame is dropped.
+//! numbered consecutively, a window, reassembly in order, go-back-N on request of the receiver, and a timer
+//! after which an incomplete DLC frame is dropped.
 //!
-//! Both ends are in one place: what the receiver knows at the end of a frame, the sender knows so many frames later.
-//! Acknowledgements ride in the header of three octets of the other direction's fragments, cost nothing and are
-//! never lost.
+//! Both ends are in one place: what the receiver knows at the end of a frame, the sender knows so many frames
+//! later. Acknowledgements ride in the header of three octets of the other direction's fragments, cost
+//! nothing and are never lost.
 //!
-//! Not modelled: sequence numbers modulo 512, checksums that do not find an error, acknowledgements that wait for a
-//! fragment to ride in.
+//! Not modelled: sequence numbers modulo 512, checksums that do not find an error, acknowledgements that wait
+//! for a fragment to ride in.
 
 use super::frames::FrameQueue;
 use crate::drops::DropReason;
@@ -44,8 +44,8 @@ pub enum TimersWithoutBearers {
 pub struct Lu2Config {
     /// Fragments that may be unacknowledged. 63: the paper.
     pub window_fragments: u32,
-    /// T1: frames from the last progress of an incomplete reassembly to the request for retransmission. 10: the
-    /// paper.
+    /// T1: frames from the last progress of an incomplete reassembly to the request for retransmission. 10:
+    /// the paper.
     pub retransmission_timer_frames: u32,
     /// T2: frames from the request to the drop of the oldest DLC frame. 20: the paper.
     pub discard_timer_frames: u32,
@@ -152,7 +152,8 @@ impl Lu2 {
         }
     }
 
-    /// A frame begins: the sender learns what has become known. What it may send stays the same throughout the frame.
+    /// A frame begins: the sender learns what has become known. What it may send stays the same throughout
+    /// the frame.
     #[inline]
     pub fn begin_frame(&mut self, frame: u64) {
         while self.oldest_report.known_in_frame <= frame {
@@ -181,8 +182,8 @@ impl Lu2 {
         self.next < self.window_end && (waiting || self.next < queue.available())
     }
 
-    /// The next fragments for so many idle bearers at `now`, as far as the window lets them go; `packet` gives the packets
-    /// that wait elsewhere.
+    /// The next fragments for so many idle bearers at `now`, as far as the window lets them go; `packet`
+    /// gives the packets that wait elsewhere.
     #[inline]
     pub fn next_fragments(
         &mut self,
@@ -269,8 +270,8 @@ impl Lu2 {
         self.held != 0 || queue.passed() < self.expected
     }
 
-    /// A frame ends: DLC frames that are complete are delivered, timers move, the receiver reports. `bearers` tells
-    /// whether there is any.
+    /// A frame ends: DLC frames that are complete are delivered, timers move, the receiver reports. `bearers`
+    /// tells whether there is any.
     #[inline]
     pub fn end_frame(&mut self, queue: &mut FrameQueue, frame: u64, bearers: bool, lost: impl FnMut(Lost)) {
         let advanced = std::mem::take(&mut self.advanced);
@@ -309,8 +310,8 @@ impl Lu2 {
         }
     }
 
-    /// Moves the timer, which runs, by a frame without progress; returns the fragment from which retransmission is requested, or
-    /// [`NO_REQUEST`].
+    /// Moves the timer, which runs, by a frame without progress; returns the fragment from which
+    /// retransmission is requested, or [`NO_REQUEST`].
     #[inline(never)]
     fn run_timer(&mut self, queue: &mut FrameQueue, bearers: bool, mut lost: impl FnMut(Lost)) -> u64 {
         if !bearers && self.config.timers_without_bearers == TimersWithoutBearers::Stopped {
@@ -423,8 +424,8 @@ mod tests {
         let mut rig = Rig::new(Lu2Config::default(), &[552, 40]);
         // 20 fragments in frames 0 and 1, the acknowledgement's 2 in frame 2; fragment 3 is lost in frame 0.
         rig.run(40, 10, |frame, fragment| frame == 0 && fragment == 3);
-        // Frame 0 advances to 3: T1 starts, ends in frame 10; known in frame 11, when 3 and what follows are sent
-        // again, up to 12; 13 to 21 in frame 12, so both are complete in frame 11.
+        // Frame 0 advances to 3: T1 starts, ends in frame 10; known in frame 11, when 3 and what follows are
+        // sent again, up to 12; 13 to 21 in frame 12, so both are complete in frame 11.
         assert_eq!(rig.lu2.stats.retransmission_requests, 1);
         assert_eq!(rig.delivered, [(11, 552), (11, 40)]);
         let again: Vec<u64> = rig.sent.iter().filter(|(frame, _)| *frame == 11).map(|&(_, k)| k).collect();
@@ -464,9 +465,9 @@ mod tests {
 
     #[test]
     fn acknowledging_whole_frames_holds_the_window_back() {
-        // 30 bearers, a window of 63, 1450 / 29 = 50 fragments a DLC frame. 60 are sent in frames 0 and 1; that the
-        // first 50 have arrived is known in frame 2, so the window ends at 113: 30 in frame 2 and 23 in frame 3. The
-        // next whole frame is known in frame 4. By fragments there is always room.
+        // 30 bearers, a window of 63, 1450 / 29 = 50 fragments a DLC frame. 60 are sent in frames 0 and 1;
+        // that the first 50 have arrived is known in frame 2, so the window ends at 113: 30 in frame 2 and 23
+        // in frame 3. The next whole frame is known in frame 4. By fragments there is always room.
         let sent_in_frame = |acknowledgement, frame| {
             let config = Lu2Config { acknowledgement, ..Lu2Config::default() };
             let mut rig = Rig::new(config, &[1448; 10]);
@@ -479,8 +480,8 @@ mod tests {
 
     #[test]
     fn the_window_limits_to_window_over_loop() {
-        // Without errors, n bearers and a loop of d frames: min(n d, 63) fragments in every d frames, as long as the
-        // sender is silent for fewer than the 10 frames of T1: d - ceil(63 / n) < 10.
+        // Without errors, n bearers and a loop of d frames: min(n d, 63) fragments in every d frames, as long
+        // as the sender is silent for fewer than the 10 frames of T1: d - ceil(63 / n) < 10.
         for (bearers, delay) in
             [(10, 1), (10, 6), (10, 7), (10, 16), (40, 5), (12, 5), (1, 63), (1, 64), (2, 40)]
         {
@@ -502,7 +503,8 @@ mod tests {
     }
 
     proptest! {
-        /// The bearers of a frame work side by side: it does not matter that what arrives is received at once.
+        /// The bearers of a frame work side by side: it does not matter that what arrives is received at
+        /// once.
         #[test]
         fn fragments_received_at_once_or_one_by_one_come_to_the_same(
             groups in proptest::collection::vec((0u64..64, any::<u64>(), any::<u64>()), 1..40),

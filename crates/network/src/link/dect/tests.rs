@@ -95,8 +95,8 @@ impl Rig {
 #[test]
 fn a_packet_leaves_with_the_next_frame_and_arrives_at_a_frames_end() {
     let mut rig = Rig::new(error_free(fixed(10)), 1);
-    // 20 fragments over 10 bearers: frames 0 and 1, there at 20 ms. One that comes at 13 ms leaves in frame 2. The
-    // other direction does not mind.
+    // 20 fragments over 10 bearers: frames 0 and 1, there at 20 ms. One that comes at 13 ms leaves in
+    // frame 2. The other direction does not mind.
     rig.send(0, TERMINAL, 552);
     rig.send(0, GATEWAY, 40);
     rig.run(10);
@@ -174,7 +174,8 @@ fn without_arq_a_packet_survives_if_all_its_bits_do() {
     assert_eq!((lu1.fragments, lu1.frames_delivered + lu1.frames_dropped), (n * 14, n));
     assert_eq!(rig.dropped.len() as u64, lu1.frames_dropped);
     assert!(rig.dropped.iter().all(|drop| (drop.1, drop.2) == (GATEWAY, DropReason::Incomplete)));
-    // (1 - 1.7e-4)^(320 * 14) = exp(-4480 * 1.700145e-4) = 0.46686; standard error sqrt(p (1 - p) / 20000) = 0.0035.
+    // (1 - 1.7e-4)^(320 * 14) = exp(-4480 * 1.700145e-4) = 0.46686; standard error sqrt(p (1 - p) / 20000) =
+    // 0.0035.
     let share = lu1.frames_delivered as f64 / n as f64;
     assert!((share - 0.46686).abs() < 0.0106, "{share}");
 }
@@ -207,10 +208,11 @@ fn a_field_errors_repeat_what_is_not_acknowledged() {
     rig.run(200_000);
     let ip = rig.finish(200_000).directions[0].ip;
     assert_eq!(ip.attempts, 40_000);
-    // An A field arrives with a = 0.997^64 = 0.82507, and then a subfield fails with s = 1 - 0.997^80 = 0.21366. Attempts
-    // until all four are there: (4 / (1 - s) - 6 / (1 - s^2) + 4 / (1 - s^3) - 1 / (1 - s^4)) / a = 1.83716 / a = 2.22668.
-    // Then those whose acknowledgement is missed: (1 - a) / a = 0.21202. Together 2.43870, of which the limit of ten
-    // takes less than 0.001. They vary by less than 1.4: standard error 1.4 / sqrt(40000 / 2.4387) = 0.0109.
+    // An A field arrives with a = 0.997^64 = 0.82507, and then a subfield fails with s = 1 - 0.997^80 =
+    // 0.21366. Attempts until all four are there: (4 / (1 - s) - 6 / (1 - s^2) + 4 / (1 - s^3) - 1 / (1 -
+    // s^4)) / a = 1.83716 / a = 2.22668. Then those whose acknowledgement is missed: (1 - a) / a = 0.21202.
+    // Together 2.43870, of which the limit of ten takes less than 0.001. They vary by less than 1.4: standard
+    // error 1.4 / sqrt(40000 / 2.4387) = 0.0109.
     let mean = ip.attempts as f64 / ip.packets as f64;
     assert!((mean - 2.4387).abs() < 0.033, "{mean}");
 }
@@ -274,7 +276,8 @@ fn of_packets_dropped_in_one_frame_those_that_never_joined_a_queue_come_first() 
     let queue = Some((Rule::DropTail, QueueLimit::Packets(1)));
     let config = AccessConfig { service: Service::Lu1, errors, queue, ..always_good(fixed(2)) };
     let mut rig = Rig::new(config, 1);
-    // 38 octets and 2 of checksum: one fragment each, and every fragment has an error. The gateway's queue takes one.
+    // 38 octets and 2 of checksum: one fragment each, and every fragment has an error. The gateway's queue
+    // takes one.
     [TERMINAL, GATEWAY, GATEWAY].into_iter().for_each(|from| rig.send(1, from, 38));
     rig.run(100);
     let (full, incomplete) = (DropReason::QueueFull, DropReason::Incomplete);

@@ -1,5 +1,5 @@
-//! What a station's path through a cell has carried and lost, as far as a handover asks: the last packet before it is
-//! left, the first after it is taken, and the losses between.
+//! What a station's path through a cell has carried and lost, as far as a handover asks: the last packet
+//! before it is left, the first after it is taken, and the losses between.
 
 use crate::drops::{DropReason, Dropped};
 use crate::packet::Carried;
@@ -66,8 +66,8 @@ impl OneWay {
         &self.since_last
     }
 
-    /// Takes what was lost between taking the path and its first arrival. Before that all of it is lost since the last one as
-    /// well, and no longer is.
+    /// Takes what was lost between taking the path and its first arrival. Before that all of it is lost since
+    /// the last one as well, and no longer is.
     pub fn take_lost_before_first(&mut self) -> Vec<Lost> {
         if self.first_arrival.is_none() {
             self.since_last.clear();
@@ -76,8 +76,8 @@ impl OneWay {
     }
 }
 
-/// The path between a base station and one of its stations: each direction by itself, because a scheme may move one
-/// before the other.
+/// The path between a base station and one of its stations: each direction by itself, because a scheme may
+/// move one before the other.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     /// From the station.

@@ -1,5 +1,5 @@
-//! How sure a link is that it is going down, told again as it comes to a confidence that a user waits for. The standard's
-//! Link_Going_Down has none (IEEE Std 802.21-2008 section 7.3); drafts of it had.
+//! How sure a link is that it is going down, told again as it comes to a confidence that a user waits for.
+//! The standard's Link_Going_Down has none (IEEE Std 802.21-2008 section 7.3); drafts of it had.
 
 use crate::link::indication::LinkEvent;
 
@@ -23,8 +23,8 @@ impl Confidence {
         !self.awaited.is_empty()
     }
 
-    /// What there is to tell of a link that is going down: an event that is new as it is, another one where it comes to what a user waits
-    /// for.
+    /// What there is to tell of a link that is going down: an event that is new as it is, another one where
+    /// it comes to what a user waits for.
     pub fn tell(&mut self, event: LinkEvent, is_new: bool) -> Option<LinkEvent> {
         let LinkEvent::GoingDown { within, confidence_percent, reason } = event else {
             return is_new.then_some(event);

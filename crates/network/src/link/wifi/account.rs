@@ -17,7 +17,8 @@ pub struct MediumTime {
     pub management: Span,
     /// From the begin of the first to the end of the last of frames that overlap.
     pub collisions: Span,
-    /// Silence while some queue holds a packet: interframe spaces, back-off, and waiting for answers that do not come.
+    /// Silence while some queue holds a packet: interframe spaces, back-off, and waiting for answers that do
+    /// not come.
     pub backoff: Span,
     /// Silence while nobody has anything to send.
     pub idle: Span,
@@ -67,7 +68,8 @@ pub struct RadioTime {
     pub data: Span,
     /// Airtime of its RTS, CTS and ACK frames that the receiver understood.
     pub control: Span,
-    /// Airtime of its beacons, which nobody acknowledges, and of its other management frames that the receiver understood.
+    /// Airtime of its beacons, which nobody acknowledges, and of its other management frames that the
+    /// receiver understood.
     pub management: Span,
     /// Airtime of its frames that the receiver did not understand.
     pub lost: Span,
@@ -115,7 +117,8 @@ impl RadioTime {
 }
 
 impl Cell {
-    /// The members of a cell: of each its number, the access point's sub-interface to it, and its own interface.
+    /// The members of a cell: of each its number, the access point's sub-interface to it, and its own
+    /// interface.
     pub fn members_of(&self, cell: usize) -> impl Iterator<Item = (u32, Attachment, Attachment)> + '_ {
         self.cells[cell].members.clone().map(|member| {
             let Member { down, up, .. } = &self.members[member as usize];
@@ -128,7 +131,8 @@ impl Cell {
         self.members[member as usize].radio
     }
 
-    /// What a station did as this member: from one association to the next; before the first, as the member of that.
+    /// What a station did as this member: from one association to the next; before the first, as the member
+    /// of that.
     pub fn member_time(&self, member: u32) -> RadioTime {
         let Member { radio, time, .. } = &self.members[member as usize];
         let now = self.radio_time(*radio);
@@ -139,7 +143,8 @@ impl Cell {
         }
     }
 
-    /// What the medium was used for, as the access point of a cell heard it; up to the end once the run is over.
+    /// What the medium was used for, as the access point of a cell heard it; up to the end once the run is
+    /// over.
     pub fn medium_time(&self, cell: usize) -> MediumTime {
         self.cells[cell].medium
     }
@@ -167,8 +172,8 @@ impl Cell {
         self.rates.as_ref().map_or(&[], |rates| rates.changes())
     }
 
-    /// What the channel access functions of a radio did, by category: access points, in the order of the cells, and then stations.
-    /// None without EDCA.
+    /// What the channel access functions of a radio did, by category: access points, in the order of the
+    /// cells, and then stations. None without EDCA.
     pub fn category_times(&self, radio: usize) -> Vec<CategoryTime> {
         let mut of: Vec<_> = self.radios[radio].functions().collect();
         of.sort_by_key(|function| function.category);

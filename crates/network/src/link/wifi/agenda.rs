@@ -1,7 +1,7 @@
 //! The steps that lie ahead in a medium, ordered by time, then by insertion.
 //!
-//! Frame exchanges have few steps, soon due: a sorted list. Stations have many timers, and replaced timers stay: a heap. A collision
-//! of many stations fills the list; further steps go to the heap.
+//! Frame exchanges have few steps, soon due: a sorted list. Stations have many timers, and replaced timers
+//! stay: a heap. A collision of many stations fills the list; further steps go to the heap.
 
 use super::exchange::Step;
 use roamsim_engine::Time;

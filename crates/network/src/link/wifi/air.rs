@@ -17,8 +17,8 @@ pub struct RadioConfig {
     pub propagation: Propagation,
     /// A frame that arrives with less is not understood.
     pub reception_threshold_dbm: f64,
-    /// Rates that have a threshold of their own. Where some have, others, such as those of DSSS at which frames of OFDM are
-    /// protected, are understood from the least of them on.
+    /// Rates that have a threshold of their own. Where some have, others, such as those of DSSS at which
+    /// frames of OFDM are protected, are understood from the least of them on.
     pub thresholds_by_rate: Vec<(u64, f64)>,
     /// One that arrives with less does not make the medium busy, and disturbs nobody.
     pub carrier_sense_threshold_dbm: f64,
@@ -62,12 +62,14 @@ pub(super) struct Air {
     config: RadioConfig,
     places: Vec<Trajectory>,
     reach: Reach,
-    /// Of each radio that stands and has sent, those that stand in its reach, and what arrives there without shadowing.
+    /// Of each radio that stands and has sent, those that stand in its reach, and what arrives there without
+    /// shadowing.
     standing: Vec<Option<Vec<(usize, f64)>>>,
     /// The shadowing of what each radio receives.
     draws: Vec<Stream>,
-    /// By channel, how many frames have begun there; by radio, how many of them it has drawn for, or need not. Where shadowing is drawn
-    /// for each frame: who is out of reach passes over its draws when it is the next time in reach.
+    /// By channel, how many frames have begun there; by radio, how many of them it has drawn for, or need
+    /// not. Where shadowing is drawn for each frame: who is out of reach passes over its draws when it is the
+    /// next time in reach.
     begun: Vec<u64>,
     drawn: Vec<u64>,
     /// The shadowing of pairs that keep theirs.
@@ -253,8 +255,8 @@ pub(super) struct Signal {
 pub(super) type Heard = (usize, Signal);
 
 impl Hearing {
-    /// Who hears a frame that begins now. A radio hears itself, which keeps it as busy as others do. Nobody is named where all
-    /// hear it: they share one ear.
+    /// Who hears a frame that begins now. A radio hears itself, which keeps it as busy as others do. Nobody
+    /// is named where all hear it: they share one ear.
     pub fn heard_by(&mut self, from: usize, now: Time, channels: &[u8]) -> Vec<Heard> {
         match self {
             Hearing::All => Vec::new(),
@@ -321,7 +323,8 @@ mod tests {
 
     #[test]
     fn who_was_out_of_reach_draws_what_it_would_have_drawn() {
-        // Two that stand 10 m apart hear each other always; a third is 1 km away, beyond 8.6 deviations, and comes near at 1000 m/s.
+        // Two that stand 10 m apart hear each other always; a third is 1 km away, beyond 8.6 deviations, and
+        // comes near at 1000 m/s.
         let walk = |speed| {
             let stops = [(Point::new(10.0, 0.0), speed, Span::ZERO)];
             Trajectory::waypoints(Point::new(1010.0, 0.0), Time::ZERO, &stops)
@@ -339,7 +342,8 @@ mod tests {
             }
             last.iter().find(|(radio, _)| *radio == 2).map(|(_, signal)| signal.shadowing_db)
         };
-        // At 1e6 m/s it is near from the second frame on, and at 1000 m/s from one second on; the 40th draw is the same.
+        // At 1e6 m/s it is near from the second frame on, and at 1000 m/s from one second on; the 40th draw
+        // is the same.
         let near = shadowing_at_last(1e6, [1; 3]);
         assert!(near.is_some());
         assert_eq!(shadowing_at_last(1000.0, [1; 3]), near);

@@ -32,7 +32,8 @@ impl Stations for Cell {
         self.give_up_cell(now, station)
     }
 
-    /// It looks at its channels at once, if it does not so already. Who joins an access point goes on with that.
+    /// It looks at its channels at once, if it does not so already. Who joins an access point goes on with
+    /// that.
     fn scan(&mut self, now: Time, station: u32) -> LinkActionResult {
         let radio = self.members[station as usize].radio;
         match self.station(radio).map(|station| station.state) {
@@ -89,8 +90,8 @@ impl Cell {
         station.is_none_or(|station| station.on_list_of(true) == Some(member))
     }
 
-    /// Takes a packet where stations find their access points. What is for, or from, one that is associated elsewhere is
-    /// dropped; a station that is associated with none keeps it.
+    /// Takes a packet where stations find their access points. What is for, or from, one that is associated
+    /// elsewhere is dropped; a station that is associated with none keeps it.
     pub(super) fn enqueue_of_station(
         &mut self,
         now: Time,
@@ -148,8 +149,8 @@ impl Cell {
         }
     }
 
-    /// Data has come from somebody with whom its receiver is not associated: a frame of class 3, which it acknowledges and may
-    /// not take. A station says so by a disassociation, the reason 7 of clause 7.3.1.7.
+    /// Data has come from somebody with whom its receiver is not associated: a frame of class 3, which it
+    /// acknowledges and may not take. A station says so by a disassociation, the reason 7 of clause 7.3.1.7.
     #[cold]
     pub(super) fn arrives_from_a_stranger(&mut self, now: Time, from: Attachment, packet: Packet) {
         self.drop_packet(now, from, packet, DropReason::NotAssociated);

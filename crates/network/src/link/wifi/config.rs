@@ -14,10 +14,11 @@ pub struct CellConfig {
     pub format: Format,
     /// Slots and interframe spaces.
     pub timing: Timing,
-    /// The rate of data frames to and from each station, in bits per second; where there are several access points, access
-    /// point by access point. With `rate_control` the highest.
+    /// The rate of data frames to and from each station, in bits per second; where there are several access
+    /// points, access point by access point. With `rate_control` the highest.
     pub rates_bps: Vec<u64>,
-    /// What chooses the rate of each data frame, and the rates that there are, in ascending order; `None`: the rates are fixed.
+    /// What chooses the rate of each data frame, and the rates that there are, in ascending order; `None`:
+    /// the rates are fixed.
     pub rate_control: Option<(RateControl, Vec<u64>)>,
     /// The rates of control frames, in ascending order.
     pub basic_rates_bps: Vec<u64>,
@@ -47,8 +48,8 @@ pub struct CellConfig {
     pub mtu_bytes: u32,
 }
 
-/// Protection of frames in ERP-OFDM from stations of 802.11b (clause 9.13): what goes before them is in DSSS, and reserves the
-/// medium.
+/// Protection of frames in ERP-OFDM from stations of 802.11b (clause 9.13): what goes before them is in DSSS,
+/// and reserves the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protection {
     /// What goes before.
@@ -75,7 +76,8 @@ pub struct Bss {
     pub channel: u8,
     /// The stations, in its order: numbers of stations of the whole medium.
     pub stations: Vec<usize>,
-    /// How it makes itself known; `None`: its stations are associated with it from the beginning, and for ever.
+    /// How it makes itself known; `None`: its stations are associated with it from the beginning, and for
+    /// ever.
     pub beacons: Option<BeaconConfig>,
 }
 
@@ -95,7 +97,8 @@ pub struct StationConfig {
     pub scan: Scan,
     /// The channels that it looks at, in this order; never empty.
     pub channels: Vec<u8>,
-    /// How long it listens on a channel: after a probe request that is followed by silence (active scanning alone).
+    /// How long it listens on a channel: after a probe request that is followed by silence (active scanning
+    /// alone).
     pub min_channel_time: Span,
     /// The same where the medium is busy after the probe request; in passive scanning always.
     pub max_channel_time: Span,
@@ -111,7 +114,8 @@ pub struct StationConfig {
     pub attempts: u32,
     /// The weight of the latest beacon in the mean of their powers.
     pub signal_weight: f64,
-    /// Below that mean it gives its access point up, and takes no other one; `None`: only what it does not hear any more is lost.
+    /// Below that mean it gives its access point up, and takes no other one; `None`: only what it does not
+    /// hear any more is lost.
     pub signal_threshold_dbm: Option<f64>,
     /// Where the mean falls below that power comes a Link_Going_Down, and it looks for another access point.
     pub going_down_dbm: f64,
@@ -133,8 +137,8 @@ pub enum Scan {
 pub enum Freezing {
     /// They go on where they stopped (clause 9.2.5.2).
     Standard,
-    /// Each busy period counts as a slot: Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination
-    /// Function", IEEE Journal on Selected Areas in Communications 18(3), 2000, section IV.
+    /// Each busy period counts as a slot: Bianchi, "Performance Analysis of the IEEE 802.11 Distributed
+    /// Coordination Function", IEEE Journal on Selected Areas in Communications 18(3), 2000, section IV.
     CountsBusyPeriods,
 }
 
@@ -147,13 +151,15 @@ impl CellConfig {
         })
     }
 
-    /// From the end of a frame to the time when no ACK will come any more (clause 9.2.8): one at 1 Mb/s has the long preamble.
+    /// From the end of a frame to the time when no ACK will come any more (clause 9.2.8): one at 1 Mb/s has
+    /// the long preamble.
     pub(super) fn ack_timeout(&self, data_rate_bps: u64) -> Span {
         let format = self.format.at_rate(self.control_rate_bps(data_rate_bps));
         self.timing.response_timeout + format.rx_start_delay().saturating_sub(self.format.rx_start_delay())
     }
 
-    /// From the end of an RTS to the time when no CTS will come any more (clause 9.2.5.7): as for an ACK, or as protection says.
+    /// From the end of an RTS to the time when no CTS will come any more (clause 9.2.5.7): as for an ACK, or
+    /// as protection says.
     pub(super) fn cts_timeout(&self, data_rate_bps: u64) -> Span {
         let Timing { sifs, slot, .. } = self.timing;
         self.protection.map_or(
@@ -175,8 +181,8 @@ impl CellConfig {
         Backoff { slot: self.timing.slot, cw_min: self.cw_min, cw_max: self.cw_max }
     }
 
-    /// The rate of the control frames of an exchange: the highest basic one that is not above the data's, or the lowest
-    /// (clause 9.6).
+    /// The rate of the control frames of an exchange: the highest basic one that is not above the data's, or
+    /// the lowest (clause 9.6).
     pub(super) fn control_rate_bps(&self, data_rate_bps: u64) -> u64 {
         let below = self.basic_rates_bps.iter().rfind(|&&rate_bps| rate_bps <= data_rate_bps);
         below.or(self.basic_rates_bps.first()).copied().unwrap_or(data_rate_bps)

@@ -1,5 +1,5 @@
-//! Who gets the medium next: interframe spaces, and back-off in slots that freezes while the medium is busy (clauses 9.2.3,
-//! 9.2.5.1, 9.2.5.2).
+//! Who gets the medium next: interframe spaces, and back-off in slots that freezes while the medium is busy
+//! (clauses 9.2.3, 9.2.5.1, 9.2.5.2).
 
 use super::Cell;
 use super::config::Freezing;
@@ -87,7 +87,8 @@ impl Cell {
             self.next_access = self.first_turn();
             return;
         }
-        // Nobody does within an interframe space of the end of the last frame, and the answer to it comes before.
+        // Nobody does within an interframe space of the end of the last frame, and the answer to it comes
+        // before.
         let idle_since = self.ears.iter().filter(|ear| ear.heard == 0).map(|ear| ear.idle_since).min();
         self.next_access = idle_since.and_then(|idle_since| {
             let next = self.agenda.next();
@@ -104,7 +105,8 @@ impl Cell {
         });
     }
 
-    /// Looks who gets the medium next, when one radio that had nothing to send has something: nobody else's time changes.
+    /// Looks who gets the medium next, when one radio that had nothing to send has something: nobody else's
+    /// time changes.
     pub(super) fn plan_with(&mut self, number: usize) {
         if self.countdowns.is_none() {
             return self.plan();
@@ -126,7 +128,8 @@ impl Cell {
         }
     }
 
-    /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot know.
+    /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot
+    /// know.
     pub(super) fn choose_winners(&mut self, now: Time, winners: &mut Vec<usize>) {
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
         match &self.countdowns {
@@ -145,8 +148,8 @@ impl Cell {
         }
     }
 
-    /// Of the categories of a radio whose countdowns end now the highest one sends; the others have collided with it (clause
-    /// 9.9.1.3).
+    /// Of the categories of a radio whose countdowns end now the highest one sends; the others have collided
+    /// with it (clause 9.9.1.3).
     fn highest_wins(&mut self, now: Time, number: usize) {
         let radio = &self.radios[number];
         let ends_now = |function: &&Function| {
@@ -161,7 +164,8 @@ impl Cell {
         radio.turn_to(radio.place_of(highest));
     }
 
-    /// Who has collided with a higher category of its radio doubles its window, as after other collisions (clause 9.9.1.5).
+    /// Who has collided with a higher category of its radio doubles its window, as after other collisions
+    /// (clause 9.9.1.5).
     pub(super) fn collide_inside(&mut self) {
         while let Some((number, category)) = self.collided.pop() {
             let radio = &mut self.radios[number];

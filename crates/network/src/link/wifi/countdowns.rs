@@ -1,12 +1,13 @@
-//! Countdowns that pass the same slots: of radios that share an ear, and go on at the same instant when the medium falls idle.
+//! Countdowns that pass the same slots: of radios that share an ear, and go on at the same instant when the
+//! medium falls idle.
 //!
-//! They are kept in the order in which they will be over, with one count of slots for all of them. When the medium becomes busy the
-//! count goes on for all at once: only those are looked at whose countdown is over, and those that join. So a frame costs what happens
-//! at it, not those who wait.
+//! They are kept in the order in which they will be over, with one count of slots for all of them. When the
+//! medium becomes busy the count goes on for all at once: only those are looked at whose countdown is over,
+//! and those that join. So a frame costs what happens at it, not those who wait.
 //!
-//! A radio stands apart, and is reckoned by itself, from the instant on at which its countdown may go on at another time than that of
-//! the others, or at which it has something new to send: when it has sent, or is excepted from the NAV. It joins the others when the
-//! medium becomes busy the next time.
+//! A radio stands apart, and is reckoned by itself, from the instant on at which its countdown may go on at
+//! another time than that of the others, or at which it has something new to send: when it has sent, or is
+//! excepted from the NAV. It joins the others when the medium becomes busy the next time.
 
 use super::Cell;
 use super::config::Freezing;
@@ -19,7 +20,8 @@ use std::collections::BTreeSet;
 pub(super) struct Countdowns {
     /// Slots that those have passed who count together, whenever they joined.
     passed: u64,
-    /// Those without anything to send and those with it: at which of these slots the countdown is over, and the radio.
+    /// Those without anything to send and those with it: at which of these slots the countdown is over, and
+    /// the radio.
     together: [BTreeSet<(u64, usize)>; 2],
     /// By radio, the same of those who count together.
     over_at: Vec<Option<u64>>,
@@ -64,7 +66,8 @@ impl Cell {
         }
     }
 
-    /// When those who count together go on, if the medium stays idle: as [`Cell::resumes`] has it of single ones.
+    /// When those who count together go on, if the medium stays idle: as [`Cell::resumes`] has it of single
+    /// ones.
     fn resume_together(&self) -> Time {
         let ear = &self.ears[0];
         let time = ear.idle_since + ear.ifs;
@@ -193,8 +196,8 @@ mod tests {
     use proptest::prelude::*;
     use roamsim_engine::Span;
 
-    /// What happens in a cell of so many stations to which these packets come (in microseconds, from whom): what is on the air, and
-    /// who delivers and drops.
+    /// What happens in a cell of so many stations to which these packets come (in microseconds, from whom):
+    /// what is on the air, and who delivers and drops.
     fn run(mut cell: Cell, packets: &[(u64, u32)]) -> (Vec<String>, Vec<(Time, u32)>) {
         let (mut frames, mut ends, mut seen) = (Vec::new(), Vec::new(), 0);
         let mut packets = packets.to_vec();

@@ -1,11 +1,13 @@
-//! Enhanced distributed channel access (IEEE Std 802.11-2007 clause 9.9.1): four access categories, each with a queue, an
-//! interframe space, windows and transmission opportunities of its own, which contend with each other inside of a radio too.
+//! Enhanced distributed channel access (IEEE Std 802.11-2007 clause 9.9.1): four access categories, each with
+//! a queue, an interframe space, windows and transmission opportunities of its own, which contend with each
+//! other inside of a radio too.
 //!
-//! A packet's category follows from its Differentiated Services Codepoint, by RFC 8325 (section 4.3, figure 1) to one of eight user
-//! priorities, and by table 9-1 to a category. Management frames are of the highest (clause 9.9.1).
+//! A packet's category follows from its Differentiated Services Codepoint, by RFC 8325 (section 4.3,
+//! figure 1) to one of eight user priorities, and by table 9-1 to a category. Management frames are of the
+//! highest (clause 9.9.1).
 //!
-//! Not modelled: the QoS field of data frames (2 octets), admission control, block acknowledgements, lifetimes of packets, and
-//! HCCA.
+//! Not modelled: the QoS field of data frames (2 octets), admission control, block acknowledgements,
+//! lifetimes of packets, and HCCA.
 
 use super::config::CellConfig;
 use crate::traffic_class::TrafficClass;
@@ -77,7 +79,8 @@ impl CellConfig {
 
 /// The access category of a packet, from 0, background, to 3, voice.
 pub(super) fn category(class: TrafficClass) -> usize {
-    // RFC 8325 section 4.3, by codepoint to user priority; what is not in its figure is sent as by default (section 4).
+    // RFC 8325 section 4.3, by codepoint to user priority; what is not in its figure is sent as by default
+    // (section 4).
     let user_priority = match class.dscp() {
         // CS7 and CS6.
         56 | 48 => 7,

@@ -1,13 +1,15 @@
 //! Error rates of the modulations of 802.11b and g by the ratio of signal to interference and noise.
 //!
-//! - DSSS and CCK: the bit error ratios of IEEE Std 802.15.4-2006 annex E, with the Gaussian tail Q: `Q(sqrt(11 x))` at 1 Mb/s,
-//!   `Q(sqrt(5.5 x))` at 2 Mb/s, and union bounds over the code words of CCK at 5.5 and 11 Mb/s.
-//! - OFDM: bit error ratios of BPSK, QPSK, 16-QAM and 64-QAM with Gray mapping (J. Proakis, "Digital Communications", 4th edition, section
-//!   5.2), and the union bound of hard-decision Viterbi decoding with Chernoff's bound over the distance spectra of the convolutional
-//!   code at 1/2, 2/3 and 3/4 (L. Miller, "Validation of 802.11a/UWB Coexistence Simulation", NIST, 2003, tables 3.1.1 to 3.1.3).
+//! - DSSS and CCK: the bit error ratios of IEEE Std 802.15.4-2006 annex E, with the Gaussian tail Q:
+//!   `Q(sqrt(11 x))` at 1 Mb/s, `Q(sqrt(5.5 x))` at 2 Mb/s, and union bounds over the code words of CCK at
+//!   5.5 and 11 Mb/s.
+//! - OFDM: bit error ratios of BPSK, QPSK, 16-QAM and 64-QAM with Gray mapping (J. Proakis, "Digital
+//!   Communications", 4th edition, section 5.2), and the union bound of hard-decision Viterbi decoding with
+//!   Chernoff's bound over the distance spectra of the convolutional code at 1/2, 2/3 and 3/4 (L. Miller,
+//!   "Validation of 802.11a/UWB Coexistence Simulation", NIST, 2003, tables 3.1.1 to 3.1.3).
 //!
-//! Interference counts as Gaussian noise. Bits fail independently of each other. The annex takes DSSS as detected differentially and CCK
-//! as coherently, so that 5.5 Mb/s need 0.6 dB less than 2 Mb/s.
+//! Interference counts as Gaussian noise. Bits fail independently of each other. The annex takes DSSS as
+//! detected differentially and CCK as coherently, so that 5.5 Mb/s need 0.6 dB less than 2 Mb/s.
 
 use super::phy::Format;
 use roamsim_engine::Span;
@@ -103,7 +105,8 @@ fn ofdm_bit_error_ratio(rate_bps: u64, x: f64) -> f64 {
         / divisor
 }
 
-/// The probability that a part of a frame that lasts so long is received at a ratio of signal to interference and noise.
+/// The probability that a part of a frame that lasts so long is received at a ratio of signal to interference
+/// and noise.
 pub(super) fn success(format: Format, rate_bps: u64, lasts: Span, ratio: f64) -> f64 {
     let bit_error_ratio = match format {
         Format::Dsss(_) => dsss_bit_error_ratio(rate_bps, ratio),
@@ -114,8 +117,8 @@ pub(super) fn success(format: Format, rate_bps: u64, lasts: Span, ratio: f64) ->
     libm::exp(bits * libm::log1p(-bit_error_ratio.clamp(0.0, 0.5)))
 }
 
-/// Thermal noise in the bandwidth of a receiver, and what its own adds: 290 K, 22 MHz of DSSS (clause 18.4.7.3), 20 MHz of OFDM
-/// (clause 17.3.2.3).
+/// Thermal noise in the bandwidth of a receiver, and what its own adds: 290 K, 22 MHz of DSSS (clause
+/// 18.4.7.3), 20 MHz of OFDM (clause 17.3.2.3).
 pub(super) fn noise_mw(format: Format, noise_figure_db: f64) -> f64 {
     const BOLTZMANN_J_PER_K: f64 = 1.380_649e-23;
     let bandwidth_hz = match format {
@@ -141,18 +144,19 @@ mod tests {
         near(dsss_bit_error_ratio(2_000_000, 4.0 / 5.5), 0.022_750_1);
         // x = 1/2: Q(2) and Q(2.8284) = 0.00233887. 8/15 (14 * 0.0227501 + 0.0023389) = 0.17111.
         near(dsss_bit_error_ratio(5_500_000, 0.5), 0.171_11);
-        // x = 1: Q(2), Q(sqrt 6) = 0.0071529, Q(sqrt 8) = 0.0023389, Q(sqrt 10) = 0.00078270, Q(sqrt 12) = 0.00026600, Q(4).
-        // 24 * 0.0227501 + 16 * 0.0071529 + 174 * 0.0023389 + 16 * 0.0007827 + 24 * 0.000266 + 0.0000317 = 1.08639; 128/255 of it.
+        // x = 1: Q(2), Q(sqrt 6) = 0.0071529, Q(sqrt 8) = 0.0023389, Q(sqrt 10) = 0.00078270, Q(sqrt 12) =
+        // 0.00026600, Q(4). 24 * 0.0227501 + 16 * 0.0071529 + 174 * 0.0023389 + 16 * 0.0007827 + 24 *
+        // 0.000266 + 0.0000317 = 1.08639; 128/255 of it.
         near(dsss_bit_error_ratio(11_000_000, 1.0), 0.545_33);
     }
 
     #[test]
     fn bit_error_ratios_of_ofdm_by_hand() {
-        // BPSK at x = 2: erfc(sqrt 2) / 2 = Q(2) = 0.0227501; D = sqrt(4 * 0.0227501 * 0.9772499) = 0.298206. Of 1/2:
-        // D^2 = 0.0889268; D^10 = 5.5612e-6, D^12 = 4.9454e-7, D^14 = 4.3978e-8, D^16 = 3.9108e-9, D^18 = 3.4778e-10,
-        // D^20 = 3.0927e-11, D^22 = 2.7502e-12, D^24 = 2.4457e-13, D^26 = 2.1749e-14.
-        // 2.0020e-4 + 1.0435e-4 + 6.1745e-5 + 4.5495e-5 + 2.6929e-5 + 1.5547e-5 + 9.1382e-6 + 5.2076e-6 + 2.9223e-6
-        // = 4.7153e-4, and half of it.
+        // BPSK at x = 2: erfc(sqrt 2) / 2 = Q(2) = 0.0227501; D = sqrt(4 * 0.0227501 * 0.9772499) = 0.298206.
+        // Of 1/2: D^2 = 0.0889268; D^10 = 5.5612e-6, D^12 = 4.9454e-7, D^14 = 4.3978e-8, D^16 = 3.9108e-9,
+        // D^18 = 3.4778e-10, D^20 = 3.0927e-11, D^22 = 2.7502e-12, D^24 = 2.4457e-13, D^26 = 2.1749e-14.
+        // 2.0020e-4 + 1.0435e-4 + 6.1745e-5 + 4.5495e-5 + 2.6929e-5 + 1.5547e-5 + 9.1382e-6 + 5.2076e-6 +
+        // 2.9223e-6 = 4.7153e-4, and half of it.
         near(ofdm_bit_error_ratio(6_000_000, 2.0), 2.3577e-4);
         // QPSK has the same at twice that.
         near(ofdm_bit_error_ratio(12_000_000, 4.0), 2.3577e-4);
@@ -160,8 +164,8 @@ mod tests {
 
     #[test]
     fn what_a_thousand_octets_need() {
-        // For every second frame to arrive: bits fail with ln 2 / 8000 = 8.66e-5. At 1 Mb/s Q(3.754), 3.754^2 / 11 = 1.281, 1.08 dB; at
-        // 2 Mb/s 3 dB more; tenths are rounded up.
+        // For every second frame to arrive: bits fail with ln 2 / 8000 = 8.66e-5. At 1 Mb/s Q(3.754), 3.754^2
+        // / 11 = 1.281, 1.08 dB; at 2 Mb/s 3 dB more; tenths are rounded up.
         let needs_db = |format, rate_bps: u64| {
             let lasts = Span::from_ns(8_000 * 1_000_000_000 / rate_bps);
             let works = |tenths: &i32| {
@@ -171,7 +175,8 @@ mod tests {
         };
         let b = [1_000_000, 2_000_000, 5_500_000, 11_000_000]
             .map(|bps| needs_db(Format::Dsss(Preamble::Long), bps));
-        // The annex counts DSSS as detected differentially and CCK as coherently: 5.5 Mb/s need less than 2 Mb/s.
+        // The annex counts DSSS as detected differentially and CCK as coherently: 5.5 Mb/s need less than 2
+        // Mb/s.
         assert_eq!(b, [1.1, 4.1, 3.5, 6.8]);
         let g = [6, 12, 18, 24, 36, 48, 54].map(|mbps| needs_db(Format::ErpOfdm, mbps * 1_000_000));
         assert!(g.is_sorted() && g[0] > 0.0 && g[6] < 25.0, "{g:?}");

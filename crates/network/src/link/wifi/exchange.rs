@@ -1,6 +1,7 @@
-//! The exchange of frames about a packet, from its first frame to its acknowledgement, and what follows where an answer fails
-//! to come (clauses 9.2.5.3, 9.2.5.7, 9.2.8); bursts of fragments (clauses 9.1.4, 9.2.5.6), transmission opportunities (clause
-//! 9.9.1.4), and what goes before frames that stations of 802.11b do not understand (clause 9.13).
+//! The exchange of frames about a packet, from its first frame to its acknowledgement, and what follows where
+//! an answer fails to come (clauses 9.2.5.3, 9.2.5.7, 9.2.8); bursts of fragments (clauses 9.1.4, 9.2.5.6),
+//! transmission opportunities (clause 9.9.1.4), and what goes before frames that stations of 802.11b do not
+//! understand (clause 9.13).
 
 use super::config::{CellConfig, Mechanism};
 use super::loss::Of;
@@ -136,8 +137,8 @@ impl Cell {
         }
     }
 
-    /// The rate of a frame between two radios, its airtime, and how long it reserves the medium behind it. What was worked out last is
-    /// kept: most frames of data are of one length and one rate.
+    /// The rate of a frame between two radios, its airtime, and how long it reserves the medium behind it.
+    /// What was worked out last is kept: most frames of data are of one length and one rate.
     #[inline]
     pub(super) fn frame_time(&mut self, kind: Kind, from: usize, to: usize) -> FrameTime {
         let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
@@ -245,9 +246,10 @@ impl Cell {
         }
     }
 
-    /// Whether nobody can do anything between a frame that has just ended and the ACK to it: all hear both, and nothing else goes
-    /// on. The ACK is put on the air at once then, SIFS ahead of its time, and costs no wake-up of its own. What comes to be sent
-    /// meanwhile finds the medium busy, as it would have found it reserved.
+    /// Whether nobody can do anything between a frame that has just ended and the ACK to it: all hear both,
+    /// and nothing else goes on. The ACK is put on the air at once then, SIFS ahead of its time, and costs no
+    /// wake-up of its own. What comes to be sent meanwhile finds the medium busy, as it would have found it
+    /// reserved.
     fn ack_is_certain(&self, frame: &Frame) -> bool {
         frame.heard_by.is_empty() && self.on_air.is_empty() && self.agenda.is_empty()
     }
@@ -314,7 +316,8 @@ impl Cell {
         self.next_packet(now, number);
     }
 
-    /// The same with a transmission opportunity, in which the next frame follows after SIFS if its exchange fits (clause 9.9.1.4).
+    /// The same with a transmission opportunity, in which the next frame follows after SIFS if its exchange
+    /// fits (clause 9.9.1.4).
     #[inline(never)]
     fn succeed_in_txop(&mut self, now: Time, number: usize) {
         self.take_next(now, number);
@@ -334,8 +337,8 @@ impl Cell {
         self.back_off(now, number);
     }
 
-    /// A fragment was acknowledged, and another one follows SIFS behind (clause 9.1.4). Attempts are counted for each (clause
-    /// 9.2.5.3).
+    /// A fragment was acknowledged, and another one follows SIFS behind (clause 9.1.4). Attempts are counted
+    /// for each (clause 9.2.5.3).
     #[inline(never)]
     fn next_fragment(&mut self, now: Time, number: usize) {
         let begins = now + self.config.timing.sifs;
@@ -354,8 +357,8 @@ impl Cell {
         self.at(begins, Step::Fragment(number));
     }
 
-    /// What the next fragment takes of what a radio sends, with SIFS before it, behind it and its ACK: an ACK, and the fragment
-    /// before it, reserve the medium for it too (clause 9.2.5.6).
+    /// What the next fragment takes of what a radio sends, with SIFS before it, behind it and its ACK: an
+    /// ACK, and the fragment before it, reserve the medium for it too (clause 9.2.5.6).
     fn next_fragment_time(&self, number: usize) -> Span {
         let Some(head) = &self.radios[number].own.head else { return Span::ZERO };
         if head.rest_bytes == 0 {
@@ -451,7 +454,8 @@ impl Cell {
         radio.attempt = Attempt::None;
     }
 
-    /// A radio's packet is dealt with. A back-off follows, even when nothing is queued behind it (clause 9.2.5.2).
+    /// A radio's packet is dealt with. A back-off follows, even when nothing is queued behind it (clause
+    /// 9.2.5.2).
     pub(super) fn next_packet(&mut self, now: Time, number: usize) {
         self.take_next(now, number);
         self.back_off(now, number);
@@ -485,7 +489,8 @@ impl Cell {
         self.take_drops(now, number);
     }
 
-    /// The same where stations find their access points: management frames go first, and packets wait while a station is away.
+    /// The same where stations find their access points: management frames go first, and packets wait while a
+    /// station is away.
     #[inline(never)]
     fn next_of_station(&mut self, now: Time, number: usize) {
         let radio = &self.radios[number];

@@ -1,13 +1,14 @@
 //! Capture: a frame that is stronger than all others together is received, although they overlap.
 //!
-//! The power of a frame has to be so many dB above the sum of the others', each time when another one begins. With later frames,
-//! one that begins amid others is received as well where it is that much stronger, and what was received before is lost (J. Lee
-//! et al., "An Experimental Study on the Capture Effect in 802.11a Networks", WinTECH 2007: receivers of some makers do, after the
-//! first preamble). A frame that begins when what was received is over, and others are still on the air, is received in
-//! either case if it is strong enough.
+//! The power of a frame has to be so many dB above the sum of the others', each time when another one begins.
+//! With later frames, one that begins amid others is received as well where it is that much stronger, and
+//! what was received before is lost (J. Lee et al., "An Experimental Study on the Capture Effect in 802.11a
+//! Networks", WinTECH 2007: receivers of some makers do, after the first preamble). A frame that begins when
+//! what was received is over, and others are still on the air, is received in either case if it is strong
+//! enough.
 //!
-//! Not modelled: powers that change between the begins of frames, such as those of radios that move; frames too weak to be
-//! sensed.
+//! Not modelled: powers that change between the begins of frames, such as those of radios that move; frames
+//! too weak to be sensed.
 
 use super::air::Heard;
 use super::medium::{Frame, Kind};
@@ -93,7 +94,8 @@ mod tests {
     use crate::mobility::Point;
     use roamsim_engine::Span;
 
-    /// Two stations hidden from each other at 20 and 80 m from the access point: 12 dB between them, 20 log10(4).
+    /// Two stations hidden from each other at 20 and 80 m from the access point: 12 dB between them, 20
+    /// log10(4).
     fn cell(capture: Option<CaptureConfig>) -> Cell {
         let radio = RadioConfig { capture, carrier_sense_threshold_dbm: -59.5, ..radio(-61.0, 0.0) };
         let places = [0.0, 20.0, -80.0].map(|x_m| Trajectory::fixed(Point::new(x_m, 0.0)));

@@ -1,10 +1,10 @@
 //! How a station becomes associated with an access point, and leaves it (clause 11.3).
 //!
-//! Who is above (`handover/association.rs`) chooses. Joining is authentication (open system, two frames) and association
-//! (two frames), each request at most `attempts` times; after the last one the cell is lost.
+//! Who is above (`handover/association.rs`) chooses. Joining is authentication (open system, two frames) and
+//! association (two frames), each request at most `attempts` times; after the last one the cell is lost.
 //!
-//! The access point that a station leaves hears of it when the station is associated with another one, by the distribution
-//! system and at once; until then it tries to reach it.
+//! The access point that a station leaves hears of it when the station is associated with another one, by the
+//! distribution system and at once; until then it tries to reach it.
 
 use super::Cell;
 use super::management::Management;
@@ -63,7 +63,8 @@ impl Cell {
         self.resume(now, radio);
     }
 
-    /// An access point hears from a station that they are not associated; by now they may be, when the frame had to wait.
+    /// An access point hears from a station that they are not associated; by now they may be, when the frame
+    /// had to wait.
     pub(super) fn is_disassociated(&mut self, radio: usize, cell: usize) {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };

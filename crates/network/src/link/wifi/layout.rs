@@ -70,7 +70,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Attachments, cell by cell: the broadcast interface if it has beacons, the sub-interfaces, the stations.
+    /// Attachments, cell by cell: the broadcast interface if it has beacons, the sub-interfaces, the
+    /// stations.
     pub fn new(config: &CellConfig, bsses: &[Bss], stations: usize) -> Layout {
         let mut layout = Layout {
             channels: bsses.iter().map(|bss| bss.channel).chain((0..stations).map(|_| 0)).collect(),
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn a_station_of_many_cells_has_as_many_attachments_as_cells() {
-        // A range from the first of them to the last would have 18,000 of a station's, and 18 million of a thousand.
+        // A range from the first of them to the last would have 18,000 of a station's, and 18 million of a
+        // thousand.
         let bss = Bss { channel: 1, stations: (0..1000).collect(), beacons: None };
         let layout = Layout::new(&super::super::tests::config(10_000), &vec![bss; 10], 1000);
         assert_eq!(layout.ways.len(), 20_000);

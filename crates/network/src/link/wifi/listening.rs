@@ -1,8 +1,9 @@
-//! Captures of what was on the air: frames with radiotap headers, when each was over. Repetitions, acknowledgements, RTS and CTS,
-//! beacons and other management frames are among them, and frames that collided.
+//! Captures of what was on the air: frames with radiotap headers, when each was over. Repetitions,
+//! acknowledgements, RTS and CTS, beacons and other management frames are among them, and frames that
+//! collided.
 //!
-//! Of one radio: the frames that it sends, and those that it hears, with their power, and marked as broken where it did not
-//! understand them. Of the whole air: each frame once, as it was sent.
+//! Of one radio: the frames that it sends, and those that it hears, with their power, and marked as broken
+//! where it did not understand them. Of the whole air: each frame once, as it was sent.
 
 use super::Cell;
 use super::management::Management;
@@ -18,8 +19,8 @@ pub(super) struct Listener {
     listening: Listening,
     /// By radio, the name of its network.
     ssids: Vec<String>,
-    /// By radio and access category, the packet that it sent last: of a repetition for want of the acknowledgement nothing else
-    /// has it.
+    /// By radio and access category, the packet that it sent last: of a repetition for want of the
+    /// acknowledgement nothing else has it.
     packets: BTreeMap<(usize, usize), Vec<u8>>,
     /// By radio, whether it asked for reassociation the last time.
     again: Vec<bool>,
@@ -67,8 +68,8 @@ impl Listener {
     }
 }
 
-/// By radio, the SSID of its extended service set (clauses 5.2.3.1, 7.3.2.1): cells between which stations move, which are those with a station
-/// in common, have one, and go by the name of the first.
+/// By radio, the SSID of its extended service set (clauses 5.2.3.1, 7.3.2.1): cells between which stations
+/// move, which are those with a station in common, have one, and go by the name of the first.
 fn ssids(cell: &Cell, names: &[String]) -> Vec<String> {
     let mut first: Vec<usize> = (0..cell.cell_count()).collect();
     // Of each radio a cell that it is in.

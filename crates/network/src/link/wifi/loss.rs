@@ -1,13 +1,14 @@
-//! Losses that a cell has beside the radio: of packets, after the MAC has done what it can, or of single attempts, which it repeats.
+//! Losses that a cell has beside the radio: of packets, after the MAC has done what it can, or of single
+//! attempts, which it repeats.
 //!
 //! - Of packets: what the receiver has acknowledged does not arrive. Nobody repeats it.
 //! - Of attempts: the receiver does not understand the data frame, whatever its power, and does not answer.
 //!
-//! A loss holds from an instant on ([`Loss`]), and where it says so only while a station's link is going down: from
-//! Link_Going_Down until the rollback, or until the station is associated again.
+//! A loss holds from an instant on ([`Loss`]), and where it says so only while a station's link is going
+//! down: from Link_Going_Down until the rollback, or until the station is associated again.
 //!
-//! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt that was lost in this
-//! way; losses of repetitions of what the receiver has already.
+//! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt that
+//! was lost in this way; losses of repetitions of what the receiver has already.
 
 use super::Cell;
 use super::medium::{Frame, Kind};
@@ -147,7 +148,8 @@ mod tests {
         cell
     }
 
-    /// Sends packets, one each 100 ms from then on, from one end: how many arrive, and why the others were dropped.
+    /// Sends packets, one each 100 ms from then on, from one end: how many arrive, and why the others were
+    /// dropped.
     fn send(cell: &mut Cell, from: Attachment, packets: u64, start_s: u64) -> (usize, Vec<DropReason>) {
         for packet in 0..packets {
             let now = Time::ZERO + Span::from_secs(start_s) + Span::from_ms(100) * packet;
@@ -178,9 +180,9 @@ mod tests {
         assert_eq!(send(&mut all, up, 10, 1), (0, vec![DropReason::RetryLimit; 10]));
         assert_eq!((all.radio_time(1).attempts, all.radio_time(1).failed_attempts), (70, 70));
 
-        // Of seven attempts at one half all fail with 1/128: 7.8 of 1000 packets, standard deviation 2.8. A packet takes
-        // (1 - 2^-7) / (1 - 1/2) = 1.984 attempts, with a variance below that of the geometric distribution, 2: 1984 of 1000 packets,
-        // standard deviation below 45.
+        // Of seven attempts at one half all fail with 1/128: 7.8 of 1000 packets, standard deviation 2.8. A
+        // packet takes (1 - 2^-7) / (1 - 1/2) = 1.984 attempts, with a variance below that of the geometric
+        // distribution, 2: 1984 of 1000 packets, standard deviation below 45.
         let mut half = cell(Of::Attempts, 0.5, false);
         let (arrived, dropped) = send(&mut half, up, 1000, 1);
         assert_eq!(arrived + dropped.len(), 1000);

@@ -1,13 +1,15 @@
-//! Management frames: which there are, how long they are, and what their receivers do about them (clauses 7.2.3, 11.1, 11.3).
+//! Management frames: which there are, how long they are, and what their receivers do about them (clauses
+//! 7.2.3, 11.1, 11.3).
 //!
-//! They contend for the medium as packets do, before those that wait, at the lowest basic rate. One that is for a single
-//! receiver is acknowledged and repeated; beacons and probe requests are for all, and sent once.
+//! They contend for the medium as packets do, before those that wait, at the lowest basic rate. One that is
+//! for a single receiver is acknowledged and repeated; beacons and probe requests are for all, and sent once.
 //!
-//! Data from an access point that a station is not associated with is a frame of class 3 that it may not take: it answers by a
-//! disassociation (clause 11.3).
+//! Data from an access point that a station is not associated with is a frame of class 3 that it may not
+//! take: it answers by a disassociation (clause 11.3).
 //!
-//! Not modelled: the content of beacons, traffic indication maps among it; deauthentication, and disassociation by those who
-//! leave: an access point hears from the distribution system that a station is another one's.
+//! Not modelled: the content of beacons, traffic indication maps among it; deauthentication, and
+//! disassociation by those who leave: an access point hears from the distribution system that a station is
+//! another one's.
 
 use super::medium::Frame;
 use super::phy::Format;
@@ -46,10 +48,12 @@ const HEADER_BYTES: u32 = 28;
 const SSID_BYTES: u32 = 8;
 
 impl Management {
-    /// Octets of the frame: fixed fields (clause 7.3.1) and information elements (clause 7.3.2) of two octets and their content.
+    /// Octets of the frame: fixed fields (clause 7.3.1) and information elements (clause 7.3.2) of two octets
+    /// and their content.
     pub(super) fn bytes(self, format: Format) -> u32 {
         let ssid = 2 + SSID_BYTES;
-        // 802.11b has four rates; of the twelve of 802.11g, eight fit the first element. The ERP information is of access points.
+        // 802.11b has four rates; of the twelve of 802.11g, eight fit the first element. The ERP information
+        // is of access points.
         let (rates, erp) = match format {
             Format::Dsss(_) => (2 + 4, 0),
             Format::ErpOfdm => (2 + 8 + 2 + 4, 2 + 1),
@@ -114,8 +118,8 @@ impl Cell {
         Some(Head::new(to, bytes, self.lowest_rate_bps(), Job::Management(what, false)))
     }
 
-    /// The rate of beacons, probe requests, broadcasts and other management frames: the lowest basic one (clause 9.6 asks for
-    /// some basic rate).
+    /// The rate of beacons, probe requests, broadcasts and other management frames: the lowest basic one
+    /// (clause 9.6 asks for some basic rate).
     pub(super) fn lowest_rate_bps(&self) -> u64 {
         self.config.basic_rates_bps.first().copied().unwrap_or_default()
     }

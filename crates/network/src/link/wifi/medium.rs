@@ -294,7 +294,8 @@ impl Cell {
             return false;
         }
         ear.ifs = self.config.timing.difs;
-        // The NAV is not of those whom a frame is for, or from; where all share one ear, `reserved_by` excepts them.
+        // The NAV is not of those whom a frame is for, or from; where all share one ear, `reserved_by`
+        // excepts them.
         let ours = frame.heard_by.is_empty() || (number != frame.from && number != frame.to);
         if frame.reserved > ear.nav && ours {
             ear.nav = frame.reserved;

@@ -1,27 +1,29 @@
-//! The 802.11 medium: the distributed coordination function (IEEE Std 802.11-2007 clause 9.2) between access points and any
-//! number of stations.
+//! The 802.11 medium: the distributed coordination function (IEEE Std 802.11-2007 clause 9.2) between access
+//! points and any number of stations.
 //!
-//! One machine is one access point and its stations, or several where they share a channel or a station; `layout` says who
-//! is attached where. Stations talk with access points alone. An access point has one queue and one countdown for all of its
-//! stations.
+//! One machine is one access point and its stations, or several where they share a channel or a station;
+//! `layout` says who is attached where. Stations talk with access points alone. An access point has one queue
+//! and one countdown for all of its stations.
 //!
-//! Modelled: physical and virtual carrier sense (NAV); DIFS, EIFS, SIFS; back-off in slots that freezes while the medium is
-//! busy, before frames and after them; collisions; ACK, RTS and CTS; the contention window, and the short and the long retry
-//! limit; the four access categories of EDCA; fragments; protection of 802.11g; duplicates, which are acknowledged and dropped; stations that do not hear each other; broadcasts; channels; beacons,
-//! scanning, authentication and association, as frames on the medium.
+//! Modelled: physical and virtual carrier sense (NAV); DIFS, EIFS, SIFS; back-off in slots that freezes while
+//! the medium is busy, before frames and after them; collisions; ACK, RTS and CTS; the contention window, and
+//! the short and the long retry limit; the four access categories of EDCA; fragments; protection of 802.11g;
+//! duplicates, which are acknowledged and dropped; stations that do not hear each other; broadcasts;
+//! channels; beacons, scanning, authentication and association, as frames on the medium.
 //!
-//! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
-//! next, `countdowns` those that count together, `undisturbed` who has the medium for himself, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what
-//! captures tell of them, `radio` the queue and the countdown of each,
-//! `management` the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access points,
-//! `joining` how it becomes associated, `association` what handovers ask.
+//! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who
+//! gets the medium next, `countdowns` those that count together, `undisturbed` who has the medium for
+//! himself, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their
+//! rates, [`record`] what captures tell of them, `radio` the queue and the countdown of each, `management`
+//! the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access
+//! points, `joining` how it becomes associated, `association` what handovers ask.
 //!
-//! A radio hears what its [`Ear`] hears. Where all hear each other, one ear serves all: its cost is that of what is on the
-//! air, not of those who listen. A countdown is arithmetic; stations that have nothing to send are not looked at.
+//! A radio hears what its [`Ear`] hears. Where all hear each other, one ear serves all: its cost is that of
+//! what is on the air, not of those who listen. A countdown is arithmetic; stations that have nothing to send
+//! are not looked at.
 //!
-//! Not modelled: propagation (50 m take 0.17 us) and the time that carrier sense takes, so that a slot is one only if two
-//! begin at the same nanosecond; bit errors; power saving; interference between
-//! channels.
+//! Not modelled: propagation (50 m take 0.17 us) and the time that carrier sense takes, so that a slot is one
+//! only if two begin at the same nanosecond; bit errors; power saving; interference between channels.
 
 mod account;
 mod agenda;
@@ -136,7 +138,8 @@ pub struct Cell {
     winners: Vec<usize>,
     /// The shortest space before contention.
     least_ifs: Span,
-    /// The radio that nobody disturbs, where that may be and there is one: it has nothing on the air then, nor on the agenda.
+    /// The radio that nobody disturbs, where that may be and there is one: it has nothing on the air then,
+    /// nor on the agenda.
     undisturbed: Option<Undisturbed>,
     may_be_undisturbed: bool,
     /// Categories of radios whose countdowns were over together with that of a higher one.
@@ -180,8 +183,8 @@ impl Cell {
         Cell::alone(config, Hearing::All, stream)
     }
 
-    /// A silent cell in which radio `i` hears radio `j` where `hears[i][j]`: the access point is the first, the stations
-    /// follow.
+    /// A silent cell in which radio `i` hears radio `j` where `hears[i][j]`: the access point is the first,
+    /// the stations follow.
     pub fn with_hidden(
         config: CellConfig,
         mut hears: Vec<Vec<bool>>,
@@ -194,8 +197,9 @@ impl Cell {
         Cell::alone(config, Hearing::Given(hears), stream)
     }
 
-    /// A silent cell whose radios hear each other as their places let them: that of the access point is the first, those of the
-    /// stations follow. What arrives decides about carrier sense when a frame begins, and about its reception when it ends.
+    /// A silent cell whose radios hear each other as their places let them: that of the access point is the
+    /// first, those of the stations follow. What arrives decides about carrier sense when a frame begins, and
+    /// about its reception when it ends.
     pub fn with_places(
         config: CellConfig,
         radio: RadioConfig,
@@ -215,7 +219,8 @@ impl Cell {
         Cell::build(config, &[bss], (0..stations).map(|_| None).collect(), hearing, of_radio)
     }
 
-    /// A silent medium of several access points, or of one with beacons; `stream(radio, purpose)` gives the random streams.
+    /// A silent medium of several access points, or of one with beacons; `stream(radio, purpose)` gives the
+    /// random streams.
     pub fn with_access_points(config: CellConfig, ess: Ess, stream: impl Fn(usize, &str) -> Stream) -> Cell {
         let Ess { bsses, stations, radio, places } = ess;
         let air = Air::new(radio, places, |purpose, of| stream(of, purpose));
@@ -409,7 +414,8 @@ impl Cell {
         self.agenda.put(time, step);
     }
 
-    /// Those begin who get the medium now, of whom each knows nothing of the others, nor of what else happens at this instant.
+    /// Those begin who get the medium now, of whom each knows nothing of the others, nor of what else happens
+    /// at this instant.
     #[inline(never)]
     fn handle_access(&mut self, now: Time) {
         let mut winners = std::mem::take(&mut self.winners);

@@ -1,7 +1,8 @@
 //! Octets of 802.11 frames (IEEE Std 802.11-2007 clause 7) behind radiotap headers (radiotap.org).
 //!
-//! Frames are as long as the model's: data frames have LLC and SNAP (RFC 1042) before the packet, management frames the elements that
-//! `management.rs` counts. Addresses are locally administered: 02:00:00, the medium, the radio.
+//! Frames are as long as the model's: data frames have LLC and SNAP (RFC 1042) before the packet, management
+//! frames the elements that `management.rs` counts. Addresses are locally administered: 02:00:00, the medium,
+//! the radio.
 
 use super::Cell;
 use super::management::Management;
@@ -35,7 +36,8 @@ pub(super) struct Reception {
 
 const BROADCAST: [u8; 6] = [0xFF; 6];
 
-/// What fits into a type and subtype (clause 7.1.3.1.2), in the order of the frame control field's first octet.
+/// What fits into a type and subtype (clause 7.1.3.1.2), in the order of the frame control field's first
+/// octet.
 const ASSOCIATION_REQUEST: u8 = 0x00;
 const ASSOCIATION_RESPONSE: u8 = 0x10;
 const REASSOCIATION_REQUEST: u8 = 0x20;
@@ -131,7 +133,8 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
             octets.extend(to);
         }
         Content::Data(_) => {
-            // Clause 7.2.2: the BSSID stands where the access point does; source and destination end at the radios.
+            // Clause 7.2.2: the BSSID stands where the access point does; source and destination end at the
+            // radios.
             let (way, bssid) = if frame.from < access_points { (FROM_DS, from) } else { (TO_DS, to) };
             let addresses = if way == FROM_DS { [to, bssid, from] } else { [bssid, from, to] };
             let more = if fragment.is_some_and(|fragment| fragment.more) { MORE_FRAGMENTS } else { 0 };

@@ -1,7 +1,7 @@
 //! What the physical layers of IEEE 802.11 take: slots, interframe spaces, and the airtime of frames.
 //!
-//! Clauses are those of IEEE Std 802.11-2007: 15 and 18 for DSSS and HR/DSSS (802.11b), 19 for ERP-OFDM (802.11g, whose
-//! frames are those of clause 17 with a signal extension).
+//! Clauses are those of IEEE Std 802.11-2007: 15 and 18 for DSSS and HR/DSSS (802.11b), 19 for ERP-OFDM
+//! (802.11g, whose frames are those of clause 17 with a signal extension).
 
 use roamsim_engine::Span;
 
@@ -11,7 +11,8 @@ pub const RTS_BYTES: u32 = 20;
 pub const CTS_BYTES: u32 = 14;
 /// Octets of an ACK frame (clause 7.2.1.3).
 pub const ACK_BYTES: u32 = 14;
-/// What a data frame has beside the packet: 24 octets of MAC header, 4 of FCS (clause 7.1.2), 8 of LLC/SNAP (RFC 1042).
+/// What a data frame has beside the packet: 24 octets of MAC header, 4 of FCS (clause 7.1.2), 8 of LLC/SNAP
+/// (RFC 1042).
 pub const FRAME_OVERHEAD_BYTES: u32 = 36;
 
 /// What a data frame has beside its part of the packet: 24 octets of MAC header and 4 of FCS.
@@ -24,7 +25,8 @@ pub enum Preamble {
     Long,
     /// 72 us of preamble at 1 Mb/s and 24 us of header at 2 Mb/s.
     Short,
-    /// Of FHSS (clause 14), 96 us and 32 us at 1 Mb/s: the layer of Bianchi's paper, against which tests hold cells.
+    /// Of FHSS (clause 14), 96 us and 32 us at 1 Mb/s: the layer of Bianchi's paper, against which tests hold
+    /// cells.
     #[cfg(test)]
     Fhss,
 }
@@ -58,9 +60,9 @@ impl Format {
         }
     }
 
-    /// Airtime of a frame. HR/DSSS: whole microseconds (TXTIME, clause 18.3.4). ERP-OFDM: 16 us of preamble, 4 us of SIGNAL,
-    /// symbols of 4 us that carry 16 bits of SERVICE, the octets and 6 tail bits (clause 17.4.3), and 6 us of signal
-    /// extension (clause 19.8.3.1).
+    /// Airtime of a frame. HR/DSSS: whole microseconds (TXTIME, clause 18.3.4). ERP-OFDM: 16 us of preamble,
+    /// 4 us of SIGNAL, symbols of 4 us that carry 16 bits of SERVICE, the octets and 6 tail bits (clause
+    /// 17.4.3), and 6 us of signal extension (clause 19.8.3.1).
     pub fn airtime(self, bytes: u32, rate_bps: u64) -> Span {
         let bits = 8 * u64::from(bytes);
         match self.at_rate(rate_bps) {
@@ -108,8 +110,8 @@ pub struct Timing {
     pub difs: Span,
     /// The same after a frame that was not understood.
     pub eifs: Span,
-    /// From the end of a frame to the time when no answer to it will come any more (ACKTimeout, CTSTimeout: clauses 9.2.5.7,
-    /// 9.2.8).
+    /// From the end of a frame to the time when no answer to it will come any more (ACKTimeout, CTSTimeout:
+    /// clauses 9.2.5.7, 9.2.8).
     pub response_timeout: Span,
 }
 

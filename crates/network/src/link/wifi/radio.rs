@@ -1,4 +1,5 @@
-//! A station or an access point as the distributed coordination function sees it: its queue, its countdown, its retries.
+//! A station or an access point as the distributed coordination function sees it: its queue, its countdown,
+//! its retries.
 
 use super::account::{CategoryTime, RadioTime};
 use super::edca::Access;
@@ -37,8 +38,8 @@ pub(super) struct Head {
 /// What a frame brings.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// A packet from an attachment; `None` once the receiver has it: what is left are repetitions for want of the
-    /// acknowledgement.
+    /// A packet from an attachment; `None` once the receiver has it: what is left are repetitions for want of
+    /// the acknowledgement.
     Packet { from: Attachment, packet: Option<Packet> },
     /// A frame of the MAC's own, and whether the receiver has it.
     Management(Management, bool),
@@ -99,8 +100,8 @@ pub(super) enum Attempt {
     Since(Time),
 }
 
-/// A channel access function: what waits, and how it contends. A radio of the distributed coordination function has one, one of
-/// EDCA four.
+/// A channel access function: what waits, and how it contends. A radio of the distributed coordination
+/// function has one, one of EDCA four.
 #[derive(Debug)]
 pub(super) struct Function {
     /// The access category, from the lowest on; 0 where there is no EDCA.
@@ -114,8 +115,9 @@ pub(super) struct Function {
     pub parked: Option<Head>,
     /// Since when the head contends.
     pub contends_since: Time,
-    /// Slots still to count down; `None` where no back-off is pending. A drawn zero is pending until the medium has been
-    /// idle for the interframe space. Of those who count together [`super::countdowns`] has them.
+    /// Slots still to count down; `None` where no back-off is pending. A drawn zero is pending until the
+    /// medium has been idle for the interframe space. Of those who count together [`super::countdowns`] has
+    /// them.
     pub backoff_slots: Option<u32>,
     /// Contention window, in slots.
     pub cw: u32,
@@ -157,7 +159,8 @@ pub(super) struct Radio {
 }
 
 impl Radio {
-    /// One whose channel access functions have these parameters: those of DCF, or of the categories of EDCA; and queues.
+    /// One whose channel access functions have these parameters: those of DCF, or of the categories of EDCA;
+    /// and queues.
     pub fn new(
         ear: usize,
         accesses: &[Access],
@@ -228,8 +231,9 @@ impl Function {
         slot * u64::from(self.backoff_slots.unwrap_or(0))
     }
 
-    /// Counts down the slots that have passed since `resumed` (clause 9.2.5.2); in EDCA at the begin of each slot, so that the one
-    /// that becomes busy counts too (clause 9.9.1.3). A countdown that is over and has not led to a frame is no longer pending.
+    /// Counts down the slots that have passed since `resumed` (clause 9.2.5.2); in EDCA at the begin of each
+    /// slot, so that the one that becomes busy counts too (clause 9.9.1.3). A countdown that is over and has
+    /// not led to a frame is no longer pending.
     pub fn count_down(&mut self, resumed: Time, now: Time, slot: Span) {
         if resumed + self.countdown(slot) <= now {
             self.backoff_slots = None;

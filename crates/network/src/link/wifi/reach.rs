@@ -1,9 +1,11 @@
-//! Who may hear whom: radios by where they are, so that those out of each other's reach cost each other nothing.
+//! Who may hear whom: radios by where they are, so that those out of each other's reach cost each other
+//! nothing.
 //!
-//! The plane is divided into squares as wide as the reach. A radio that stands is in one; one that moves is in all that it passes within
-//! the next second. Whoever is in no square around a sender is too far away, whatever is drawn: a shadowing of more than 8.6 standard
-//! deviations does not happen (one draw of Box and Muller from 53 bits has less; the weighted sum of several, which is normal too, with a
-//! probability of 1e-17).
+//! The plane is divided into squares as wide as the reach. A radio that stands is in one; one that moves is
+//! in all that it passes within the next second. Whoever is in no square around a sender is too far away,
+//! whatever is drawn: a shadowing of more than 8.6 standard deviations does not happen (one draw of Box and
+//! Muller from 53 bits has less; the weighted sum of several, which is normal too, with a probability of
+//! 1e-17).
 
 use super::air::RadioConfig;
 use crate::mobility::{Point, Trajectory};
@@ -19,7 +21,8 @@ const MARGIN_M: f64 = 1.0;
 /// Beyond that power does not fall: all are in reach.
 const FURTHEST_M: f64 = 9e6;
 
-/// How far ahead it is looked where radios go. Chosen: few leave their square within, and who moves is looked at once a second.
+/// How far ahead it is looked where radios go. Chosen: few leave their square within, and who moves is looked
+/// at once a second.
 const AHEAD: Span = Span::from_secs(1);
 
 /// Who turns round more often within that time, or passes more squares, may be anywhere. Chosen.
@@ -216,8 +219,8 @@ mod tests {
 
     #[test]
     fn of_many_radios_few_are_looked_at() {
-        // 10,000 in 30 km: 1.1e-5 a square metre, 3.9 in the nine squares of 198.4 m around each, and as many of those
-        // that walk at 1 m/s.
+        // 10,000 in 30 km: 1.1e-5 a square metre, 3.9 in the nine squares of 198.4 m around each, and as many
+        // of those that walk at 1 m/s.
         for walks in [false, true] {
             let mut places = places(10_000, 30_000.0, |_| false);
             if walks {

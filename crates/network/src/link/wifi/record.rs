@@ -1,7 +1,8 @@
 //! What was on the air, frame by frame, for captures. Nothing is kept unless it is asked for.
 //!
-//! A frame is told when it is over: who heard it, how strong, and who understood it. Sequence numbers (clause 7.1.3.4) and the
-//! retry bit (clause 7.1.3.1.6) are of captures alone; the medium itself knows its repetitions.
+//! A frame is told when it is over: who heard it, how strong, and who understood it. Sequence numbers (clause
+//! 7.1.3.4) and the retry bit (clause 7.1.3.1.6) are of captures alone; the medium itself knows its
+//! repetitions.
 
 use super::management::Management;
 use super::medium::{Frame, Kind};
@@ -66,7 +67,8 @@ pub enum Content {
     Cts,
     /// Acknowledgement.
     Ack,
-    /// Data: the packet, as long as the receiver does not have it; a repetition for want of the acknowledgement has none.
+    /// Data: the packet, as long as the receiver does not have it; a repetition for want of the
+    /// acknowledgement has none.
     Data(Option<Box<Packet>>),
     /// A management frame.
     Management(Management),

@@ -1,11 +1,13 @@
 //! How a station looks for access points, channel by channel (clause 11.1.3).
 //!
-//! It has one radio, on one channel at a time. While it is on another one than that of its access point, or associated with
-//! none, its packets wait; frames to it are lost. It leaves a channel between two frame exchanges.
+//! It has one radio, on one channel at a time. While it is on another one than that of its access point, or
+//! associated with none, its packets wait; frames to it are lost. It leaves a channel between two frame
+//! exchanges.
 //!
-//! On each of its channels it listens for beacons (passive), or waits `probe_delay`, sends a probe request and listens
-//! (active): for `min_channel_time` where the medium stays silent, for `max_channel_time` otherwise. What it has heard is told
-//! when the scan is over, its own access point first, then the strongest.
+//! On each of its channels it listens for beacons (passive), or waits `probe_delay`, sends a probe request
+//! and listens (active): for `min_channel_time` where the medium stays silent, for `max_channel_time`
+//! otherwise. What it has heard is told when the scan is over, its own access point first, then the
+//! strongest.
 
 use super::Cell;
 use super::config::Scan;
@@ -17,7 +19,8 @@ use crate::link::indication::LinkEvent;
 use roamsim_engine::{Span, Time};
 
 impl Cell {
-    /// When a station scans first: drawn within the time that it has for a channel, since stations do not know of each other.
+    /// When a station scans first: drawn within the time that it has for a channel, since stations do not
+    /// know of each other.
     pub(super) fn first_scan(&mut self, radio: usize) -> Time {
         let within = self.station(radio).map_or(Span::ZERO, |station| station.config.max_channel_time);
         Time::from_ns(self.radios[radio].random.below(within.as_ns().max(1)))
@@ -45,7 +48,8 @@ impl Cell {
         self.let_depart(now);
     }
 
-    /// Those who want to leave their channels do, unless they are in a frame exchange, their own or another radio's with them.
+    /// Those who want to leave their channels do, unless they are in a frame exchange, their own or another
+    /// radio's with them.
     pub(super) fn let_depart(&mut self, now: Time) {
         let mut place = 0;
         while let Some(&number) = self.departing.get(place) {
@@ -145,7 +149,8 @@ impl Cell {
                 _ => {}
             }
         }
-        // Its own first, with which the others are compared; then the strongest, and among equals the first of its cells.
+        // Its own first, with which the others are compared; then the strongest, and among equals the first
+        // of its cells.
         let own = station.associated.and_then(|own| station.members.iter().position(|&member| member == own));
         fresh.sort_by(|a, b| (Some(b.0) == own).cmp(&(Some(a.0) == own)).then(b.1.total_cmp(&a.1)));
         match station.associated {

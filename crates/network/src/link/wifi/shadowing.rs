@@ -1,13 +1,16 @@
 //! When log-normal shadowing is drawn anew.
 //!
 //! - For each frame and receiver.
-//! - For each pair of radios and coherence time: block fading, with blocks that all pairs begin at the same instants.
-//! - By distance: M. Gudmundson, "Correlation Model for Shadow Fading in Mobile Radio Systems", Electronics Letters 27(23), 1991. The
-//!   shadowing of a pair is a Gauss-Markov process of the way that one of them has moved as the other sees it: over a distance
-//!   d it keeps the part exp(-d / decorrelation distance). It changes in steps of 1/32 of the decorrelation distance.
+//! - For each pair of radios and coherence time: block fading, with blocks that all pairs begin at the same
+//!   instants.
+//! - By distance: M. Gudmundson, "Correlation Model for Shadow Fading in Mobile Radio Systems", Electronics
+//!   Letters 27(23), 1991. The shadowing of a pair is a Gauss-Markov process of the way that one of them has
+//!   moved as the other sees it: over a distance d it keeps the part exp(-d / decorrelation distance). It
+//!   changes in steps of 1/32 of the decorrelation distance.
 //!
-//! Of a pair both ways have the same shadowing, but for that of single frames. It is a function of the pair, the time and the way,
-//! drawn from a stream of the pair's own: more frames sample the same channel more often, and change nothing of it.
+//! Of a pair both ways have the same shadowing, but for that of single frames. It is a function of the pair,
+//! the time and the way, drawn from a stream of the pair's own: more frames sample the same channel more
+//! often, and change nothing of it.
 //!
 //! Not modelled: correlation between pairs.
 
@@ -30,11 +33,12 @@ pub enum Redrawn {
     },
 }
 
-/// On a way a pair's shadowing changes in steps of this part of the decorrelation distance: the correlation is that of the process to
-/// 1 / (8 * 32^2), since in between it is a straight line.
+/// On a way a pair's shadowing changes in steps of this part of the decorrelation distance: the correlation
+/// is that of the process to 1 / (8 * 32^2), since in between it is a straight line.
 const STEPS: u64 = 32;
 
-/// After so many steps the part exp(-40) of a value is left, less than its last digit: what was before does not matter.
+/// After so many steps the part exp(-40) of a value is left, less than its last digit: what was before does
+/// not matter.
 const MEMORY_STEPS: u64 = 40 * STEPS;
 
 /// Of corners that follow each other sooner only one counts: nobody turns round a thousand times a second.
@@ -46,7 +50,8 @@ pub(super) struct Pairs {
     known: BTreeMap<(usize, usize), Pair>,
 }
 
-/// A pair of radios. The n-th innovation of its shadowing is the draw of its stream's n-th child, whoever asks, and when.
+/// A pair of radios. The n-th innovation of its shadowing is the draw of its stream's n-th child, whoever
+/// asks, and when.
 #[derive(Clone, Debug)]
 struct Pair {
     draws: Stream,
@@ -108,7 +113,8 @@ impl Pair {
         db
     }
 
-    /// It is worked out from the begin of the memory before that of the step on, so that it depends on the step alone.
+    /// It is worked out from the begin of the memory before that of the step on, so that it depends on the
+    /// step alone.
     fn of_step_db(&mut self, propagation: &Propagation, step: u64) -> f64 {
         let kept = libm::exp(-1.0 / STEPS as f64);
         let fresh = libm::sqrt(1.0 - kept * kept);
@@ -130,8 +136,8 @@ impl Pair {
 }
 
 impl Pairs {
-    /// The shadowing between two radios, in ascending order, on their walks; `draws` is the stream of the first. Instants do not go
-    /// back.
+    /// The shadowing between two radios, in ascending order, on their walks; `draws` is the stream of the
+    /// first. Instants do not go back.
     pub fn db(
         &mut self,
         propagation: &Propagation,
@@ -177,7 +183,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// The shadowing of these pairs at these instants. The second of a pair walks away from the first at 10 m/s, and at 100 ms back.
+    /// The shadowing of these pairs at these instants. The second of a pair walks away from the first at 10
+    /// m/s, and at 100 ms back.
     fn shadowing(redrawn: Redrawn, asked: &[((usize, usize), u64)]) -> Vec<f64> {
         let there = Point::new(1.0, 0.0);
         let walk = Trajectory::waypoints(
@@ -260,8 +267,9 @@ mod tests {
             products.sum::<f64>() / (walk.len() - lag) as f64
         };
         let variance = mean_of(0);
-        // Bartlett: standard errors of the correlations of a process with 0.7788 from one step to the next are near
-        // sqrt((1 + 0.6065) / (1 - 0.6065) / 1e5) = 0.0064; of the variance 16 sqrt(2 * 4.08 / 1e5) = 0.14.
+        // Bartlett: standard errors of the correlations of a process with 0.7788 from one step to the next
+        // are near sqrt((1 + 0.6065) / (1 - 0.6065) / 1e5) = 0.0064; of the variance 16 sqrt(2 * 4.08 /
+        // 1e5) = 0.14.
         assert!((variance - 16.0).abs() < 0.6, "{variance}");
         assert!((mean_of(1) / variance - 0.7788).abs() < 0.015);
         assert!((mean_of(4) / variance - 0.3679).abs() < 0.025);

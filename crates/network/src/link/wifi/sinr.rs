@@ -1,12 +1,13 @@
 //! Reception by the ratio of signal to interference and noise.
 //!
-//! The first frame that is sensed is received, also amid others that were there before. The powers of all others that a radio
-//! senses are added up, from the begin of each to its end, on top of the thermal noise with the receiver's noise figure; in each
-//! part of a frame in which they stay the same its bits survive by the error model of its rate, those of the preamble by that of the
-//! lowest rate. One draw a frame and receiver decides.
+//! The first frame that is sensed is received, also amid others that were there before. The powers of all
+//! others that a radio senses are added up, from the begin of each to its end, on top of the thermal noise
+//! with the receiver's noise figure; in each part of a frame in which they stay the same its bits survive by
+//! the error model of its rate, those of the preamble by that of the lowest rate. One draw a frame and
+//! receiver decides.
 //!
-//! Not modelled: powers that change between the begin of a frame and its end, which counts; synchronisation on the preamble; a
-//! stronger frame that is received instead of the first.
+//! Not modelled: powers that change between the begin of a frame and its end, which counts; synchronisation
+//! on the preamble; a stronger frame that is received instead of the first.
 
 use super::air::Heard;
 use super::error_model::{noise_mw, success};
@@ -36,7 +37,8 @@ impl Hearing {
 /// The power of one that interferes, from when to when.
 type Interferer = (Time, Time, f64);
 
-/// The probability that a frame is received, of which this power arrives, amid others: by part, those who are on the air in it.
+/// The probability that a frame is received, of which this power arrives, amid others: by part, those who are
+/// on the air in it.
 fn survival(
     (begin, preamble_ends, end): (Time, Time, Time),
     (signal_mw, noise_mw): (f64, f64),
@@ -122,7 +124,8 @@ mod tests {
     #[test]
     fn each_part_has_the_interference_of_those_on_the_air() {
         let us = |us: u64| Time::ZERO + Span::from_us(us);
-        // From 100 to 200, the preamble until 120; one interferer of 3 mW from 50 to 150, one of 4 mW from 140 on.
+        // From 100 to 200, the preamble until 120; one interferer of 3 mW from 50 to 150, one of 4 mW from
+        // 140 on.
         let others = [(us(50), us(150), 3.0), (us(140), us(300), 4.0)];
         let parts = std::cell::RefCell::new(Vec::new());
         let success = |preamble: bool, lasts: Span, ratio: f64| {

@@ -1,17 +1,21 @@
-//! A station of cells with beacons: what it hears of them, what it does next, and when it gives its access point up (clause
-//! 11.3). `scan` has how it finds access points, `joining` how it becomes associated.
+//! A station of cells with beacons: what it hears of them, what it does next, and when it gives its access
+//! point up (clause 11.3). `scan` has how it finds access points, `joining` how it becomes associated.
 //!
-//! - Link_Going_Down: the mean falls, and is below a power above the one at which nothing is heard (a factor). It says when the
-//!   trend of the mean will have come there, and the beacons will have been missed; its confidence is the part of the way, in dB,
-//!   between the two powers that is covered. It is rolled back where the mean is above again.
-//! - It scans where it is associated with none; and while it is, where the power of its access point is low (Link_Going_Down)
-//!   and another channel is among its own. From one scan to the next it waits `scan_interval`.
-//! - What it has heard is told when the scan is over; of the cells on its channel at each beacon. What it knows of other channels
-//!   is as old as the scan, and the cells there are lost to it `scan_interval` later, unless it scans again.
-//! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has `signal_weight`; what is older than
-//!   `missed_beacons` periods when another one comes is not in it.
-//! - A station that has heard no beacon of its access point for `missed_beacons` periods and a half is no longer associated; nor
-//!   is one whose mean is below a threshold, if it has one. It takes no cell below that either.
+//! - Link_Going_Down: the mean falls, and is below a power above the one at which nothing is heard (a
+//!   factor). It says when the trend of the mean will have come there, and the beacons will have been missed;
+//!   its confidence is the part of the way, in dB, between the two powers that is covered. It is rolled back
+//!   where the mean is above again.
+//! - It scans where it is associated with none; and while it is, where the power of its access point is low
+//!   (Link_Going_Down) and another channel is among its own. From one scan to the next it waits
+//!   `scan_interval`.
+//! - What it has heard is told when the scan is over; of the cells on its channel at each beacon. What it
+//!   knows of other channels is as old as the scan, and the cells there are lost to it `scan_interval` later,
+//!   unless it scans again.
+//! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has
+//!   `signal_weight`; what is older than `missed_beacons` periods when another one comes is not in it.
+//! - A station that has heard no beacon of its access point for `missed_beacons` periods and a half is no
+//!   longer associated; nor is one whose mean is below a threshold, if it has one. It takes no cell below
+//!   that either.
 
 use super::config::StationConfig;
 use super::exchange::Step;
@@ -240,7 +244,8 @@ impl Cell {
         }
     }
 
-    /// A cell's signal is below the threshold: its association ends, if there is one, and nobody hears of it any more.
+    /// A cell's signal is below the threshold: its association ends, if there is one, and nobody hears of it
+    /// any more.
     fn hears_weak_cell(&mut self, now: Time, radio: usize, place: usize) {
         let Some(station) = self.station_mut(radio) else { return };
         let member = station.members[place];
@@ -310,7 +315,8 @@ impl Cell {
         period * u64::from(station.config.missed_beacons) + Span::from_ns(period.as_ns() / 2)
     }
 
-    /// Looks whether a station has missed too many beacons: of its own access point, and of others on its channel.
+    /// Looks whether a station has missed too many beacons: of its own access point, and of others on its
+    /// channel.
     fn watch(&mut self, now: Time, radio: usize) {
         let lost_after = self.time_to_lose(radio);
         let Some(station) = self.station(radio) else { return };
@@ -367,8 +373,8 @@ impl Cell {
         station.on_list_of(access_point(way, radio)) == Some(way.member)
     }
 
-    /// What a station knows of cells on other channels than its own is too old to be compared with: they are lost until the next
-    /// scan.
+    /// What a station knows of cells on other channels than its own is too old to be compared with: they are
+    /// lost until the next scan.
     fn forget_other_channels(&mut self, now: Time, radio: usize) {
         let (cells, channels, channel) = (&self.members, &self.channels, self.channels[radio]);
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
@@ -413,8 +419,8 @@ impl Station {
         *at = now;
     }
 
-    /// How long a signal that falls as it does takes to the power below which nothing is heard, an hour at most; and how far it
-    /// has come on the way there, in percent.
+    /// How long a signal that falls as it does takes to the power below which nothing is heard, an hour at
+    /// most; and how far it has come on the way there, in percent.
     fn predict(&self, known: &Known) -> (Span, u8) {
         let StationConfig { going_down_dbm, lost_dbm, signal_threshold_dbm, .. } = self.config;
         let lost_dbm = signal_threshold_dbm.unwrap_or(lost_dbm);

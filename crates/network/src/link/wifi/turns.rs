@@ -1,8 +1,8 @@
-//! When each radio may send, in order, where many have an ear of their own: a frame costs those who hear it, not all who have something
-//! to send.
+//! When each radio may send, in order, where many have an ear of their own: a frame costs those who hear it,
+//! not all who have something to send.
 //!
-//! A radio's time depends on the radio and its ear alone. Both are [`Watched`]: whoever may change one has it worked out anew when it is
-//! next looked at who comes first.
+//! A radio's time depends on the radio and its ear alone. Both are [`Watched`]: whoever may change one has it
+//! worked out anew when it is next looked at who comes first.
 
 use super::Cell;
 use roamsim_engine::Time;
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::ops::{Index, IndexMut};
 use std::slice;
 
-/// So many radios are looked at one by one: of fewer, an order in time or place costs more than the look. Chosen; tests have the order.
+/// So many radios are looked at one by one: of fewer, an order in time or place costs more than the look.
+/// Chosen; tests have the order.
 pub(super) const FEW: usize = if cfg!(test) { 0 } else { 32 };
 
 /// Radios, or their ears, with a list of those that may have changed.

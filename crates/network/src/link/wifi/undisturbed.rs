@@ -1,11 +1,12 @@
-//! The exchanges of a radio that nobody disturbs: no other one has anything to send, or a countdown left. Its next exchange is
-//! arithmetic: interframe space, countdown, data, SIFS, ACK. The instants at which something happens are those of the general
-//! exchange, and so is what any result sees at each; what only others could hear (ears, frames on the air, the agenda) is written
-//! down when they are there to hear it.
+//! The exchanges of a radio that nobody disturbs: no other one has anything to send, or a countdown left. Its
+//! next exchange is arithmetic: interframe space, countdown, data, SIFS, ACK. The instants at which something
+//! happens are those of the general exchange, and so is what any result sees at each; what only others could
+//! hear (ears, frames on the air, the agenda) is written down when they are there to hear it.
 //!
-//! So it goes where all share one ear, under the distributed coordination function, for data to one receiver without RTS,
-//! protection and fragments, at a fixed rate, without captures, losses beside the radio, and stations that find their access
-//! points. [`Cell::disturb`] goes back to the general exchange, in the state that it would have.
+//! So it goes where all share one ear, under the distributed coordination function, for data to one receiver
+//! without RTS, protection and fragments, at a fixed rate, without captures, losses beside the radio, and
+//! stations that find their access points. [`Cell::disturb`] goes back to the general exchange, in the state
+//! that it would have.
 
 use super::account::Use;
 use super::exchange::{FrameTime, Step};
@@ -54,8 +55,8 @@ impl Cell {
         plain && self.countdowns.is_some() && matches!(self.hearing, Hearing::All)
     }
 
-    /// An exchange may be over, after which a radio is undisturbed: nothing is on the air or on the agenda, and of all radios this one
-    /// alone is listed.
+    /// An exchange may be over, after which a radio is undisturbed: nothing is on the air or on the agenda,
+    /// and of all radios this one alone is listed.
     #[inline(never)]
     pub(super) fn find_undisturbed(&mut self, now: Time) {
         let (&[number], Some(until)) = (&self.listed[..], self.next_access) else { return };
@@ -192,7 +193,8 @@ impl Cell {
         self.plan();
     }
 
-    /// A packet comes to a radio: another one than the undisturbed, whose packets wait behind the one in hand, disturbs it.
+    /// A packet comes to a radio: another one than the undisturbed, whose packets wait behind the one in
+    /// hand, disturbs it.
     #[inline(always)]
     pub(super) fn disturb_from(&mut self, from: Attachment) {
         if let Some(at) = &self.undisturbed
@@ -329,8 +331,8 @@ mod tests {
         )
     }
 
-    /// All that is seen of a cell to which packets come (when, from where, how many, octets) until an instant, and how often it worked
-    /// undisturbed. After each so many wake-ups it is disturbed.
+    /// All that is seen of a cell to which packets come (when, from where, how many, octets) until an
+    /// instant, and how often it worked undisturbed. After each so many wake-ups it is disturbed.
     fn run(
         mut cell: Cell,
         packets: &[(u64, u32, u32, u32)],
@@ -428,8 +430,8 @@ mod tests {
         }
     }
 
-    /// A hundred packets at once: of three wake-ups each, all but those of the first exchange are undisturbed, and of the last one that
-    /// of its ACK is not. So it is again after a packet the other way.
+    /// A hundred packets at once: of three wake-ups each, all but those of the first exchange are
+    /// undisturbed, and of the last one that of its ACK is not. So it is again after a packet the other way.
     #[test]
     fn a_busy_station_is_undisturbed_and_one_that_another_disturbs_is_not() {
         let until = Time::ZERO + Span::from_secs(9);

@@ -1,13 +1,15 @@
 //! Burst profiles that follow the signal, and links that go down with it.
 //!
-//! At each report a station looks at its signal. For another profile on the downlink it sends DBPC-REQ, asking for bandwidth by
-//! contention where it has none; the base station changes with the next frame, and answers by DBPC-RSP (IEEE Std 802.16-2004 clause
-//! 6.3.10; T30, by which the station repeats, at a report). The profile of the uplink the base station chooses by itself and tells in
-//! its maps. Here it looks at the signal at the same instants.
+//! At each report a station looks at its signal. For another profile on the downlink it sends DBPC-REQ,
+//! asking for bandwidth by contention where it has none; the base station changes with the next frame, and
+//! answers by DBPC-RSP (IEEE Std 802.16-2004 clause 6.3.10; T30, by which the station repeats, at a report).
+//! The profile of the uplink the base station chooses by itself and tells in its maps. Here it looks at the
+//! signal at the same instants.
 //!
-//! Link_Going_Down of low power: the signal falls from one report to the next, and is less than `going_down_factor` times the power that
-//! maps need. It says when the trend of these two will have come there, and the maps will have been missed; its confidence is the part
-//! of the way, in dB, that is covered. It is rolled back where the signal is above again.
+//! Link_Going_Down of low power: the signal falls from one report to the next, and is less than
+//! `going_down_factor` times the power that maps need. It says when the trend of these two will have come
+//! there, and the maps will have been missed; its confidence is the part of the way, in dB, that is covered.
+//! It is rolled back where the signal is above again.
 
 use super::Cell;
 use super::management::{Direction, Message};

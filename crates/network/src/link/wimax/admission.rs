@@ -1,8 +1,10 @@
-//! The base station's part in the entry of a station (IEEE Std 802.16-2004 clauses 6.3.9, 6.3.14.9): a machine without I/O.
+//! The base station's part in the entry of a station (IEEE Std 802.16-2004 clauses 6.3.9, 6.3.14.9): a
+//! machine without I/O.
 //!
-//! It answers RNG-REQ and waits for SBC-REQ (T9); it answers that, and REG-REQ; then it adds the connections of the station, each by
-//! a DSA-REQ, waits for the answers (T7), and acknowledges them. From then on it ranges the station by each burst that it grants it
-//! (clause 6.3.10): one that gets none for so long is granted one (T27), and one that is not heard in several is sent away.
+//! It answers RNG-REQ and waits for SBC-REQ (T9); it answers that, and REG-REQ; then it adds the connections
+//! of the station, each by a DSA-REQ, waits for the answers (T7), and acknowledges them. From then on it
+//! ranges the station by each burst that it grants it (clause 6.3.10): one that gets none for so long is
+//! granted one (T27), and one that is not heard in several is sent away.
 
 use super::entry::{EntryConfig, Timers};
 use super::management::{Message, Sfid};
@@ -128,7 +130,8 @@ impl Admission {
         missing.map(Message::FlowRequest)
     }
 
-    /// A burst of the station is over, in which it was heard or not. One more in which it was not never puts T27 off.
+    /// A burst of the station is over, in which it was heard or not. One more in which it was not never puts
+    /// T27 off.
     pub fn ranged(&mut self, now: Time, heard: bool) {
         let Timers { t27_idle, t27_active, .. } = self.config.timers;
         if let Some(invites) = self.invites {

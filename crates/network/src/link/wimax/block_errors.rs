@@ -1,9 +1,10 @@
 //! Blocks that arrive with errors, by a table of signal over noise.
 //!
-//! A block of the code is what a symbol of a burst carries (IEEE Std 802.16-2004 table 215), in OFDMA a slot: that the code takes several slots
-//! together there (IEEE Std 802.16e-2005 clause 8.4.9.2, concatenation) is not modelled. Each is lost for itself, with the ratio that
-//! the table has for the burst's profile at the receiver's signal over noise; a PDU is lost with any block that it has a part of, by its
-//! CRC, and PDUs that share a block share its fate.
+//! A block of the code is what a symbol of a burst carries (IEEE Std 802.16-2004 table 215), in OFDMA a slot:
+//! that the code takes several slots together there (IEEE Std 802.16e-2005 clause 8.4.9.2, concatenation) is
+//! not modelled. Each is lost for itself, with the ratio that the table has for the burst's profile at the
+//! receiver's signal over noise; a PDU is lost with any block that it has a part of, by its CRC, and PDUs
+//! that share a block share its fate.
 //!
 //! Not modelled: errors of one block after the other, as fading makes them.
 
@@ -16,7 +17,8 @@ use roamsim_engine::{Stream, Time};
 pub struct BlockErrors {
     /// Where the numbers come from.
     pub source: String,
-    /// By burst profile, points of rising signal over noise, in dB, and falling ratio; empty where the profile goes by its threshold.
+    /// By burst profile, points of rising signal over noise, in dB, and falling ratio; empty where the
+    /// profile goes by its threshold.
     pub points: [Vec<(f64, f64)>; PROFILES],
 }
 
@@ -65,7 +67,8 @@ pub(super) struct Fates {
 }
 
 impl Fates {
-    /// Why a PDU is lost that has a part of these blocks of a burst, which begins at an instant. PDUs come in their order.
+    /// Why a PDU is lost that has a part of these blocks of a burst, which begins at an instant. PDUs come in
+    /// their order.
     pub fn lost(
         &mut self,
         burst: Time,

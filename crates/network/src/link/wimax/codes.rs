@@ -1,8 +1,9 @@
 //! Codes of OFDMA in place of contention for messages (IEEE Std 802.16e-2005 clauses 6.3.10.3, 8.4.7).
 //!
-//! In an opportunity each station sends one of the codes that are for it. Those that send the same one are not heard; others are, however many.
-//! The base station does not know who has sent a code: in the next frame that has room it grants a burst to its sender by
-//! CDMA_Allocation_IE, in QPSK 1/2, for a request's header or for RNG-REQ, which it has answered by RNG-RSP (status success) before.
+//! In an opportunity each station sends one of the codes that are for it. Those that send the same one are
+//! not heard; others are, however many. The base station does not know who has sent a code: in the next frame
+//! that has room it grants a burst to its sender by CDMA_Allocation_IE, in QPSK 1/2, for a request's header
+//! or for RNG-REQ, which it has answered by RNG-RSP (status success) before.
 
 use super::block_errors::blocks_of;
 use super::management::Message;
@@ -18,7 +19,8 @@ const PROFILE: BurstProfile = BurstProfile::Qpsk12;
 /// A CDMA_Allocation_IE has the bits of two others.
 const MAP_BURSTS: u32 = 2;
 
-/// Codes that were heard, and have no burst yet: of service flows that ask for bandwidth, and of stations that enter.
+/// Codes that were heard, and have no burst yet: of service flows that ask for bandwidth, and of stations
+/// that enter.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     requests: VecDeque<u32>,
@@ -94,8 +96,8 @@ impl Cell {
         }
     }
 
-    /// Bursts of a frame for those whose codes were heard, from a unit on, as far as there is room, also in the maps. Returns the unit behind
-    /// them, and for how many bursts they count in the maps.
+    /// Bursts of a frame for those whose codes were heard, from a unit on, as far as there is room, also in
+    /// the maps. Returns the unit behind them, and for how many bursts they count in the maps.
     pub(super) fn grant_to_codes(&mut self, frame: u64, first_unit: u32, most: u32) -> (u32, u32) {
         let (mut first_unit, mut bursts) = (first_unit, 0);
         let end = self.config.layout.uplink_units();
@@ -214,7 +216,8 @@ mod tests {
         assert!(alone.cell.codes.is_empty() && answers(&alone).is_empty());
     }
 
-    /// Whether a station is connected by 200 ms that is near enough for its code, and which part of the blocks of its bursts in QPSK 1/2 is lost.
+    /// Whether a station is connected by 200 ms that is near enough for its code, and which part of the
+    /// blocks of its bursts in QPSK 1/2 is lost.
     fn enters_where_blocks_are_lost(ratio: f64) -> (bool, u64) {
         let mut with = cell(&[FASTEST], [32, 32]);
         let mut near = by_radio(vec![at(5.0)], None);

@@ -125,7 +125,8 @@ impl Service {
         matches!(self, Service::BestEffort | Service::NonRealTimePolling { .. })
     }
 
-    /// Units, preamble included, of a burst of a profile with so many unsolicited grants in it, or with a request for so many polls.
+    /// Units, preamble included, of a burst of a profile with so many unsolicited grants in it, or with a
+    /// request for so many polls.
     pub(super) fn unsolicited_units(self, unit: Unit, profile: BurstProfile, grants: u32) -> u32 {
         let bytes = match self {
             _ if grants == 0 => return 0,
@@ -143,7 +144,8 @@ impl Service {
         })
     }
 
-    /// Units, preamble included, of the longest burst of a profile that it gets without asking in a frame of this layout.
+    /// Units, preamble included, of the longest burst of a profile that it gets without asking in a frame of
+    /// this layout.
     pub fn most_unsolicited_units(self, layout: &FrameLayout, profile: BurstProfile) -> u32 {
         self.unsolicited_units(layout.unit(), profile, self.most_unsolicited(layout.duration))
     }
@@ -168,13 +170,15 @@ pub struct CellEntry {
     pub station: EntryConfig,
     /// Within that distance stations hear the maps of the base station.
     pub radius_m: f64,
-    /// What of a signal arrives, by which `radius_m` goes; `None`: all is understood within the radius, both ways.
+    /// What of a signal arrives, by which `radius_m` goes; `None`: all is understood within the radius, both
+    /// ways.
     pub radio: Option<RadioConfig>,
     /// Where the base station is.
     pub base_station: Trajectory,
     /// Where the stations are.
     pub stations: Vec<Trajectory>,
-    /// Every so many frames there are opportunities for initial ranging, from the first frame on; at least one.
+    /// Every so many frames there are opportunities for initial ranging, from the first frame on; at least
+    /// one.
     pub ranging_frames: u64,
     /// So many.
     pub ranging_opportunities: u32,
@@ -286,7 +290,8 @@ impl CellConfig {
     pub fn most_message_room(&self) -> u32 {
         let descriptors = |entry: &CellEntry| [entry.downlink_descriptor.0, entry.uplink_descriptor.0];
         let first = self.entry.as_ref().map(descriptors).into_iter().flatten().max().unwrap_or(0);
-        // Descriptors and ranging come at intervals that repeat within so many frames, or leave one of them free.
+        // Descriptors and ranging come at intervals that repeat within so many frames, or leave one of them
+        // free.
         let rooms = (first..first + 64).map(|frame| self.downlink_room(self.extra(frame), 1, 0));
         rooms.max().unwrap_or(0)
     }

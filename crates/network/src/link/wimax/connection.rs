@@ -1,7 +1,8 @@
-//! A transport connection: its queue, and the PDUs that are made of the packets in it (IEEE Std 802.16-2004 clauses 6.3.3.3 and
-//! 6.3.3.4: fragmentation and packing without ARQ). A packet is a PDU of its own, or several where a burst has no room for all of it. Where
-//! the connection packs, a PDU has as many packets as it has room for, and at the end of a burst a part of one more. With ARQ packets are cut in
-//! blocks ([`super::arq`]).
+//! A transport connection: its queue, and the PDUs that are made of the packets in it (IEEE Std 802.16-2004
+//! clauses 6.3.3.3 and 6.3.3.4: fragmentation and packing without ARQ). A packet is a PDU of its own, or
+//! several where a burst has no room for all of it. Where the connection packs, a PDU has as many packets as
+//! it has room for, and at the end of a burst a part of one more. With ARQ packets are cut in blocks
+//! ([`super::arq`]).
 
 use super::arq::{Arq, ArqConfig, Content};
 use super::pdu::{FRAGMENT_BYTES, LONGEST_PACKED_BYTES, PACKING_BYTES, WHOLE_BYTES};
@@ -82,7 +83,8 @@ fn begun(begins: bool, packet_bytes: u32) -> (u32, u32) {
     if begins { (1, packet_bytes) } else { (0, 0) }
 }
 
-/// The octets of the PDUs of so many packets with so many octets, all of one length, where two or more fit into one.
+/// The octets of the PDUs of so many packets with so many octets, all of one length, where two or more fit
+/// into one.
 fn packed_bytes(packets: u64, bytes: u64) -> Option<u64> {
     let [whole, packing] = [WHOLE_BYTES, PACKING_BYTES].map(u64::from);
     let of_pdu = (u64::from(LONGEST_PACKED_BYTES) - whole) / (bytes.div_ceil(packets) + packing);
@@ -176,7 +178,8 @@ impl Connection {
         self.arq.as_ref().map_or(LEAST_PDU_BYTES, |arq| arq.least_pdu_bytes())
     }
 
-    /// The octets of the PDUs that it would send: what is asked for. Where it packs, as if all packets had the mean length.
+    /// The octets of the PDUs that it would send: what is asked for. Where it packs, as if all packets had
+    /// the mean length.
     #[inline]
     pub fn backlog_bytes(&self) -> u64 {
         if let Some(arq) = &self.arq {
@@ -242,8 +245,8 @@ impl Connection {
         })
     }
 
-    /// A PDU with the rest of the packet in service, so many octets by itself, which begins it or not, and with what is next: whole packets,
-    /// and, where the burst and not the PDU is at its end, a part.
+    /// A PDU with the rest of the packet in service, so many octets by itself, which begins it or not, and
+    /// with what is next: whole packets, and, where the burst and not the PDU is at its end, a part.
     #[cold]
     fn pack(
         &mut self,
@@ -302,7 +305,8 @@ impl Connection {
         Some(Pdu::with(content, bytes, begun, lost(bytes)))
     }
 
-    /// A PDU, of at most so many octets, of what the receiver of this connection says to its sender, which goes with the opposite one.
+    /// A PDU, of at most so many octets, of what the receiver of this connection says to its sender, which
+    /// goes with the opposite one.
     #[cold]
     pub fn answer(
         &mut self,
@@ -319,8 +323,8 @@ impl Connection {
         self.arq.as_ref().map_or(0, |arq| arq.answer_bytes())
     }
 
-    /// Gives the packet in service up, if it has anything to send: with ARQ the oldest whose blocks have numbers, which ends by itself. Whether
-    /// there is one, and the packet that does not end by itself.
+    /// Gives the packet in service up, if it has anything to send: with ARQ the oldest whose blocks have
+    /// numbers, which ends by itself. Whether there is one, and the packet that does not end by itself.
     pub fn give_up(&mut self, now: Time) -> (bool, Option<Packet>) {
         if let Some(arq) = self.arq.as_mut().filter(|arq| !arq.wants_packet()) {
             return (arq.give_up(now), None);
@@ -406,7 +410,8 @@ mod tests {
         assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((50, None)));
     }
 
-    /// Octets of the PDU, packets that it begins, the lengths of those that it ends, and whether it cuts its last.
+    /// Octets of the PDU, packets that it begins, the lengths of those that it ends, and whether it cuts its
+    /// last.
     fn packed(connection: &mut Connection, room_bytes: u32) -> Option<(u32, u32, Vec<u32>, bool)> {
         let pdu = connection.take(Time::ZERO, room_bytes, |_| None)?;
         let (bytes, begun) = (pdu.bytes, pdu.begun.0);
@@ -420,7 +425,8 @@ mod tests {
     #[test]
     fn a_pdu_packs_what_it_has_room_for_and_the_end_of_a_burst_cuts() {
         let mut one = with(&[100, 50, 60, 70, 80], true);
-        // 10 around all, 3 before each: 10 + 103 + 53 + 63 = 229, and of 245 are 13 left for a part of the fourth.
+        // 10 around all, 3 before each: 10 + 103 + 53 + 63 = 229, and of 245 are 13 left for a part of the
+        // fourth.
         assert_eq!(packed(&mut one, 245), Some((245, 4, vec![100, 50, 60], true)));
         // 10 + 3 + 57 leave 3 octets, in which nothing is packed: the rest is a fragment of its own.
         assert_eq!(packed(&mut one, 73), Some((57 + 12, 0, vec![70], false)));
@@ -466,12 +472,14 @@ mod tests {
         for bytes in [250, 250, 150] {
             assert_eq!(one.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
         }
-        // Three blocks are on their way; of the second packet one is, and the window of eight has room for the other four.
+        // Three blocks are on their way; of the second packet one is, and the window of eight has room for
+        // the other four.
         assert!(one.take(Time::ZERO, 500, |_| None).is_some());
         assert!(one.take(Time::ZERO, 112, |_| None).is_some());
         let (is_given_up, packet) = one.give_up(Time::ZERO);
         assert!(is_given_up && packet.is_none());
-        // The oldest ended by itself, which the receiver is told: of that nothing is given up, whoever else speaks.
+        // The oldest ended by itself, which the receiver is told: of that nothing is given up, whoever else
+        // speaks.
         let dropped =
             |one: &mut Connection| one.arq.as_mut().map(|arq| std::mem::take(&mut arq.dropped).len());
         assert_eq!(dropped(&mut one), Some(1));

@@ -1,5 +1,5 @@
-//! Bandwidth requests of a station by contention (IEEE Std 802.16-2004 clause 6.3.8): truncated binary back-off in request
-//! opportunities, and T16, by which a grant has to come.
+//! Bandwidth requests of a station by contention (IEEE Std 802.16-2004 clause 6.3.8): truncated binary
+//! back-off in request opportunities, and T16, by which a grant has to come.
 
 use roamsim_engine::{Span, Stream, Time};
 

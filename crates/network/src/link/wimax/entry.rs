@@ -1,13 +1,15 @@
 //! Network entry of a station (IEEE Std 802.16-2004 clauses 6.3.9, 6.3.14.9): a machine without I/O.
 //!
-//! It looks for a preamble (T20) and a DL-MAP (T21) on one channel after the other; waits for DCD (T1) and UCD (T12); when it is
-//! told to join, it waits for ranging opportunities (T2), contends for one, and waits for the answer (T3); it negotiates its
-//! capabilities (T18) and registers (T6); the base station adds its connections, and it waits for the acknowledgements (T8). The
-//! standard has no timer of a station for DSA-REQ: it waits as long as the base station asks (T7 and its repetitions). It is
-//! synchronized while it hears maps, and in the network while it is granted bursts, by which it is ranged (T4), and not sent away by
-//! RNG-RSP.
+//! It looks for a preamble (T20) and a DL-MAP (T21) on one channel after the other; waits for DCD (T1) and
+//! UCD (T12); when it is told to join, it waits for ranging opportunities (T2), contends for one, and waits
+//! for the answer (T3); it negotiates its capabilities (T18) and registers (T6); the base station adds its
+//! connections, and it waits for the acknowledgements (T8). The standard has no timer of a station for
+//! DSA-REQ: it waits as long as the base station asks (T7 and its repetitions). It is synchronized while it
+//! hears maps, and in the network while it is granted bursts, by which it is ranged (T4), and not sent away
+//! by RNG-RSP.
 //!
-//! What fails sends it back to the search, from the next channel on; when all channels have been in vain it rests.
+//! What fails sends it back to the search, from the next channel on; when all channels have been in vain it
+//! rests.
 
 use super::management::{Message, Sfid};
 use crate::link::phase::Phase;

@@ -80,7 +80,8 @@ impl Cell {
         (due(frame) - frame.checked_sub(1).map_or(0, due)) as u32
     }
 
-    /// Something of who is served, and how, is about to change: it does with the next frame, as the map has told of this one.
+    /// Something of who is served, and how, is about to change: it does with the next frame, as the map has
+    /// told of this one.
     pub(super) fn settle(&mut self, now: Time) {
         let frame = self.frame_of(now);
         self.leave_out_until(frame);
@@ -98,8 +99,8 @@ impl Cell {
         self.told.as_ref().map_or(&[], |(_, bursts)| bursts)
     }
 
-    /// Those of a frame as stations are now, behind the request opportunities. Where profiles have become slower than at admission, those for
-    /// which there is no room are left out.
+    /// Those of a frame as stations are now, behind the request opportunities. Where profiles have become
+    /// slower than at admission, those for which there is no room are left out.
     fn fitting_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
         let mut first_unit = self.first_unit(frame);
         let end = self.config.layout.uplink_units();
@@ -131,8 +132,9 @@ impl Cell {
         Some(bursts[number])
     }
 
-    /// When a service flow does something about unsolicited bursts, at `now` or later: the begin of its burst in the frame of `now`, or
-    /// else of the next frame in which one comes due, where it looks whether there is room for it.
+    /// When a service flow does something about unsolicited bursts, at `now` or later: the begin of its burst
+    /// in the frame of `now`, or else of the next frame in which one comes due, where it looks whether there
+    /// is room for it.
     pub(super) fn next_unsolicited(&mut self, now: Time, flow: u32) -> Option<Time> {
         let own = &self.flows[flow as usize];
         let interval = own.service.interval()?;
@@ -206,7 +208,8 @@ impl Cell {
         !self.broadcasts.is_empty() || !self.backlog.messages.is_empty()
     }
 
-    /// What has to be left to the downlink so that something of it goes on: the first message, and a fragment to whose turn it is.
+    /// What has to be left to the downlink so that something of it goes on: the first message, and a fragment
+    /// to whose turn it is.
     fn least_downlink_units(&self) -> u32 {
         let profile = self.config.map_profile;
         let first = |station: u32| {
@@ -318,7 +321,8 @@ impl Cell {
         }
     }
 
-    /// Fills downlink bursts, a packet a turn; who is interrupted has the first turn of the next frame. Returns their units.
+    /// Fills downlink bursts, a packet a turn; who is interrupted has the first turn of the next frame.
+    /// Returns their units.
     fn send_downlink(&mut self, now: Time, room_units: u32, map_units: u32) -> u32 {
         let mut room = room_units;
         let mut bursts = std::mem::take(&mut self.bursts);
@@ -441,8 +445,8 @@ impl Cell {
         reception
     }
 
-    /// Fills the most robust burst with management messages, each with the bandwidth that its answer needs, and then broadcasts.
-    /// Returns its units.
+    /// Fills the most robust burst with management messages, each with the bandwidth that its answer needs,
+    /// and then broadcasts. Returns its units.
     fn take_robust(&mut self, now: Time, bursts: &mut Bursts, room_units: u32) -> u32 {
         let (unit, profile) = (self.config.layout.unit(), self.config.map_profile);
         let mut room = room_units;

@@ -1,7 +1,8 @@
 //! Network entry in a cell: when a station hears what, and who is heard.
 //!
-//! A station hears the maps of a frame, and the descriptors behind them, when the burst of a frame without other bursts would end. What
-//! it hears of them while it is synchronized is looked at when its link is reported and when it might be lost, and costs nothing between.
+//! A station hears the maps of a frame, and the descriptors behind them, when the burst of a frame without
+//! other bursts would end. What it hears of them while it is synchronized is looked at when its link is
+//! reported and when it might be lost, and costs nothing between.
 
 use super::admission::Admission;
 use super::config::{CellEntry, is_due};
@@ -230,7 +231,8 @@ impl Cell {
         }
     }
 
-    /// A station is connected no more: what waits for it, and at it, is dropped; the base station knows at once.
+    /// A station is connected no more: what waits for it, and at it, is dropped; the base station knows at
+    /// once.
     pub(super) fn forget(&mut self, now: Time, station: u32) {
         let (down, up) = self.attachments_of(station);
         let mut left = Vec::new();

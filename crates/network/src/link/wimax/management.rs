@@ -1,5 +1,6 @@
-//! Management messages of network entry, and their octets (IEEE Std 802.16-2004 clauses 6.3.2.3 and 11): type, fields, and the
-//! encodings that are listed with each; the choice of encodings is ours. A PDU adds its header and CRC.
+//! Management messages of network entry, and their octets (IEEE Std 802.16-2004 clauses 6.3.2.3 and 11):
+//! type, fields, and the encodings that are listed with each; the choice of encodings is ours. A PDU adds its
+//! header and CRC.
 
 use super::pdu::WHOLE_BYTES;
 use super::phy::BurstProfile;
@@ -99,20 +100,24 @@ impl Message {
             + match self {
                 // Type and channel 2; burst profile 3, MAC address 8, MAC version 3.
                 Message::RangingRequest => 2 + 3 + 8 + 3,
-                // Type and channel 2; timing 6, power 3, frequency 6, status 3, MAC address 8, two CIDs 4 each.
+                // Type and channel 2; timing 6, power 3, frequency 6, status 3, MAC address 8, two CIDs 4
+                // each.
                 Message::RangingResponse => 2 + 6 + 3 + 6 + 3 + 8 + 4 + 4,
-                // Type and channel 2; timing 6, power 3, frequency 6, status 3, code attributes 6 (IEEE Std 802.16e-2005 clause 11.6).
+                // Type and channel 2; timing 6, power 3, frequency 6, status 3, code attributes 6 (IEEE Std
+                // 802.16e-2005 clause 11.6).
                 Message::CodeResponse => 2 + 6 + 3 + 6 + 3 + 6,
                 // Type and channel 2; status 3, MAC address 8.
                 Message::RangingAbort => 2 + 3 + 8,
                 // Type 1; bandwidth allocation 3, transmit powers 6 and 3, four lists of the PHY 3 each.
                 Message::CapabilityRequest | Message::CapabilityResponse => 1 + 3 + 6 + 3 + 12,
-                // Type 1; number of CIDs 4, management, IP version, ARQ, CRC, convergence sublayers 3 each, HMAC 23.
+                // Type 1; number of CIDs 4, management, IP version, ARQ, CRC, convergence sublayers 3 each,
+                // HMAC 23.
                 Message::RegistrationRequest => 1 + 4 + 5 * 3 + 23,
                 // Response 1 more.
                 Message::RegistrationResponse => 1 + 1 + 4 + 5 * 3 + 23,
-                // Type and transaction 3; flow 6, CID 4, state, service, ARQ 3 each, rates 6 and 6, latency 6, sublayer 3, HMAC 23.
-                // For a class a rule of its classifier as well: 2, with its index 4 and the range of the type of service 5.
+                // Type and transaction 3; flow 6, CID 4, state, service, ARQ 3 each, rates 6 and 6, latency
+                // 6, sublayer 3, HMAC 23. For a class a rule of its classifier as well: 2, with its index 4
+                // and the range of the type of service 5.
                 Message::FlowRequest(Sfid { number, .. }) => {
                     3 + 6 + 4 + 3 * 3 + 6 + 6 + 6 + 3 + 23 + if number > 0 { 2 + 4 + 5 } else { 0 }
                 }
@@ -121,10 +126,11 @@ impl Message {
                 Message::FlowAcknowledgement(_) => 3 + 1 + 23,
                 // Type, DIUC with four reserved bits, configuration change count.
                 Message::ProfileRequest(_) | Message::ProfileResponse(_) => 3,
-                // Type, scan duration, interleaving interval, scan iteration, and no recommended base station by index or by name.
+                // Type, scan duration, interleaving interval, scan iteration, and no recommended base station
+                // by index or by name.
                 Message::ScanRequest => 1 + 1 + 1 + 1 + 1 + 1,
-                // Type, scan duration, report mode with period and metric 3; start frame, interleaving interval, scan iteration; no
-                // recommended base station by index or by name.
+                // Type, scan duration, report mode with period and metric 3; start frame, interleaving
+                // interval, scan iteration; no recommended base station by index or by name.
                 Message::ScanResponse => 1 + 1 + 3 + 1 + 1 + 1 + 1 + 1,
             }
     }
@@ -138,12 +144,12 @@ pub const fn longest_to_station_bytes(has_classes: bool) -> u32 {
     Message::FlowRequest(Sfid { number: has_classes as u8, direction: Direction::Uplink }).bytes()
 }
 
-/// DCD with its PDU: type, channel, count 3; power, gaps, base station, frame duration 3 + 3 + 3 + 8 + 3; and for each of seven burst
-/// profiles 3 and the code, the thresholds to leave and to enter 3 each.
+/// DCD with its PDU: type, channel, count 3; power, gaps, base station, frame duration 3 + 3 + 3 + 8 + 3; and
+/// for each of seven burst profiles 3 and the code, the thresholds to leave and to enter 3 each.
 pub const DOWNLINK_DESCRIPTOR_BYTES: u32 = WHOLE_BYTES + 3 + 20 + 7 * (3 + 9);
 
-/// UCD with its PDU: type, count and four back-off exponents 6; sizes of opportunities and frequency 4 + 4 + 6; and for each of seven
-/// burst profiles 3 and the code 3.
+/// UCD with its PDU: type, count and four back-off exponents 6; sizes of opportunities and frequency 4 + 4 +
+/// 6; and for each of seven burst profiles 3 and the code 3.
 pub const UPLINK_DESCRIPTOR_BYTES: u32 = WHOLE_BYTES + 6 + 14 + 7 * (3 + 3);
 
 #[cfg(test)]

@@ -1,30 +1,37 @@
-//! IEEE Std 802.16-2004, WirelessMAN-OFDM, and 802.16e-2005, WirelessMAN-OFDMA: a base station and its stations, point to multipoint, by time division.
+//! IEEE Std 802.16-2004, WirelessMAN-OFDM, and 802.16e-2005, WirelessMAN-OFDMA: a base station and its
+//! stations, point to multipoint, by time division.
 //!
-//! A frame is a downlink and an uplink subframe. The base station schedules both at its begin: it tells by the maps who may
-//! send when. Frame n begins at n times the frame duration. What has come by then goes into its downlink bursts; an uplink
-//! burst takes what its station holds when it begins. A packet arrives at the end of the symbol that has its last octet.
+//! A frame is a downlink and an uplink subframe. The base station schedules both at its begin: it tells by
+//! the maps who may send when. Frame n begins at n times the frame duration. What has come by then goes into
+//! its downlink bursts; an uplink burst takes what its station holds when it begins. A packet arrives at the
+//! end of the symbol that has its last octet.
 //!
-//! Attachments: the base station has a sub-interface a station, the stations follow. In a cell that stations enter, the base station's
-//! broadcast interface comes first.
+//! Attachments: the base station has a sub-interface a station, the stations follow. In a cell that stations
+//! enter, the base station's broadcast interface comes first.
 //!
-//! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile on the downlink; MAC
-//! PDUs with header and CRC, fragmentation, packing, ARQ; best effort connections, which contend for request opportunities and then ask with
-//! their data; unsolicited grants; polls, of rtPS and nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by
-//! packets on the downlink and by symbols on the uplink.
+//! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile
+//! on the downlink; MAC PDUs with header and CRC, fragmentation, packing, ARQ; best effort connections, which
+//! contend for request opportunities and then ask with their data; unsolicited grants; polls, of rtPS and
+//! nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by packets on the
+//! downlink and by symbols on the uplink.
 //!
-//! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`), by
-//! thresholds or a table of block errors (`block_errors`).
+//! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles
+//! may adapt (`adaptation`), by thresholds or a table of block errors (`block_errors`).
 //!
-//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes, `connection` packets and their PDUs, `arq` their blocks,
-//! `agenda` what is due when, `contention` requests, `opportunities` who makes one when, `codes` those of OFDMA, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
-//! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
-//! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
+//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes,
+//! `connection` packets and their PDUs, `arq` their blocks, `agenda` what is due when, `contention` requests,
+//! `opportunities` who makes one when, `codes` those of OFDMA, `schedule` and `frame` what is in a frame,
+//! `backlog` for whom, `uplink` bursts and requests of stations; `management` messages, `entry` the station's
+//! part of network entry, `admission` the base station's, `joining` and `ranging` both in the cell,
+//! `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what
+//! handovers ask, `carriage` the cell as a link.
 //!
-//! A frame is worked out if the base station has something to send or to grant; requests and unsolicited bursts in other frames
-//! are steps of their own, and the rest costs nothing.
+//! A frame is worked out if the base station has something to send or to grant; requests and unsolicited
+//! bursts in other frames are steps of their own, and the rest costs nothing.
 //!
-//! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to read a map,
-//! header suppression, encryption, subchannels of OFDM, several connections of a station each way, FDD, mesh.
+//! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to
+//! read a map, header suppression, encryption, subchannels of OFDM, several connections of a station each
+//! way, FDD, mesh.
 
 mod account;
 mod adaptation;
@@ -212,11 +219,14 @@ pub struct Cell {
     first: u32,
     /// Which service flow uses which opportunity for a request.
     requests: Opportunities,
-    /// The request opportunity that was asked for last, and the instants behind which it is the first: from one on, before its own.
+    /// The request opportunity that was asked for last, and the instants behind which it is the first: from
+    /// one on, before its own.
     next_request: (Range<Time>, u64),
-    /// Codes that were heard: service flows that get a burst for their request, and stations for their RNG-REQ.
+    /// Codes that were heard: service flows that get a burst for their request, and stations for their
+    /// RNG-REQ.
     codes: codes::Heard,
-    /// The downlink bursts of the frame that is worked out, and the uplink bursts that it grants; empty between.
+    /// The downlink bursts of the frame that is worked out, and the uplink bursts that it grants; empty
+    /// between.
     bursts: Bursts,
     deal: Deal,
     /// By opportunity, which station uses it for ranging.
@@ -232,7 +242,8 @@ pub struct Cell {
     /// On their way, in order of arrival.
     flying: VecDeque<Flying>,
     arrived: VecDeque<(Attachment, Packet)>,
-    /// PDUs of connections with ARQ, by number: service flow, and the direction of the connection that they are about.
+    /// PDUs of connections with ARQ, by number: service flow, and the direction of the connection that they
+    /// are about.
     transfers: BTreeMap<u64, (u32, Direction, Box<Content>)>,
     transfers_begun: u64,
     indications: VecDeque<(Time, Indication)>,
@@ -393,7 +404,8 @@ impl Cell {
         self.agenda.put_burst(self.burst_time(&burst), burst);
     }
 
-    /// A burst that was asked for begins. Not in line: what it needs of registers is no burden of wake-ups for arrivals alone.
+    /// A burst that was asked for begins. Not in line: what it needs of registers is no burden of wake-ups
+    /// for arrivals alone.
     #[inline(never)]
     fn take_burst(&mut self, now: Time, burst: Burst) {
         match burst.cause {

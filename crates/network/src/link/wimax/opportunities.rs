@@ -84,7 +84,8 @@ mod tests {
     proptest! {
         #[test]
         fn users_of_an_opportunity_come_in_the_order_in_which_they_chose_it(
-            // By turns: one chooses an opportunity so far ahead, perhaps once more, or the next one that is used begins.
+            // By turns: one chooses an opportunity so far ahead, perhaps once more, or the next one that is
+            // used begins.
             turns in prop::collection::vec((0u64..40, any::<bool>(), 0u32..8), 0..200),
         ) {
             let mut opportunities = Opportunities::default();

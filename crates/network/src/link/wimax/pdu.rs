@@ -6,11 +6,11 @@ pub const HEADER_BYTES: u32 = 6;
 pub const CRC_BYTES: u32 = 4;
 /// What a PDU with a whole packet adds to it.
 pub const WHOLE_BYTES: u32 = HEADER_BYTES + CRC_BYTES;
-/// What a PDU with a fragment adds: the fragmentation subheader with its sequence number of 11 bits as well, which is the
-/// default (clauses 6.3.2.2.1 and 11.13.22).
+/// What a PDU with a fragment adds: the fragmentation subheader with its sequence number of 11 bits as well,
+/// which is the default (clauses 6.3.2.2.1 and 11.13.22).
 pub const FRAGMENT_BYTES: u32 = WHOLE_BYTES + 2;
-/// What each packet, or part of one, adds in a PDU that packs several: the packing subheader, with the same sequence number and a length of
-/// 11 bits (clauses 6.3.2.2.3 and 6.3.3.4.2).
+/// What each packet, or part of one, adds in a PDU that packs several: the packing subheader, with the same
+/// sequence number and a length of 11 bits (clauses 6.3.2.2.3 and 6.3.3.4.2).
 pub const PACKING_BYTES: u32 = 3;
 /// The grant management subheader, with a request in it (clause 6.3.2.2.2).
 pub const PIGGYBACK_BYTES: u32 = 2;
@@ -23,8 +23,8 @@ pub const MOST_REQUESTED_BYTES: u64 = (1 << 19) - 1;
 /// The most that a piggybacked request asks for: 16 bits (clause 6.3.2.2.2).
 pub const MOST_PIGGYBACKED_BYTES: u64 = (1 << 16) - 1;
 
-/// The DL-MAP with its PDU: type 1, PHY synchronization 4, DCD count 1, base station 6; 4 a burst and for the end of the map
-/// (clauses 6.3.2.3.2, 8.3.6.2).
+/// The DL-MAP with its PDU: type 1, PHY synchronization 4, DCD count 1, base station 6; 4 a burst and for the
+/// end of the map (clauses 6.3.2.3.2, 8.3.6.2).
 pub const fn downlink_map_bytes(bursts: u32) -> u32 {
     WHOLE_BYTES + 12 + 4 * (bursts + 1)
 }
@@ -32,24 +32,24 @@ pub const fn downlink_map_bytes(bursts: u32) -> u32 {
 /// What the UL-MAP of OFDM has of a region or burst, and for its end.
 pub const UPLINK_BURST_BYTES: u32 = 6;
 
-/// What the UL-MAP of OFDMA has of a burst: CID 16 bits, UIUC 4, duration 10, repetition 2 (IEEE Std 802.16e-2005 clause 8.4.5.4). CDMA_Allocation_IE
-/// has 60 bits, those of two.
+/// What the UL-MAP of OFDMA has of a burst: CID 16 bits, UIUC 4, duration 10, repetition 2 (IEEE Std
+/// 802.16e-2005 clause 8.4.5.4). CDMA_Allocation_IE has 60 bits, those of two.
 pub const SLOT_UPLINK_BURST_BYTES: u32 = 4;
 
-/// The DL-MAP of OFDMA with its PDU: type 1, PHY synchronization 4, DCD count 1, base station 6, symbols 1; 36 bits a burst, without CIDs (IEEE Std
-/// 802.16e-2005 clauses 6.3.2.3.2, 8.4.5.3).
+/// The DL-MAP of OFDMA with its PDU: type 1, PHY synchronization 4, DCD count 1, base station 6, symbols 1;
+/// 36 bits a burst, without CIDs (IEEE Std 802.16e-2005 clauses 6.3.2.3.2, 8.4.5.3).
 pub const fn slot_downlink_map_bytes(bursts: u32) -> u32 {
     WHOLE_BYTES + 13 + (9 * bursts).div_ceil(2)
 }
 
-/// The UL-MAP of OFDMA with its PDU: type 1, reserved 1, UCD count 1, allocation start time 4, symbols 1; 52 bits a region of codes (IEEE Std
-/// 802.16e-2005 clauses 6.3.2.3.4, 8.4.5.4.2).
+/// The UL-MAP of OFDMA with its PDU: type 1, reserved 1, UCD count 1, allocation start time 4, symbols 1; 52
+/// bits a region of codes (IEEE Std 802.16e-2005 clauses 6.3.2.3.4, 8.4.5.4.2).
 pub const fn slot_uplink_map_bytes(regions: u32, bursts: u32) -> u32 {
     WHOLE_BYTES + 8 + (13 * regions).div_ceil(2) + SLOT_UPLINK_BURST_BYTES * bursts
 }
 
-/// The UL-MAP with its PDU: type 1, channel 1, UCD count 1, allocation start time 4; 6 a region or burst and for the end of the
-/// map (clauses 6.3.2.3.4, 8.3.6.3).
+/// The UL-MAP with its PDU: type 1, channel 1, UCD count 1, allocation start time 4; 6 a region or burst and
+/// for the end of the map (clauses 6.3.2.3.4, 8.3.6.3).
 pub const fn uplink_map_bytes(regions_and_bursts: u32) -> u32 {
     WHOLE_BYTES + 7 + UPLINK_BURST_BYTES * (regions_and_bursts + 1)
 }

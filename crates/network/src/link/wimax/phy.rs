@@ -1,14 +1,14 @@
-//! Symbols, burst profiles, and how a frame is laid out: WirelessMAN-OFDM (IEEE Std 802.16-2004 clause 8.3), and what it has in common
-//! with WirelessMAN-OFDMA ([`super::pusc`]).
+//! Symbols, burst profiles, and how a frame is laid out: WirelessMAN-OFDM (IEEE Std 802.16-2004 clause 8.3),
+//! and what it has in common with WirelessMAN-OFDMA ([`super::pusc`]).
 //!
-//! What the MAC hands out are *units*: symbols of OFDM, slots of OFDMA. How many a subframe has, what each carries, and when it begins and
-//! ends is said here and there, and nowhere else.
+//! What the MAC hands out are *units*: symbols of OFDM, slots of OFDMA. How many a subframe has, what each
+//! carries, and when it begins and ends is said here and there, and nowhere else.
 
 use super::pusc::Pusc;
 use roamsim_engine::Span;
 
-/// A burst profile: modulation and rate of the code. OFDM has the concatenated Reed-Solomon and convolutional code (clause 8.3.3.2.1), OFDMA a
-/// convolutional one (IEEE Std 802.16e-2005 clause 8.4.9.2), and no BPSK.
+/// A burst profile: modulation and rate of the code. OFDM has the concatenated Reed-Solomon and convolutional
+/// code (clause 8.3.3.2.1), OFDMA a convolutional one (IEEE Std 802.16e-2005 clause 8.4.9.2), and no BPSK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BurstProfile {
     /// BPSK, rate 1/2.
@@ -78,7 +78,8 @@ impl Unit {
         }
     }
 
-    /// Octets of a burst that end its code: in OFDM the last one is its zero tail (clause 8.3.3.2.1); in OFDMA the code bites its tail.
+    /// Octets of a burst that end its code: in OFDM the last one is its zero tail (clause 8.3.3.2.1); in
+    /// OFDMA the code bites its tail.
     const fn tail_bytes(self) -> u32 {
         match self {
             Unit::Symbol => 1,
@@ -96,7 +97,8 @@ impl Unit {
         (bytes + self.tail_bytes()).div_ceil(self.bytes(profile))
     }
 
-    /// How many come before the data of an uplink burst: in OFDM the short preamble (clause 8.3.5.1); slots have pilots of their own.
+    /// How many come before the data of an uplink burst: in OFDM the short preamble (clause 8.3.5.1); slots
+    /// have pilots of their own.
     pub const fn preamble(self) -> u32 {
         match self {
             Unit::Symbol => 1,
@@ -140,7 +142,8 @@ pub const FRAME_DURATIONS: [Span; 7] = [
     Span::from_ms(20),
 ];
 
-/// Sampling factors of OFDM by the bandwidth that the channel is a multiple of, in hertz (table 213): the first that fits.
+/// Sampling factors of OFDM by the bandwidth that the channel is a multiple of, in hertz (table 213): the
+/// first that fits.
 const SAMPLING_FACTORS: [(u64, u64, u64); 5] = [
     (1_750_000, 8, 7),
     (1_500_000, 86, 75),
@@ -162,7 +165,8 @@ pub struct SymbolClock {
 const OFDM_SUBCARRIERS: u32 = 256;
 
 impl SymbolClock {
-    /// That of a channel of OFDM; `None` for a bandwidth that is a multiple of none in the table: its sampling factor, 8/7, is not modelled.
+    /// That of a channel of OFDM; `None` for a bandwidth that is a multiple of none in the table: its
+    /// sampling factor, 8/7, is not modelled.
     pub fn new(bandwidth_hz: u64, prefix: CyclicPrefix) -> Option<SymbolClock> {
         SymbolClock::by(&SAMPLING_FACTORS, bandwidth_hz, OFDM_SUBCARRIERS, prefix)
     }
@@ -186,13 +190,14 @@ impl SymbolClock {
         self.sampling_hz
     }
 
-    /// The subcarriers that a signal is in, of all: 200 of 256 in OFDM (table 213); 840 of 1024 and 420 of 512 in the downlink of PUSC (IEEE Std
-    /// 802.16e-2005 clause 8.4.6.1.2.1).
+    /// The subcarriers that a signal is in, of all: 200 of 256 in OFDM (table 213); 840 of 1024 and 420 of
+    /// 512 in the downlink of PUSC (IEEE Std 802.16e-2005 clause 8.4.6.1.2.1).
     pub fn used_part(self) -> f64 {
         if self.samples == OFDM_SUBCARRIERS { 200.0 / 256.0 } else { 840.0 / 1024.0 }
     }
 
-    /// The time of so many symbols, to the nearest nanosecond: one has the samples of the useful part and the prefix.
+    /// The time of so many symbols, to the nearest nanosecond: one has the samples of the useful part and the
+    /// prefix.
     pub fn symbols(self, count: u32) -> Span {
         self.part_of_a_symbol(count, 1)
     }
@@ -232,15 +237,17 @@ impl SymbolClock {
     }
 }
 
-/// Symbols at the begin of each frame of OFDM: the long preamble and the frame control header (clause 8.3.5.1).
+/// Symbols at the begin of each frame of OFDM: the long preamble and the frame control header (clause
+/// 8.3.5.1).
 const HEADER_SYMBOLS: u32 = 2 + 1;
 
-/// Symbols of an opportunity for a bandwidth request in the full region of OFDM: preamble and one symbol of BPSK 1/2 (clause
-/// 8.3.7.3.1), which has room for the request's header.
+/// Symbols of an opportunity for a bandwidth request in the full region of OFDM: preamble and one symbol of
+/// BPSK 1/2 (clause 8.3.7.3.1), which has room for the request's header.
 const REQUEST_SYMBOLS: u32 = 2;
 
-/// Symbols of an opportunity for initial ranging in OFDM: long preamble, RNG-REQ in two symbols of BPSK 1/2, and one for the way of those that
-/// have not adjusted their timing yet (chosen: 50 us are 7.5 km there and back).
+/// Symbols of an opportunity for initial ranging in OFDM: long preamble, RNG-REQ in two symbols of BPSK 1/2,
+/// and one for the way of those that have not adjusted their timing yet (chosen: 50 us are 7.5 km there and
+/// back).
 const RANGING_SYMBOLS: u32 = 2 + 2 + 1;
 
 /// How the time of a frame is divided.
@@ -263,7 +270,8 @@ pub struct FrameLayout {
 }
 
 impl FrameLayout {
-    /// A frame of OFDM with this share of its symbols for the downlink, rounded down. Gaps that leave no time leave no symbols.
+    /// A frame of OFDM with this share of its symbols for the downlink, rounded down. Gaps that leave no time
+    /// leave no symbols.
     pub fn new(
         clock: SymbolClock,
         duration: Span,
@@ -348,7 +356,8 @@ impl FrameLayout {
         self.clock.symbols(self.downlink_symbols) + self.transmit_gap
     }
 
-    /// The airtime of so many octets in bursts of a profile: in OFDMA that of the whole channel, of which a slot has its share.
+    /// The airtime of so many octets in bursts of a profile: in OFDMA that of the whole channel, of which a
+    /// slot has its share.
     pub fn airtime(&self, bytes: u32, profile: BurstProfile, uplink: bool) -> Span {
         let unit_bytes = self.unit().bytes(profile);
         match self.pusc {
@@ -405,7 +414,8 @@ impl UnitTimes {
         }
     }
 
-    /// When octets of a burst are over, from one up to another, whose first unit is `data`, from the begin of the uplink.
+    /// When octets of a burst are over, from one up to another, whose first unit is `data`, from the begin of
+    /// the uplink.
     pub fn uplink_end(&self, data: u32, (from, to): (u32, u32), unit_bytes: u32) -> Span {
         let end = data + to.div_ceil(unit_bytes);
         match self.pusc {
@@ -450,7 +460,8 @@ mod tests {
 
     #[test]
     fn symbols_that_are_no_whole_nanoseconds_do_not_drift() {
-        // 3.5 MHz: 256 / 4 MHz = 64 us and 1/32 more: 66 us. 7 MHz with 1/16: 34 us. 3 MHz with 1/4: 320 / 3.44 MHz.
+        // 3.5 MHz: 256 / 4 MHz = 64 us and 1/32 more: 66 us. 7 MHz with 1/16: 34 us. 3 MHz with 1/4: 320 /
+        // 3.44 MHz.
         assert_eq!(clock(3500, CyclicPrefix::ThirtySecond).symbols(1), Span::from_us(66));
         assert_eq!(clock(7000, CyclicPrefix::Sixteenth).symbols(3), Span::from_us(102));
         let odd = clock(3000, CyclicPrefix::Quarter);

@@ -1,14 +1,17 @@
 //! WirelessMAN-OFDMA with PUSC (IEEE Std 802.16e-2005 clause 8.4): slots.
 //!
-//! A slot has 48 data subcarriers: on the downlink a subchannel for two symbols, on the uplink one for three (clause 8.4.3.1). The downlink begins
-//! with a symbol of preamble; its slots follow each other over all subchannels and then in time, those of the uplink in time and then
-//! over subchannels (clause 8.4.3.4). The first four slots have the frame control header, DLFP in QPSK 1/2 four times (clause 8.4.4.3).
+//! A slot has 48 data subcarriers: on the downlink a subchannel for two symbols, on the uplink one for three
+//! (clause 8.4.3.1). The downlink begins with a symbol of preamble; its slots follow each other over all
+//! subchannels and then in time, those of the uplink in time and then over subchannels (clause 8.4.3.4). The
+//! first four slots have the frame control header, DLFP in QPSK 1/2 four times (clause 8.4.4.3).
 //!
-//! A ranging channel is six subchannels (clause 8.4.7). In it stations send codes: two symbols for initial ranging, one for a request. Who
-//! sends the same code at once as another is not heard; those that send different codes are.
+//! A ranging channel is six subchannels (clause 8.4.7). In it stations send codes: two symbols for initial
+//! ranging, one for a request. Who sends the same code at once as another is not heard; those that send
+//! different codes are.
 //!
-//! Not modelled: bursts as rectangles, and the slots which that leaves unused on the downlink; segments; zones of other permutations; powers
-//! and interference of codes; 64-QAM 1/2, which carries no more than 16-QAM 3/4; codes of turbo and LDPC, and 64-QAM 5/6 with them.
+//! Not modelled: bursts as rectangles, and the slots which that leaves unused on the downlink; segments;
+//! zones of other permutations; powers and interference of codes; 64-QAM 1/2, which carries no more than
+//! 16-QAM 3/4; codes of turbo and LDPC, and 64-QAM 5/6 with them.
 
 use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock, Unit};
 use roamsim_engine::Span;
@@ -38,7 +41,8 @@ pub const FRAME_DURATIONS: [Span; 8] = [
     Span::from_ms(20),
 ];
 
-/// Sampling factors by the bandwidth that the channel is a multiple of, in hertz (clause 8.4.2.3): the first that fits.
+/// Sampling factors by the bandwidth that the channel is a multiple of, in hertz (clause 8.4.2.3): the first
+/// that fits.
 const SAMPLING_FACTORS: [(u64, u64, u64); 5] =
     [(1_750_000, 8, 7), (1_250_000, 28, 25), (1_500_000, 28, 25), (2_000_000, 28, 25), (2_750_000, 28, 25)];
 
@@ -59,7 +63,8 @@ impl Pusc {
     /// Symbols in which a code begins initial ranging (clause 8.4.7.2).
     pub(super) const RANGING_SYMBOLS: u32 = 2;
 
-    /// Those of so many subcarriers, 512 or 1024 (clauses 8.4.6.1.2.1, 8.4.6.2.1: tables 311 and 313); `None` for others.
+    /// Those of so many subcarriers, 512 or 1024 (clauses 8.4.6.1.2.1, 8.4.6.2.1: tables 311 and 313); `None`
+    /// for others.
     pub fn of(subcarriers: u32, map_repetition: u32, codes: [u32; 2]) -> Option<Pusc> {
         let (downlink_subchannels, uplink_subchannels) = match subcarriers {
             512 => (15, 17),
@@ -69,7 +74,8 @@ impl Pusc {
         Some(Pusc { downlink_subchannels, uplink_subchannels, map_repetition, codes })
     }
 
-    /// The clock of a channel; `None` for a bandwidth that is a multiple of none of them: its sampling factor, 8/7, is not modelled.
+    /// The clock of a channel; `None` for a bandwidth that is a multiple of none of them: its sampling
+    /// factor, 8/7, is not modelled.
     pub fn clock(bandwidth_hz: u64, subcarriers: u32, prefix: CyclicPrefix) -> Option<SymbolClock> {
         SymbolClock::by(&SAMPLING_FACTORS, bandwidth_hz, subcarriers, prefix)
     }
@@ -112,14 +118,16 @@ impl Pusc {
         Pusc::PREAMBLE_SYMBOLS + slots.div_ceil(self.downlink_subchannels) * DOWNLINK_SLOT_SYMBOLS
     }
 
-    /// The symbol of an uplink subframe with which a burst of slots begins: one that goes on in another subchannel has that one's first.
+    /// The symbol of an uplink subframe with which a burst of slots begins: one that goes on in another
+    /// subchannel has that one's first.
     pub(super) fn uplink_begin(columns: u32, first: u32, slots: u32) -> u32 {
         let columns = columns.max(1);
         let last = (first + slots).saturating_sub(1).max(first);
         if first / columns == last / columns { first % columns * UPLINK_SLOT_SYMBOLS } else { 0 }
     }
 
-    /// The symbols after which the slots from one up to another are over: where they go on in another subchannel, all.
+    /// The symbols after which the slots from one up to another are over: where they go on in another
+    /// subchannel, all.
     pub(super) fn uplink_end(columns: u32, from: u32, to: u32) -> u32 {
         let columns = columns.max(1);
         let last = to.saturating_sub(1).max(from);
@@ -156,7 +164,8 @@ mod tests {
 
     #[test]
     fn symbols_of_ten_and_five_megahertz_last_as_long() {
-        // 28/25 of 10 MHz are 11.2 MHz: 1024 samples take 91.43 us, and an eighth more 102.86. Half of both is the same.
+        // 28/25 of 10 MHz are 11.2 MHz: 1024 samples take 91.43 us, and an eighth more 102.86. Half of both
+        // is the same.
         let clock = |khz: u64, subcarriers| {
             Pusc::clock(khz * 1000, subcarriers, CyclicPrefix::Eighth).expect("a bandwidth of the standard")
         };
@@ -178,7 +187,8 @@ mod tests {
         let pusc = Pusc::of(1024, 4, [32, 32]).expect("1024 subcarriers");
         // Thirty slots beside each other in two symbols, behind the preamble.
         assert_eq!([1, 30, 31, 420].map(|slots| pusc.downlink_end(slots)), [3, 3, 5, 29]);
-        // Five behind each other: the third of a subchannel begins with symbol 6; who needs a second subchannel begins with it.
+        // Five behind each other: the third of a subchannel begins with symbol 6; who needs a second
+        // subchannel begins with it.
         assert_eq!(Pusc::uplink_begin(5, 2, 3), 6);
         assert_eq!(Pusc::uplink_begin(5, 2, 4), 0);
         assert_eq!(Pusc::uplink_begin(5, 5, 1), 0);

@@ -1,13 +1,16 @@
-//! What of a signal arrives, and which burst profiles are understood (IEEE Std 802.16-2004 clauses 8.3.11.1, 6.3.2.3.44).
+//! What of a signal arrives, and which burst profiles are understood (IEEE Std 802.16-2004 clauses 8.3.11.1,
+//! 6.3.2.3.44).
 //!
-//! The signal falls with distance; noise is the thermal one of the used subcarriers, with the noise figure of a receiver and the loss
-//! of its implementation. A burst profile is understood where signal over noise has its threshold. As nothing of it is drawn, each
-//! profile reaches so far, and no further: distances are what is compared.
+//! The signal falls with distance; noise is the thermal one of the used subcarriers, with the noise figure of
+//! a receiver and the loss of its implementation. A burst profile is understood where signal over noise has
+//! its threshold. As nothing of it is drawn, each profile reaches so far, and no further: distances are what
+//! is compared.
 //!
-//! Where profiles adapt, the fastest is taken whose threshold is passed by a margin; a faster one than the present has to pass it by the
-//! hysteresis as well.
+//! Where profiles adapt, the fastest is taken whose threshold is passed by a margin; a faster one than the
+//! present has to pass it by the hysteresis as well.
 //!
-//! Where there is a table of block errors of a profile it stands in place of its threshold ([`super::block_errors`]).
+//! Where there is a table of block errors of a profile it stands in place of its threshold
+//! ([`super::block_errors`]).
 //!
 //! Not modelled: shadowing and fading, power control, interference between cells.
 
@@ -45,8 +48,8 @@ pub struct Adaptation {
     pub hysteresis_db: f64,
 }
 
-/// The thresholds that the standard has receivers meet: of OFDM (IEEE Std 802.16-2004 table 266), and of OFDMA, which has no BPSK (IEEE Std
-/// 802.16e-2005 table 338).
+/// The thresholds that the standard has receivers meet: of OFDM (IEEE Std 802.16-2004 table 266), and of
+/// OFDMA, which has no BPSK (IEEE Std 802.16e-2005 table 338).
 pub fn thresholds_db(unit: Unit) -> [f64; PROFILES] {
     match unit {
         Unit::Symbol => [6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4],
@@ -78,7 +81,8 @@ impl RadioConfig {
         self.noise_dbm(clock) + self.thresholds_db[profile as usize]
     }
 
-    /// How far a profile is understood, by stations or by the base station, where it has so many decibels to spare.
+    /// How far a profile is understood, by stations or by the base station, where it has so many decibels to
+    /// spare.
     pub fn reach_m(&self, clock: SymbolClock, profile: BurstProfile, uplink: bool, spare_db: f64) -> f64 {
         self.sent(uplink).reach_m(self.least_dbm(clock, profile) + spare_db)
     }
@@ -150,7 +154,8 @@ mod tests {
     #[test]
     fn the_least_power_is_the_sensitivity_of_the_standard() {
         let (radio, clock) = radio();
-        // -102 + SNR + 10 log10(Fs 200 / 256), Fs in MHz (clause 8.3.11.1): 5.76 MHz make 4.5, 6.532 dB. -102 is -113.975 + 12 rounded.
+        // -102 + SNR + 10 log10(Fs 200 / 256), Fs in MHz (clause 8.3.11.1): 5.76 MHz make 4.5, 6.532 dB. -102
+        // is -113.975 + 12 rounded.
         for (profile, expected) in
             [(BurstProfile::Bpsk12, -102.0 + 6.4 + 6.532), (BurstProfile::Qam64R34, -102.0 + 24.4 + 6.532)]
         {
@@ -162,7 +167,8 @@ mod tests {
     #[test]
     fn a_profile_reaches_as_far_as_its_threshold_lets_it() {
         let (radio, clock) = radio();
-        // 30 + 71.043 dB: 0.085655 m / 4 pi * 10^(101.043 / 20) = 0.0068162 * 112,759 = 768.6 m. Ten times less power: 10^0.5 less far.
+        // 30 + 71.043 dB: 0.085655 m / 4 pi * 10^(101.043 / 20) = 0.0068162 * 112,759 = 768.6 m. Ten times
+        // less power: 10^0.5 less far.
         let reach_m = |uplink| radio.reach_m(clock, BurstProfile::Qam64R34, uplink, 0.0);
         assert!((reach_m(false) - 768.6).abs() < 1.0, "{}", reach_m(false));
         assert!((reach_m(false) / reach_m(true) - 10f64.sqrt()).abs() < 1e-6);

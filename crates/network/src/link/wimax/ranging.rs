@@ -1,5 +1,5 @@
-//! Ranging in a cell (IEEE Std 802.16-2004 clauses 6.3.9.5, 6.3.10): initial, by contention, and periodic, by bursts that stations are
-//! granted. Whether one was heard is all that the base station learns by it.
+//! Ranging in a cell (IEEE Std 802.16-2004 clauses 6.3.9.5, 6.3.10): initial, by contention, and periodic, by
+//! bursts that stations are granted. Whether one was heard is all that the base station learns by it.
 //!
 //! Not modelled: corrections of timing, power and frequency (RNG-RSP with status continue).
 
@@ -107,14 +107,16 @@ impl Cell {
         }
     }
 
-    /// Whether the base station hears a burst of one that has heard the maps: where it understands its first block.
+    /// Whether the base station hears a burst of one that has heard the maps: where it understands its first
+    /// block.
     fn hears_burst_of(&mut self, now: Time, station: u32) -> bool {
         let profile = self.stations[station as usize].config.uplink;
         let reception = self.uplink_reception(now, station, profile);
         self.stations[station as usize].lost(FROM_STATION, now, (0, 0), reception).is_none()
     }
 
-    /// Whether bursts come to a station by themselves, often enough to range it, also where it has nothing to send.
+    /// Whether bursts come to a station by themselves, often enough to range it, also where it has nothing to
+    /// send.
     fn has_unasked(&self, station: u32) -> bool {
         let Some(entry) = &self.config.entry else { return false };
         let often = |interval| interval <= entry.station.timers.t27_idle;

@@ -1,5 +1,6 @@
-//! Who hears whom: within the cell's radius all is heard, outside nothing; what is understood of a burst goes by signal over noise, where
-//! there is a radio: by a threshold, or by a table of block errors. Maps, and what is sent in contention, go by thresholds.
+//! Who hears whom: within the cell's radius all is heard, outside nothing; what is understood of a burst goes
+//! by signal over noise, where there is a radio: by a threshold, or by a table of block errors. Maps, and
+//! what is sent in contention, go by thresholds.
 
 use super::Cell;
 use super::block_errors::Reception;
@@ -72,7 +73,8 @@ impl Cell {
         }
     }
 
-    /// Whether the base station hears what a station sends in contention: by the threshold of the most robust profile.
+    /// Whether the base station hears what a station sends in contention: by the threshold of the most robust
+    /// profile.
     pub(super) fn hears_contention_of(&self, at: Time, station: u32) -> bool {
         let Some([_, reaches]) = &self.reaches else { return true };
         let distance_m = self.distance_m(station, self.frame_start(self.frame_of(at)));

@@ -1,9 +1,10 @@
 //! Link events of 802.16 stations, and their reports.
 //!
-//! Link_Detected with the first DL-MAP, Link_Up with the last DSA-ACK, a Link_Parameters_Report every `report_interval`;
-//! Link_Going_Down when the walk leads out of reach in `going_down_ahead`, or when the maps of a report are missed: with the time
-//! until synchronization would be lost, and a confidence of 100 % if none is heard until then; rolled back when that does not hold any
-//! more; told again where the confidence comes to what a user waits for. Link_Down when maps were missed for too long, or nobody answered.
+//! Link_Detected with the first DL-MAP, Link_Up with the last DSA-ACK, a Link_Parameters_Report every
+//! `report_interval`; Link_Going_Down when the walk leads out of reach in `going_down_ahead`, or when the
+//! maps of a report are missed: with the time until synchronization would be lost, and a confidence of 100 %
+//! if none is heard until then; rolled back when that does not hold any more; told again where the confidence
+//! comes to what a user waits for. Link_Down when maps were missed for too long, or nobody answered.
 
 use super::{Cell, Step};
 use crate::link::indication::{Indication, LinkEvent, LinkGoingDownReason};

@@ -1,9 +1,10 @@
-//! Scanning by a connected station (IEEE Std 802.16e-2005 clauses 6.3.2.3.48, 6.3.2.3.49, 6.3.22.1.2): it asks by MOB_SCN-REQ for scan
-//! intervals, MOB_SCN-RSP grants them from the next frame on, and in them it listens on other channels. Its base station neither sends to
-//! it nor grants it bursts meanwhile: what there is waits. Its timers stand still, as it could not hear what they wait for.
+//! Scanning by a connected station (IEEE Std 802.16e-2005 clauses 6.3.2.3.48, 6.3.2.3.49, 6.3.22.1.2): it
+//! asks by MOB_SCN-REQ for scan intervals, MOB_SCN-RSP grants them from the next frame on, and in them it
+//! listens on other channels. Its base station neither sends to it nor grants it bursts meanwhile: what there
+//! is waits. Its timers stand still, as it could not hear what they wait for.
 //!
-//! A station in the cell of another channel is deaf but in scan intervals of its own cell, and while it has none; what it has
-//! heard of the cell stays known: its timers stand still as well.
+//! A station in the cell of another channel is deaf but in scan intervals of its own cell, and while it has
+//! none; what it has heard of the cell stays known: its timers stand still as well.
 
 use super::management::Message;
 use super::{Cell, Step};
@@ -19,7 +20,8 @@ pub struct ScanConfig {
     pub interleaving: u64,
     /// Scan intervals of a scan, at least one.
     pub iterations: u64,
-    /// From a Link_Up, or the end of a scan, to the next one; `None`: stations scan when their links are going down.
+    /// From a Link_Up, or the end of a scan, to the next one; `None`: stations scan when their links are
+    /// going down.
     pub every: Option<Span>,
     /// T44: waits for MOB_SCN-RSP, above zero.
     pub t44: Span,

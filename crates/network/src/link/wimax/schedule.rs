@@ -28,8 +28,8 @@ pub(super) struct Deal {
 }
 
 impl Deal {
-    /// Deals a room of units among the first of these, in at most so many bursts; each burst costs a preamble. Returns whose
-    /// turn is next. It looks at one more than get a burst.
+    /// Deals a room of units among the first of these, in at most so many bursts; each burst costs a
+    /// preamble. Returns whose turn is next. It looks at one more than get a burst.
     pub fn deal(
         &mut self,
         demands: impl IntoIterator<Item = Demand>,

@@ -1,7 +1,9 @@
-//! Service flows of stations: which packets go by which, and what each asks for (IEEE Std 802.16-2004 clauses 5.2, 6.3.14).
+//! Service flows of stations: which packets go by which, and what each asks for (IEEE Std 802.16-2004 clauses
+//! 5.2, 6.3.14).
 //!
-//! A station has one service flow each way for everything, and others for classes of packets, by their DSCP; both directions of one
-//! have the same scheduling service. Bandwidth is asked for and granted by service flow; management messages go with the first one.
+//! A station has one service flow each way for everything, and others for classes of packets, by their DSCP;
+//! both directions of one have the same scheduling service. Bandwidth is asked for and granted by service
+//! flow; management messages go with the first one.
 
 use super::account::StationStats;
 use super::config::{CellConfig, FlowConfig, Service};
@@ -15,8 +17,9 @@ use roamsim_engine::{Stream, Time};
 
 /// A service flow, both ways, and what the base station holds for it.
 ///
-/// Where a hundred take turns, nothing of one is in the first cache any more when its turn comes again: what a turn asks for lies together, in as
-/// few lines as it has room in. It has an odd number of lines, so that those of all do not fall on a few sets of the cache.
+/// Where a hundred take turns, nothing of one is in the first cache any more when its turn comes again: what
+/// a turn asks for lies together, in as few lines as it has room in. It has an odd number of lines, so that
+/// those of all do not fall on a few sets of the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct ServiceFlow {
@@ -29,7 +32,8 @@ pub(super) struct ServiceFlow {
     pub grants: u64,
     /// What the base station knows that it wants, in octets.
     pub requested_bytes: u64,
-    /// Where there are polls or codes: the frame behind the last one with a grant for it, 0 where there is none.
+    /// Where there are polls or codes: the frame behind the last one with a grant for it, 0 where there is
+    /// none.
     pub granted_until: u64,
     pub contention: Contention,
     /// How it gets its bursts, as it was admitted.
@@ -109,8 +113,9 @@ struct Left {
 }
 
 impl Cell {
-    /// Which service flows of a station are added as they are, and which best effort, as there is no room for more unsolicited bursts:
-    /// beside those of all others there has to be some for a message of who enters, and in the maps for one burst more.
+    /// Which service flows of a station are added as they are, and which best effort, as there is no room for
+    /// more unsolicited bursts: beside those of all others there has to be some for a message of who enters,
+    /// and in the maps for one burst more.
     pub(super) fn admit(&mut self, now: Time, station: u32) {
         if self.is_registered(station) {
             return;
@@ -132,8 +137,9 @@ impl Cell {
         }
     }
 
-    /// For how many stations with the service flows of this one there is room beside those that are registered and those that are
-    /// to come; for one that is registered there is what it was given. `None`: for all, as it has no unsolicited bursts.
+    /// For how many stations with the service flows of this one there is room beside those that are
+    /// registered and those that are to come; for one that is registered there is what it was given. `None`:
+    /// for all, as it has no unsolicited bursts.
     pub(super) fn places_for(&self, now: Time, station: u32, to_come: &[u32]) -> Option<u32> {
         let asked = |flow: u32| self.config.flow(flow).service;
         let flows: Vec<u32> =
@@ -183,7 +189,8 @@ impl Cell {
         taken
     }
 
-    /// With the burst profile that its station has; of one that is to come, that which it would enter with now.
+    /// With the burst profile that its station has; of one that is to come, that which it would enter with
+    /// now.
     fn unsolicited_units(&self, now: Time, flow: u32, service: Service) -> u32 {
         let station = self.flows[flow as usize].station;
         let to_come = !self.is_registered(station);

@@ -275,7 +275,8 @@ impl Cell {
         }
     }
 
-    /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
+    /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it
+    /// asks for the rest.
     pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
         let Burst { flow, frame, first_unit, units, profile, cause } = burst;
         let unsolicited = cause == Cause::Interval;
@@ -301,7 +302,8 @@ impl Cell {
         self.ranged(now, station, heard);
         let backlog_bytes = self.piggybacked_bytes(flow);
         let own = &mut self.flows[flow as usize];
-        // When a PDU has arrived that has the octets of a burst from one up to another: behind those before it.
+        // When a PDU has arrived that has the octets of a burst from one up to another: behind those before
+        // it.
         let data = first_unit + unit.preamble();
         let mut last_end = start;
         let mut end = |times: &UnitTimes, from: u32, to: u32| {

@@ -35,8 +35,8 @@ impl Resources {
         Resources { capacity, ..Resources::default() }
     }
 
-    /// How the network is, for the mobile node that asks next: how many stations are here beside it that no place was reserved for,
-    /// and for how many like it the link has room, `None`: for all.
+    /// How the network is, for the mobile node that asks next: how many stations are here beside it that no
+    /// place was reserved for, and for how many like it the link has room, `None`: for all.
     pub fn observe(&mut self, others: u32, link_places: Option<u32>) {
         (self.others, self.link_places) = (others, link_places);
     }
@@ -85,8 +85,8 @@ impl Resources {
         self.present.remove(mobile_node);
     }
 
-    /// Whether a place that is reserved for a mobile node is free again if that does not come: who is here already has taken it, and
-    /// where there is room for all nothing is reserved.
+    /// Whether a place that is reserved for a mobile node is free again if that does not come: who is here
+    /// already has taken it, and where there is room for all nothing is reserved.
     fn waits_for(&self, mobile_node: &MihfId) -> bool {
         let limited = self.capacity.is_some() || self.link_places.is_some();
         limited && self.has_place(mobile_node) && !self.present.contains(mobile_node)

@@ -1,5 +1,5 @@
-//! What the handover commands say: the TLVs of each, those that it must carry and those that its receiver acts upon
-//! (IEEE Std 802.21-2008 section 8.6).
+//! What the handover commands say: the TLVs of each, those that it must carry and those that its receiver
+//! acts upon (IEEE Std 802.21-2008 section 8.6).
 //!
 //! Quality of service is left empty, and resources are asked for as such.
 
@@ -13,7 +13,8 @@ use super::super::wire::{Message, MihfId, Tlv, Tlvs};
 use super::Candidate;
 use roamsim_engine::Span;
 
-/// Whose TLV tells how many places are left: a locally administered one (IEEE Std 802-2014 section 8.2.2), nobody's.
+/// Whose TLV tells how many places are left: a locally administered one (IEEE Std 802-2014 section 8.2.2),
+/// nobody's.
 const PLACES_OUI: [u8; 3] = [0x02, 0x00, 0x01];
 
 fn poa_list(link: &LinkTupleId) -> LinkPoaList {
@@ -178,7 +179,8 @@ pub(super) fn succeeded(pdu: &Message) -> bool {
     pdu.tlvs.contains(&Tlv::Status(Status::SUCCESS))
 }
 
-/// For how many mobile nodes a response tells that resources are there; one that does not say how many has some.
+/// For how many mobile nodes a response tells that resources are there; one that does not say how many has
+/// some.
 pub(super) fn free_places(pdu: &Message) -> u32 {
     if !succeeded(pdu) || !pdu.tlvs.contains(&Tlv::ResourceStatus(true)) {
         return 0;

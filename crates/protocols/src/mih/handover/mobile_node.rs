@@ -19,8 +19,8 @@ use roamsim_engine::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// How long after its last message the link to the old network is given up where it is not kept until traffic is redirected
-/// (chosen: the acknowledgement of the commitment leaves in that time).
+/// How long after its last message the link to the old network is given up where it is not kept until traffic
+/// is redirected (chosen: the acknowledgement of the commitment leaves in that time).
 pub const DISCONNECT_DELAY: Span = Span::from_ms(10);
 
 /// A mobile node's settings.
@@ -36,7 +36,8 @@ pub struct MobileNodeConfig {
     pub serving_link: LinkTupleId,
     /// The networks that it may go to, the first choice first.
     pub candidates: Vec<Candidate>,
-    /// From a request's arrival to its answer, or to the scan that it asks for; a commitment of the network's redirects at once.
+    /// From a request's arrival to its answer, or to the scan that it asks for; a commitment of the network's
+    /// redirects at once.
     pub processing_time: Span,
     /// Octets of a whole message; `None`: as long as it is.
     pub message_bytes: Option<u32>,
@@ -55,8 +56,8 @@ enum State {
     Committing { candidate: usize, others: Vec<usize>, transaction: TransactionNumber },
     /// The network knows what was heard, and decides.
     Answered,
-    /// There is nothing left but to wait for the link to go down; a commitment for this candidate was given up. `heeds`: where it
-    /// stood when its request was given up, to which an answer may still come.
+    /// There is nothing left but to wait for the link to go down; a commitment for this candidate was given
+    /// up. `heeds`: where it stood when its request was given up, to which an answer may still come.
     Waiting { asked_for: Option<usize>, heeds: Option<Box<State>> },
     /// The old link is given up before the new one is used; `at` is when, once the network has its answer.
     Breaking { candidate: usize, at: Option<Time> },
@@ -142,7 +143,8 @@ impl MobileNode {
         self.milestones.pop_front()
     }
 
-    /// When it has something to do by itself: a request's processing is done, an answer has not come, a link is to be acted upon.
+    /// When it has something to do by itself: a request's processing is done, an answer has not come, a link
+    /// is to be acted upon.
     pub fn poll_timeout(&self) -> Option<Time> {
         let breaks = if let State::Breaking { at, .. } = self.state { at } else { None };
         [self.processing.next(), self.unanswered.next(), self.acts_at, breaks].into_iter().flatten().min()
@@ -178,7 +180,8 @@ impl MobileNode {
         self.notice = Some(indication);
     }
 
-    /// Whether the network may have it scan: a decision before may have been taken back, or its own come to nothing.
+    /// Whether the network may have it scan: a decision before may have been taken back, or its own come to
+    /// nothing.
     fn may_scan(&self) -> bool {
         matches!(
             self.state,
@@ -239,7 +242,8 @@ impl MobileNode {
         }
     }
 
-    /// The handover is agreed on. Who breaks before he makes has left the old network when the network has its answer.
+    /// The handover is agreed on. Who breaks before he makes has left the old network when the network has
+    /// its answer.
     fn agree(&mut self, now: Time, candidate: usize, answered: bool) {
         self.reach(Milestone::Committed(candidate));
         if self.config.policy.old_link == OldLink::UntilCommitted {
@@ -266,8 +270,8 @@ impl MobileNode {
         self.up.iter().copied().find(|&other| other != self.home())
     }
 
-    /// Where to go without an agreement: where it was `agreed`, or to the first that the scan found, of those that are there; else to
-    /// whoever is there; else to whom it would have gone, in case he comes back.
+    /// Where to go without an agreement: where it was `agreed`, or to the first that the scan found, of those
+    /// that are there; else to whoever is there; else to whom it would have gone, in case he comes back.
     fn refuge(&self, agreed: Option<usize>) -> usize {
         let mut preferred = agreed.into_iter().chain(self.heard.iter().copied());
         preferred
@@ -296,7 +300,8 @@ impl MobileNode {
             }
             LinkCue::Rollback => {
                 self.acts_at = None;
-                // What is being agreed on is kept to. A decision of the network's is the network's to take back.
+                // What is being agreed on is kept to. A decision of the network's is the network's to take
+                // back.
                 let may = matches!(
                     self.state,
                     State::Scanning { asked: None } | State::Querying(_) | State::Waiting { .. }
@@ -346,7 +351,8 @@ impl MobileNode {
         self.redirect(self.refuge(agreed), Cause::LinkDown);
     }
 
-    /// A link is up: traffic that waits for it is led through it, and so is what waits without an agreement, or for a network that is not there.
+    /// A link is up: traffic that waits for it is led through it, and so is what waits without an agreement,
+    /// or for a network that is not there.
     fn handle_up(&mut self, network: usize) {
         self.up.insert(network);
         match self.state {
@@ -382,8 +388,8 @@ impl MobileNode {
         }
     }
 
-    /// Who uses the candidate comes back to the network that he has left, or goes to another one that is up if that is not; who enters it
-    /// takes another one that is up, or comes back.
+    /// Who uses the candidate comes back to the network that he has left, or goes to another one that is up
+    /// if that is not; who enters it takes another one that is up, or comes back.
     fn handle_candidate_gone(&mut self, gone: usize) {
         match self.state {
             State::Redirecting { candidate, .. }

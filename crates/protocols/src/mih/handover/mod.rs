@@ -1,22 +1,23 @@
-//! MIH users that hand a mobile node over from one network to another: at the mobile node, at the point of service (PoS)
-//! of the network that it leaves, and at those of the candidates (IEEE Std 802.21-2008 section 7.4, the commands
-//! MIH_MN_HO_*, MIH_Net_HO_* and MIH_N2N_HO_*).
+//! MIH users that hand a mobile node over from one network to another: at the mobile node, at the point of
+//! service (PoS) of the network that it leaves, and at those of the candidates (IEEE Std 802.21-2008 section
+//! 7.4, the commands MIH_MN_HO_*, MIH_Net_HO_* and MIH_N2N_HO_*).
 //!
 //! Mobile-initiated: upon Link_Going_Down the mobile node scans, asks its PoS which candidates have resources
-//! (MIH_MN_HO_Candidate_Query; the PoS asks theirs by MIH_N2N_HO_Query_Resources), has the first of them reserved
-//! (MIH_MN_HO_Commit, MIH_N2N_HO_Commit), and redirects its traffic when that is confirmed. Network-initiated: the PoS
-//! hears of the link, asks the candidates', has the mobile node scan (MIH_Net_HO_Candidate_Query), reserves, and tells the mobile
-//! node (MIH_Net_HO_Commit), which redirects at once. Both end with MIH_MN_HO_Complete and MIH_N2N_HO_Complete. Who has
-//! heard of no commit when its link is down redirects then.
+//! (MIH_MN_HO_Candidate_Query; the PoS asks theirs by MIH_N2N_HO_Query_Resources), has the first of them
+//! reserved (MIH_MN_HO_Commit, MIH_N2N_HO_Commit), and redirects its traffic when that is confirmed.
+//! Network-initiated: the PoS hears of the link, asks the candidates', has the mobile node scan
+//! (MIH_Net_HO_Candidate_Query), reserves, and tells the mobile node (MIH_Net_HO_Commit), which redirects at
+//! once. Both end with MIH_MN_HO_Complete and MIH_N2N_HO_Complete. Who has heard of no commit when its link
+//! is down redirects then.
 //!
-//! A user calls the MIH_SAP of its node's MIHF. What it needs of others is a [`Command`]; what it came to, and when, is a
-//! [`Milestone`].
+//! A user calls the MIH_SAP of its node's MIHF. What it needs of others is a [`Command`]; what it came to,
+//! and when, is a [`Milestone`].
 //!
-//! What the standard leaves to users stands in [`policy`]. When the link of the new network is down the mobile node comes back to the
-//! old one; its next handover begins there.
+//! What the standard leaves to users stands in [`policy`]. When the link of the new network is down the
+//! mobile node comes back to the old one; its next handover begins there.
 //!
-//! Not modelled: MIIS (candidates are known), quality of service (a candidate has room for a node or not), more than one handover of
-//! a mobile node at a time, a handover from one candidate to another.
+//! Not modelled: MIIS (candidates are known), quality of service (a candidate has room for a node or not),
+//! more than one handover of a mobile node at a time, a handover from one candidate to another.
 
 mod candidate;
 mod messages;
@@ -40,8 +41,8 @@ pub enum Initiation {
     Mobile,
     /// The PoS of the network that it uses.
     Network,
-    /// Either, each upon its own event: where both begin, the mobile node's own preparation goes first, and it declines the
-    /// network's.
+    /// Either, each upon its own event: where both begin, the mobile node's own preparation goes first, and
+    /// it declines the network's.
     Both,
 }
 
@@ -106,7 +107,8 @@ pub enum Command {
     Enter(usize),
     /// Lead the traffic through it; [`MobileNode::handle_redirected`] tells when that is done.
     Redirect(usize),
-    /// Give this candidate's link up, or that of [`MobileNode::home`], and do not take it up before [`Command::Enter`].
+    /// Give this candidate's link up, or that of [`MobileNode::home`], and do not take it up before
+    /// [`Command::Enter`].
     Leave(usize),
 }
 

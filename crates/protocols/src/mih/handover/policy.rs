@@ -1,5 +1,5 @@
-//! What a handover user does where the standard leaves it to him: when to act, whom to choose, which link is used until when, and
-//! what follows a request that is not answered.
+//! What a handover user does where the standard leaves it to him: when to act, whom to choose, which link is
+//! used until when, and what follows a request that is not answered.
 
 use roamsim_engine::{Span, Time};
 
@@ -19,7 +19,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Acts upon Link_Going_Down at once, in the order of the candidates, over links that are all in use; waits for answers.
+    /// Acts upon Link_Going_Down at once, in the order of the candidates, over links that are all in use;
+    /// waits for answers.
     pub const PLAIN: Policy = Policy {
         act_on: ActOn::GoingDown { ahead: None },
         choice: Choice::Order,

@@ -144,7 +144,8 @@ impl ServingPos {
         self.milestones.pop_front()
     }
 
-    /// When it has something to do by itself: a request's processing is done, an answer has not come, a link is to be acted upon.
+    /// When it has something to do by itself: a request's processing is done, an answer has not come, a link
+    /// is to be acted upon.
     pub fn poll_timeout(&self) -> Option<Time> {
         [self.processing.next(), self.unanswered.next(), self.acts_at].into_iter().flatten().min()
     }
@@ -227,7 +228,8 @@ impl ServingPos {
         mihf.respond(cx, self.config.mobile_node, request, tlvs, self.config.message_bytes);
     }
 
-    /// The mobile node's link is going down, within a time, by what the PoS sees itself or was told: it decides, once.
+    /// The mobile node's link is going down, within a time, by what the PoS sees itself or was told: it
+    /// decides, once.
     pub fn handle_link_going_down(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf, within: Span) {
         if self.config.initiation.by_network() && !self.decided {
             self.acts_at = self.config.policy.act_on.due(cx.now, within);
@@ -246,8 +248,8 @@ impl ServingPos {
         self.ask_for_resources(cx, mihf, all, None);
     }
 
-    /// The mobile node's link is not going down any more, by what the PoS sees itself or was told: unless a commitment is being
-    /// asked for, or the mobile node has been told to go, the next event decides anew.
+    /// The mobile node's link is not going down any more, by what the PoS sees itself or was told: unless a
+    /// commitment is being asked for, or the mobile node has been told to go, the next event decides anew.
     pub fn handle_rollback(&mut self) {
         self.acts_at = None;
         let commits = |asked: &Asked| matches!(asked, Asked::Commit { request: None, late: false, .. });
@@ -284,8 +286,8 @@ impl ServingPos {
         }
     }
 
-    /// All that were asked for resources have answered, or were given up. Where nobody waits for the answer, and none has any,
-    /// those that may still answer are waited for.
+    /// All that were asked for resources have answered, or were given up. Where nobody waits for the answer,
+    /// and none has any, those that may still answer are waited for.
     fn close_resources(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf, at: usize) {
         if let Asked::Resources { late, available, request: None, .. } = &self.asked[at]
             && available.is_empty()
@@ -346,8 +348,8 @@ impl ServingPos {
             {
                 self.handle_link_going_down(cx, mihf, time_interval(pdu));
             }
-            // It has come back: whatever was decided before is over, and nobody answers what is still open. Its first registration,
-            // which may be repeated amid a handover, says nothing.
+            // It has come back: whatever was decided before is over, and nobody answers what is still open.
+            // Its first registration, which may be repeated amid a handover, says nothing.
             Event::PeerRegistered { session, again: true, .. } if *session == self.config.mobile_node => {
                 (self.decided, self.told, self.acts_at) = (false, false, None);
                 self.asked.clear();
@@ -394,8 +396,8 @@ impl ServingPos {
         }
     }
 
-    /// A transaction of its own has ended: by a response, or given up; `late`: a response to it is still accepted. Who has somebody
-    /// that waits, or another candidate, goes on without it.
+    /// A transaction of its own has ended: by a response, or given up; `late`: a response to it is still
+    /// accepted. Who has somebody that waits, or another candidate, goes on without it.
     fn handle_end(
         &mut self,
         cx: &mut Context<'_>,

@@ -4,8 +4,8 @@ use super::message::{HEADER_BYTES, Header};
 
 /// Cuts a byte stream into messages. A stream's segment may hold several messages, or a part of one.
 ///
-/// Only the length field is looked at: a message that is malformed otherwise is handed out, and refused when it is
-/// decoded, while the stream goes on behind it.
+/// Only the length field is looked at: a message that is malformed otherwise is handed out, and refused when
+/// it is decoded, while the stream goes on behind it.
 #[derive(Debug, Default)]
 pub struct Deframer {
     buffer: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Data types of the handover commands: quality of service, resources, query results, link actions (IEEE 802.21
-//! annex F).
+//! Data types of the handover commands: quality of service, resources, query results, link actions (IEEE
+//! 802.21 annex F).
 
 use std::net::IpAddr;
 

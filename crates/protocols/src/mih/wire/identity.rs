@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::error::DecodeError;
 use super::octets::{Reader, Sink};
 
-/// The name of an MIH function. The empty name is the multicast MIHF ID. Cloning is cheap, and so is comparing clones.
+/// The name of an MIH function. The empty name is the multicast MIHF ID. Cloning is cheap, and so is
+/// comparing clones.
 #[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct MihfId(Arc<str>);
 

@@ -245,8 +245,8 @@ const SMALLEST_PADDING_BYTES: usize = 5;
 
 /// TLVs that fill `missing_bytes` octets with zeros in vendor TLVs.
 ///
-/// 1 to 4 octets cannot be filled: a vendor TLV takes 5, which is what they become. 131 and 387 octets fall between
-/// two encodings of a length, and take two TLVs.
+/// 1 to 4 octets cannot be filled: a vendor TLV takes 5, which is what they become. 131 and 387 octets fall
+/// between two encodings of a length, and take two TLVs.
 pub fn padding(missing_bytes: usize) -> Vec<Tlv> {
     let tlv = |bytes: usize| {
         // The filler's size such that type, length, OUI and filler take `bytes`, if there is one.
@@ -269,8 +269,9 @@ pub fn padding(missing_bytes: usize) -> Vec<Tlv> {
     }
 }
 
-/// `tlvs`, with padding behind them such that a message between these MIHFs takes `size_bytes` octets; for a message that
-/// is that large already, `tlvs` as they are. Larger sizes than [`MAX_MESSAGE_BYTES`] are cut to it.
+/// `tlvs`, with padding behind them such that a message between these MIHFs takes `size_bytes` octets; for a
+/// message that is that large already, `tlvs` as they are. Larger sizes than [`MAX_MESSAGE_BYTES`] are cut to
+/// it.
 pub fn padded(tlvs: Tlvs, source: &MihfId, destination: &MihfId, size_bytes: u32) -> Tlvs {
     let names = name_tlv_bytes(source) + name_tlv_bytes(destination);
     let bytes = HEADER_BYTES + names + tlvs.encoded_bytes();

@@ -1,5 +1,5 @@
-//! Octet-level coding: the sink that values are written to, the reader they are read from, and 802.21's length
-//! encoding, which TLVs, LISTs and OCTET_STRINGs share.
+//! Octet-level coding: the sink that values are written to, the reader they are read from, and 802.21's
+//! length encoding, which TLVs, LISTs and OCTET_STRINGs share.
 //!
 //! Lengths: n < 128 is one octet; 128 is the octet 0x80; above, one
 //! octet 0x80 | k, then k octets, big-endian, holding n - 128. It looks like BER, but is not.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::tlv::Tlv;
 
-/// TLVs in their order, and how long they are, which is summed up once. They are shared: a retransmission, and the same
-/// content sent again, cost no copy.
+/// TLVs in their order, and how long they are, which is summed up once. They are shared: a retransmission,
+/// and the same content sent again, cost no copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tlvs {
     list: Arc<[Tlv]>,

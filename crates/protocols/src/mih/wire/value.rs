@@ -1,5 +1,5 @@
-//! The basic data types of IEEE 802.21's annex F: integers, BOOLEAN, OCTET_STRING, LIST, CHOICE with NULL, and
-//! BITMAP.
+//! The basic data types of IEEE 802.21's annex F: integers, BOOLEAN, OCTET_STRING, LIST, CHOICE with NULL,
+//! and BITMAP.
 
 use std::fmt;
 use std::sync::Arc;
@@ -76,7 +76,8 @@ impl<T: Value> Value for Vec<T> {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Vec<T>, DecodeError> {
         let count = reader.length()?;
-        // Every element takes an octet at least: a longer list cannot be there, and must not be allocated for.
+        // Every element takes an octet at least: a longer list cannot be there, and must not be allocated
+        // for.
         if count > reader.remaining() {
             return Err(reader.bad_value());
         }
@@ -200,7 +201,8 @@ macro_rules! bitmap {
 }
 pub(crate) use bitmap;
 
-/// Defines an ENUMERATED: one octet, any value allowed (128 to 255 are a vendor's), the standard's ones named.
+/// Defines an ENUMERATED: one octet, any value allowed (128 to 255 are a vendor's), the standard's ones
+/// named.
 macro_rules! enumerated {
     ($(#[$attribute:meta])* $name:ident { $($(#[$value_attribute:meta])* $value:ident = $code:literal,)* }) => {
         $(#[$attribute])*

@@ -10,12 +10,13 @@ use super::super::{Arrival, Interface};
 /// How a mobile node finds out that it has moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveDetection {
-    /// Algorithm 1 (section 2.4.2.1), lazy cell switching: it stays with its agent until the lifetime of the agent's
-    /// last advertisement is over. Its home agent is different: whenever it hears it, it returns (section 2.4.3).
+    /// Algorithm 1 (section 2.4.2.1), lazy cell switching: it stays with its agent until the lifetime of the
+    /// agent's last advertisement is over. Its home agent is different: whenever it hears it, it returns
+    /// (section 2.4.3).
     Lifetime,
-    /// Algorithm 2 (section 2.4.2.2): it changes to an agent that it newly hears, when the agent's prefix is another
-    /// than its present one's. An agent is newly heard when none of its advertisements still holds: otherwise a node
-    /// between two cells would change with every advertisement.
+    /// Algorithm 2 (section 2.4.2.2): it changes to an agent that it newly hears, when the agent's prefix is
+    /// another than its present one's. An agent is newly heard when none of its advertisements still holds:
+    /// otherwise a node between two cells would change with every advertisement.
     Prefix,
     /// Eager cell switching: it changes to every agent that it newly hears.
     Eager,

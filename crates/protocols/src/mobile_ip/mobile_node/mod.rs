@@ -1,9 +1,11 @@
-//! The mobile node (RFC 5944 sections 2.4 and 3.6): it listens for agents, decides which it is with, and registers.
+//! The mobile node (RFC 5944 sections 2.4 and 3.6): it listens for agents, decides which it is with, and
+//! registers.
 //!
-//! From the moment that it decides for an agent, the agent is its default router, and its packets leave there, with
-//! its home address as their source. It renews a registration when half of its lifetime is over (chosen, as a DHCP
-//! client does, RFC 2131 section 4.4.5). A refusal that says what to correct is answered by a corrected request at
-//! once; after any other, the same agent is asked again when the retransmission timer fires.
+//! From the moment that it decides for an agent, the agent is its default router, and its packets leave
+//! there, with its home address as their source. It renews a registration when half of its lifetime is over
+//! (chosen, as a DHCP client does, RFC 2131 section 4.4.5). A refusal that says what to correct is answered
+//! by a corrected request at once; after any other, the same agent is asked again when the retransmission
+//! timer fires.
 
 mod agents;
 mod registrar;

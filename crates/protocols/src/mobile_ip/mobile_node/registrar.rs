@@ -1,4 +1,5 @@
-//! A mobile node's registrations (RFC 5944 section 3.6): one request at a time, retransmitted until it is answered.
+//! A mobile node's registrations (RFC 5944 section 3.6): one request at a time, retransmitted until it is
+//! answered.
 
 use std::net::Ipv4Addr;
 
@@ -19,7 +20,8 @@ pub struct Retransmission {
 }
 
 impl Default for Retransmission {
-    /// 1 s, the least that section 3.6.3 allows; at most 64 s, chosen: the sixth doubling, as TCP's 60 s (RFC 6298).
+    /// 1 s, the least that section 3.6.3 allows; at most 64 s, chosen: the sixth doubling, as TCP's 60 s (RFC
+    /// 6298).
     fn default() -> Retransmission {
         Retransmission { initial: Span::from_secs(1), maximum: Span::from_secs(64) }
     }
@@ -140,7 +142,8 @@ impl Registrar {
         message
     }
 
-    /// The request again, if its time has come: the timeout doubles, up to the maximum and the lifetime asked for.
+    /// The request again, if its time has come: the timeout doubles, up to the maximum and the lifetime asked
+    /// for.
     pub(super) fn retransmit(&mut self, cx: &mut Context<'_>) -> Option<Message> {
         let maximum = self.retransmission.maximum;
         let pending = self.pending.as_mut().filter(|pending| pending.again_at <= cx.now)?;

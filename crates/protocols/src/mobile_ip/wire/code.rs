@@ -45,7 +45,8 @@ impl Code {
         self.0 <= 1
     }
 
-    /// Whether a foreign agent refused: codes 64 to 127. Such a reply carries no authentication of the home agent.
+    /// Whether a foreign agent refused: codes 64 to 127. Such a reply carries no authentication of the home
+    /// agent.
     pub const fn of_foreign_agent(self) -> bool {
         self.0 >= 64 && self.0 < 128
     }

@@ -1,5 +1,6 @@
-//! Agent discovery over ICMP: the agent advertisement, which is a router advertisement (RFC 1256) with extensions
-//! (RFC 5944 section 2.1), and the agent solicitation, which is a router solicitation (section 2.2).
+//! Agent discovery over ICMP: the agent advertisement, which is a router advertisement (RFC 1256) with
+//! extensions (RFC 5944 section 2.1), and the agent solicitation, which is a router solicitation (section
+//! 2.2).
 
 use std::net::Ipv4Addr;
 
@@ -237,7 +238,8 @@ mod tests {
             care_of_addresses: vec![Ipv4Addr::new(10, 0, 0, 1)],
             prefix_lengths: vec![24],
         };
-        // Words without the checksum: 0900 0102 0003 0a00 0001 0000 0000 100a 0007 0708 1100 0a00 0001 1301 1800.
+        // Words without the checksum: 0900 0102 0003 0a00 0001 0000 0000 100a
+        // 0007 0708 1100 0a00 0001 1301 1800.
         // Their sum: 0900+0102=0a02, +0003=0a05, +0a00=1405, +0001=1406, +100a=2410, +0007=2417, +0708=2b1f,
         // +1100=3c1f, +0a00=461f, +0001=4620, +1301=5921, +1800=7121; the complement is 8ede.
         let octets = [

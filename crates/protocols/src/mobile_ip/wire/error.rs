@@ -24,8 +24,8 @@ pub enum DecodeError {
     BadExtension(u8),
     /// An extension from 0 to 127 that is not known: the message has to be discarded (RFC 5944 section 1.8).
     UnrecognizedExtension(u8),
-    /// A router advertisement without the mobility agent advertisement extension: of a router that is no mobility
-    /// agent.
+    /// A router advertisement without the mobility agent advertisement extension: of a router that is no
+    /// mobility agent.
     NoMobilityAgent,
 }
 

@@ -110,8 +110,8 @@ fn mobile_home_head(kind: u8, authentication: &Authentication, octets: &mut Vec<
 }
 
 impl Authentication {
-    /// The octets of a Mobile-Home Authentication before its authenticator: type, length, SPI. The authenticator
-    /// covers them too (section 3.5.1).
+    /// The octets of a Mobile-Home Authentication before its authenticator: type, length, SPI. The
+    /// authenticator covers them too (section 3.5.1).
     pub(crate) fn encode_mobile_home_head(&self, octets: &mut Vec<u8>) {
         mobile_home_head(MOBILE_HOME, self, octets);
     }

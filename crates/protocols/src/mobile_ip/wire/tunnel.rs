@@ -1,5 +1,5 @@
-//! The tunnel: IP encapsulation within IP (RFC 2003). A second IPv4 header in front of a packet, which leads it from
-//! one end of the tunnel to the other.
+//! The tunnel: IP encapsulation within IP (RFC 2003). A second IPv4 header in front of a packet, which leads
+//! it from one end of the tunnel to the other.
 
 use std::net::Ipv4Addr;
 

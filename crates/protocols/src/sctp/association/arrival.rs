@@ -14,7 +14,8 @@ use crate::sctp::wire;
 const NO_USER_DATA: u16 = 9;
 
 impl Association {
-    /// What a packet says that came in: `path.local` is the address it was sent to, `path.remote` where it came from.
+    /// What a packet says that came in: `path.local` is the address it was sent to, `path.remote` where it
+    /// came from.
     pub fn handle_packet(&mut self, cx: &mut Context<'_>, path: Path, packet: &Packet) {
         self.stats.packets_received += 1;
         self.sender.new_event();
@@ -49,7 +50,8 @@ impl Association {
         self.finish_shutdown();
     }
 
-    /// What the octets of a packet say; those that are no packet are counted by reason, and change nothing else.
+    /// What the octets of a packet say; those that are no packet are counted by reason, and change nothing
+    /// else.
     pub fn handle_octets(&mut self, cx: &mut Context<'_>, path: Path, octets: &[u8]) {
         match wire::decode(octets, true) {
             Ok((packet, _)) => self.handle_packet(cx, path, &packet),
@@ -60,15 +62,16 @@ impl Association {
         }
     }
 
-    /// One DATA or SACK chunk with the association's tag from an address of the peer's, as nearly all packets are.
+    /// One DATA or SACK chunk with the association's tag from an address of the peer's, as nearly all packets
+    /// are.
     fn is_ordinary(&self, path: Path, packet: &Packet) -> bool {
         matches!(packet.chunks[..], [Chunk::Data(_) | Chunk::Sack(_)])
             && packet.verification_tag == self.tag
             && self.paths.remotes.contains(&path.remote)
     }
 
-    /// Verification tags (RFC 9260 8.5), addresses, and what is answered without an association (8.4). What is refused
-    /// is counted.
+    /// Verification tags (RFC 9260 8.5), addresses, and what is answered without an association (8.4). What
+    /// is refused is counted.
     #[cold]
     fn admits(&mut self, path: Path, packet: &Packet) -> bool {
         let tag = packet.verification_tag;
@@ -114,7 +117,8 @@ impl Association {
             (Chunk::Error(causes), State::CookieEchoed) if causes.iter().any(|c| c.kind == STALE_COOKIE) => {
                 self.enter(State::CookieWait);
             }
-            // RFC 5061 5.3 F5: from an address that is being deleted nothing leaves, and no ABORT to it counts.
+            // RFC 5061 5.3 F5: from an address that is being deleted nothing leaves, and no ABORT to it
+            // counts.
             (Chunk::Heartbeat(_) | Chunk::Abort { .. }, _) if self.reconfiguration.is_leaving(path.local) => {
             }
             (Chunk::Heartbeat(information), state) if state != State::Closed && self.peer_tag != 0 => {

@@ -1,4 +1,5 @@
-//! The four-way handshake (RFC 9260 5.1): what INIT and INIT ACK tell, the cookie, and which paths there are then.
+//! The four-way handshake (RFC 9260 5.1): what INIT and INIT ACK tell, the cookie, and which paths there are
+//! then.
 
 use roamsim_engine::{Stream, Time};
 
@@ -104,7 +105,8 @@ impl Association {
         self.stats.messages_dropped += self.sender.limit_streams(streams);
     }
 
-    /// The peer's addresses are these and no others. The path of the handshake is confirmed and the primary one.
+    /// The peer's addresses are these and no others. The path of the handshake is confirmed and the primary
+    /// one.
     fn take_addresses(&mut self, path: Path, peer: &[Address]) {
         let gone: Vec<Address> = self.paths.remotes.iter().copied().filter(|r| !peer.contains(r)).collect();
         for remote in gone {

@@ -8,7 +8,8 @@ use crate::sctp::chunk::{Chunk, Chunks, Packet, Parameter};
 use crate::sctp::path::{Path, PathState};
 
 impl Association {
-    /// HEARTBEATs of all paths that have none yet: paths not confirmed are probed, one in each RTO (HB.Max.Burst 1).
+    /// HEARTBEATs of all paths that have none yet: paths not confirmed are probed, one in each RTO
+    /// (HB.Max.Burst 1).
     pub(super) fn start_heartbeats(&mut self, now: Time, random: &mut Stream) {
         let mut wait = Span::ZERO;
         for place in 0..self.paths.all.len() {
@@ -30,8 +31,8 @@ impl Association {
         }
     }
 
-    /// From one HEARTBEAT of an idle path to the next: HB.interval and half to one and a half RTO (RFC 9260 8.3). Without
-    /// HB.interval a path that was confirmed is not probed any more.
+    /// From one HEARTBEAT of an idle path to the next: HB.interval and half to one and a half RTO (RFC 9260
+    /// 8.3). Without HB.interval a path that was confirmed is not probed any more.
     fn schedule_heartbeat(&mut self, now: Time, random: &mut Stream, place: usize) {
         let state = &mut self.paths.all[place];
         let probed = (!state.confirmed).then_some(Span::ZERO);
@@ -96,7 +97,8 @@ impl Association {
         self.judge(place);
     }
 
-    /// After a timeout: whether the path is inactive now, and whether the peer is given up (RFC 9260 8.1, 8.2).
+    /// After a timeout: whether the path is inactive now, and whether the peer is given up (RFC 9260 8.1,
+    /// 8.2).
     pub(super) fn judge(&mut self, place: usize) {
         let state = &mut self.paths.all[place];
         if state.active && !state.removed && state.errors > self.config.max_path_retransmissions {

@@ -1,4 +1,5 @@
-//! An association: the public face of the machine and its states from handshake to shutdown (RFC 9260 section 4).
+//! An association: the public face of the machine and its states from handshake to shutdown (RFC 9260 section
+//! 4).
 
 mod arrival;
 mod closing;
@@ -53,7 +54,8 @@ impl State {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
     }
 
-    /// Whether data or its acknowledgements may still go either way: from the handshake until both ends have shut down.
+    /// Whether data or its acknowledgements may still go either way: from the handshake until both ends have
+    /// shut down.
     pub fn is_up(self) -> bool {
         self.sends_data() || self.receives_data()
     }
@@ -135,11 +137,12 @@ pub struct Association {
 }
 
 impl Association {
-    /// A closed association between the addresses of two ports; an end that listens need not know the peer's, which
-    /// the INIT tells. `config` must pass [`Config::check`]. `tag` and `initial_tsn` should be drawn at random; a tag of
-    /// 0, which RFC 9260 3.3.2 forbids, becomes 1.
+    /// A closed association between the addresses of two ports; an end that listens need not know the peer's,
+    /// which the INIT tells. `config` must pass [`Config::check`]. `tag` and `initial_tsn` should be drawn at
+    /// random; a tag of 0, which RFC 9260 3.3.2 forbids, becomes 1.
     ///
-    /// The first path, the first local with the first remote address, is tried first and becomes the primary one.
+    /// The first path, the first local with the first remote address, is tried first and becomes the primary
+    /// one.
     pub fn new(
         config: &Config,
         local: &[Address],
@@ -193,9 +196,9 @@ impl Association {
         possible
     }
 
-    /// Other addresses for an association that is not up: of this end, as by [`new`](Association::new), and of the peer.
-    /// If its INIT is under way, it begins anew with another tag. False, and nothing changes, once the INIT is answered, or
-    /// without an address on either side.
+    /// Other addresses for an association that is not up: of this end, as by [`new`](Association::new), and
+    /// of the peer. If its INIT is under way, it begins anew with another tag. False, and nothing changes,
+    /// once the INIT is answered, or without an address on either side.
     pub fn readdress(&mut self, random: &mut Stream, local: &[Address], remote: &[Address]) -> bool {
         let begun = self.state == State::CookieWait;
         if !(begun || self.state == State::Closed && !self.ended) || local.is_empty() || remote.is_empty() {
@@ -210,14 +213,14 @@ impl Association {
         true
     }
 
-    /// Queues a message; allowed before the association is up. False, and nothing is queued, for a message of 0
-    /// octets, on a stream that there is not, or after [`close`](Association::close).
+    /// Queues a message; allowed before the association is up. False, and nothing is queued, for a message of
+    /// 0 octets, on a stream that there is not, or after [`close`](Association::close).
     pub fn send(&mut self, stream: u16, bytes: u64, protocol: u32, unordered: bool) -> bool {
         self.send_repeated(stream, bytes, 1, protocol, unordered)
     }
 
-    /// Queues so many messages alike, at the cost of one; `u64::MAX` of them are an endless source. Refused as by
-    /// [`send`](Association::send), and if there are 0 of them.
+    /// Queues so many messages alike, at the cost of one; `u64::MAX` of them are an endless source. Refused
+    /// as by [`send`](Association::send), and if there are 0 of them.
     pub fn send_repeated(
         &mut self,
         stream: u16,
@@ -254,8 +257,8 @@ impl Association {
         }
     }
 
-    /// Sends new data on this path from now on, as long as it is active (RFC 9260 11.1.6). False if there is no such
-    /// path or it is not confirmed.
+    /// Sends new data on this path from now on, as long as it is active (RFC 9260 11.1.6). False if there is
+    /// no such path or it is not confirmed.
     pub fn set_primary(&mut self, path: Path) -> bool {
         let place = self.paths.place_of(path).filter(|&place| self.paths.all[place].confirmed);
         if let Some(place) = place {
@@ -272,8 +275,8 @@ impl Association {
         }
     }
 
-    /// Whether it has ended when both ends had shut down and everything was acknowledged, so that nothing but SHUTDOWN
-    /// COMPLETE was missing (RFC 9260 9.2).
+    /// Whether it has ended when both ends had shut down and everything was acknowledged, so that nothing but
+    /// SHUTDOWN COMPLETE was missing (RFC 9260 9.2).
     pub fn was_shut_down(&self) -> bool {
         self.shut_down
     }
@@ -313,7 +316,8 @@ impl Association {
         self.paths.all.get(self.paths.current()).map(|state| state.path)
     }
 
-    /// The congestion window of the path that new data takes, in octets of DATA chunks; 0 while there is no path.
+    /// The congestion window of the path that new data takes, in octets of DATA chunks; 0 while there is no
+    /// path.
     pub fn cwnd_bytes(&self) -> u64 {
         self.paths.all.get(self.paths.current()).map_or(0, |state| state.cwnd)
     }
@@ -333,8 +337,8 @@ impl Association {
         self.paths.all.get(self.paths.current()).map_or(self.config.initial_rto(), |state| state.rtt.rto())
     }
 
-    /// What [`send`](Association::send) and [`send_repeated`](Association::send_repeated) have queued and is not yet
-    /// sent whole: calls, not messages.
+    /// What [`send`](Association::send) and [`send_repeated`](Association::send_repeated) have queued and is
+    /// not yet sent whole: calls, not messages.
     pub fn queued(&self) -> usize {
         self.sender.queued()
     }
@@ -360,7 +364,8 @@ impl Association {
         self.sender.is_recovering()
     }
 
-    /// The TSNs in the packet polled last that had been sent before; those not in here were sent for the first time.
+    /// The TSNs in the packet polled last that had been sent before; those not in here were sent for the
+    /// first time.
     pub fn retransmitted_tsns(&self) -> &[u32] {
         &self.sender.sent_again
     }

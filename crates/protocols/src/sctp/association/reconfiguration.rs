@@ -1,12 +1,13 @@
-//! Changing addresses while the association is up (RFC 5061): ASCONF and ASCONF ACK, one outstanding, timer T4.
+//! Changing addresses while the association is up (RFC 5061): ASCONF and ASCONF ACK, one outstanding, timer
+//! T4.
 //!
-//! A change of several parts is one ASCONF. The receiver answers for each part, or with nothing when it made all. An
-//! address added is probed before data goes there (RFC 9260 5.4); if the ASCONF itself left from it and was answered,
-//! this end's path has proven itself. From an address that is to be deleted nothing leaves any more, though packets to
-//! it are taken until the answer (5.3 F5), but for the request itself where nothing else can be used; if the peer refuses,
-//! its paths are probed anew. A HEARTBEAT to an address that
-//! is being added is answered at once, where 5.3 F1 has everything but ASCONFs wait for the ASCONF ACK. Not modelled:
-//! wildcard addresses, and the authentication that RFC 5061 asks for.
+//! A change of several parts is one ASCONF. The receiver answers for each part, or with nothing when it made
+//! all. An address added is probed before data goes there (RFC 9260 5.4); if the ASCONF itself left from it
+//! and was answered, this end's path has proven itself. From an address that is to be deleted nothing leaves
+//! any more, though packets to it are taken until the answer (5.3 F5), but for the request itself where
+//! nothing else can be used; if the peer refuses, its paths are probed anew. A HEARTBEAT to an address that
+//! is being added is answered at once, where 5.3 F1 has everything but ASCONFs wait for the ASCONF ACK. Not
+//! modelled: wildcard addresses, and the authentication that RFC 5061 asks for.
 
 use std::collections::VecDeque;
 
@@ -18,8 +19,8 @@ use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
 use crate::sctp::path::{Path, PathState};
 
-/// The peer's addresses beyond which none is added. Chosen: each takes a path with its timers for every address of this
-/// end, and 16 is well above the interfaces of a host.
+/// The peer's addresses beyond which none is added. Chosen: each takes a path with its timers for every
+/// address of this end, and 16 is well above the interfaces of a host.
 const MOST_PEER_ADDRESSES: usize = 16;
 
 /// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1 to 4.3.4).
@@ -114,7 +115,8 @@ impl Reconfiguration {
 }
 
 impl Asconf {
-    /// The changes that it asks for, in their order; what is no such parameter, or has no address, is left out.
+    /// The changes that it asks for, in their order; what is no such parameter, or has no address, is left
+    /// out.
     pub fn changes(&self) -> impl Iterator<Item = Change> {
         self.parameters.iter().filter_map(|parameter| {
             let address = address::from_octets(parameter.value.get(4..)?)?;
@@ -129,12 +131,13 @@ impl Asconf {
 }
 
 impl Association {
-    /// Asks the peer for changes of this end's addresses, in one ASCONF that leaves from `source`: an address of this
-    /// end, or one that is added hereby. Requests wait for the answer to those before them;
+    /// Asks the peer for changes of this end's addresses, in one ASCONF that leaves from `source`: an address
+    /// of this end, or one that is added hereby. Requests wait for the answer to those before them;
     /// [`Event::Reconfigured`] tells what became of each change.
     ///
-    /// False, and nothing is asked, while the association is not up, if either end takes no ASCONF, without changes,
-    /// or if a change makes no sense: adding what is there, deleting what is not, `source` or the last address.
+    /// False, and nothing is asked, while the association is not up, if either end takes no ASCONF, without
+    /// changes, or if a change makes no sense: adding what is there, deleting what is not, `source` or the
+    /// last address.
     pub fn reconfigure(&mut self, changes: &[Change], source: Address) -> bool {
         let possible = self.state.is_up()
             && self.peer_takes_asconf
@@ -153,11 +156,11 @@ impl Association {
         self.reconfiguration.request.as_ref().map(|request| request.path.local)
     }
 
-    /// Sends the request that is not answered once more and at once, and all copies of it and what waits behind it, from
-    /// another address of this end, because packets from the one before do not get through. The peer finds the
-    /// association by the address within (RFC 5061 4.1.1). It may be an address that the request deletes: a peer that has
-    /// deleted it repeats its answer, another one refuses (4.3.4). False, and nothing changes, without such a request or if
-    /// one that waits behind it deletes that address.
+    /// Sends the request that is not answered once more and at once, and all copies of it and what waits
+    /// behind it, from another address of this end, because packets from the one before do not get through.
+    /// The peer finds the association by the address within (RFC 5061 4.1.1). It may be an address that the
+    /// request deletes: a peer that has deleted it repeats its answer, another one refuses (4.3.4). False,
+    /// and nothing changes, without such a request or if one that waits behind it deletes that address.
     pub fn request_from(&mut self, source: Address) -> bool {
         let Some(request) = &mut self.reconfiguration.request else { return false };
         if self.reconfiguration.queue.iter().any(|(changes, _)| changes.contains(&Change::Delete(source))) {
@@ -221,8 +224,8 @@ impl Association {
             Some(Request { changes, asconf, path, due: true, at: None, repeats: 0 });
     }
 
-    /// An address is to be deleted: from now on it is no source (RFC 5061 5.3 F5), and what was in flight from it is
-    /// sent again.
+    /// An address is to be deleted: from now on it is no source (RFC 5061 5.3 F5), and what was in flight
+    /// from it is sent again.
     fn send_no_more_from(&mut self, local: Address) {
         let of_it = |state: &PathState| !state.removed && state.path.local == local;
         let places: Vec<usize> =
@@ -254,7 +257,8 @@ impl Association {
         Some((path, self.packet(self.peer_tag, Chunks::from_buf([chunk]))))
     }
 
-    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1 B1 to B5).
+    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1 B1
+    /// to B5).
     pub(super) fn expire_asconf(&mut self) {
         let remotes = &self.paths.remotes;
         let Some(request) = &mut self.reconfiguration.request else { return };
@@ -311,8 +315,8 @@ impl Association {
         }
     }
 
-    /// One change the peer asks for: its correlation number, and the cause if it is refused. `None` for what is no
-    /// such parameter.
+    /// One change the peer asks for: its correlation number, and the cause if it is refused. `None` for what
+    /// is no such parameter.
     fn change_for_peer(
         &mut self,
         cx: &mut Context<'_>,
@@ -361,7 +365,8 @@ impl Association {
         Some((number, cause))
     }
 
-    /// The paths at these places are no more: what was in flight there is lost, and the primary path may have moved.
+    /// The paths at these places are no more: what was in flight there is lost, and the primary path may have
+    /// moved.
     fn leave(&mut self, gone: &[usize], primary_before: usize) {
         for &place in gone {
             self.sender.leave_path(place, &mut self.paths);
@@ -399,7 +404,8 @@ impl Association {
         let made = told(Parameter::SUCCESS_INDICATION);
         let first_refused = refused.iter().copied().min().unwrap_or(u32::MAX);
         for (number, &change) in (0u32..).zip(&request.changes) {
-            // RFC 5061 5.1 A7: what nothing is said of was made if it stands before the first that was refused.
+            // RFC 5061 5.1 A7: what nothing is said of was made if it stands before the first that was
+            // refused.
             let accepted = !refused.contains(&number) && (made.contains(&number) || number < first_refused);
             if accepted {
                 self.make_change(cx, path, change);

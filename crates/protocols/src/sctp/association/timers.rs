@@ -6,8 +6,8 @@ use super::{Association, Event, State};
 use crate::machine::{Context, Machine};
 
 impl Association {
-    /// T1 or T2 has expired. The next copy takes another path if there is one, but a COOKIE ECHO goes back where the
-    /// INIT ACK came from.
+    /// T1 or T2 has expired. The next copy takes another path if there is one, but a COOKIE ECHO goes back
+    /// where the INIT ACK came from.
     fn repeat_control(&mut self) {
         self.control_at = None;
         if !self.state.repeats() {

@@ -1,7 +1,8 @@
 //! SACKs received: what they acknowledge, what they report missing (RFC 9260 6.2.1, 6.3.2, 7.2.4).
 //!
-//! The work for a SACK grows with what it changes and with its blocks, not with the window: blocks that the last SACK
-//! had too are passed over, and a chunk is looked at for missing reports only while it may still be reported.
+//! The work for a SACK grows with what it changes and with its blocks, not with the window: blocks that the
+//! last SACK had too are passed over, and a chunk is looked at for missing reports only while it may still be
+//! reported.
 
 use roamsim_engine::Time;
 
@@ -61,7 +62,8 @@ impl Sender {
         if self.recovery_exit.is_some_and(|exit| cumulative >= exit) {
             self.recovery_exit = None;
         }
-        // RFC 9260 7.2.4: highest TSN newly acknowledged; in fast recovery, with progress, all that are reported.
+        // RFC 9260 7.2.4: highest TSN newly acknowledged; in fast recovery, with progress, all that are
+        // reported.
         let highest_gap = self.gaps.last().map_or(0, |&(_, last)| cumulative + u64::from(last));
         let reported_below = match self.config.rules {
             Rules::Rfc2960 => highest_gap,
@@ -78,8 +80,8 @@ impl Sender {
         Some(progress)
     }
 
-    /// T3-rtx stops when nothing is outstanding, and starts anew with the earliest acknowledged (RFC 9260 6.3.2). What
-    /// is lost and not yet sent again is not outstanding: its timer starts where it goes.
+    /// T3-rtx stops when nothing is outstanding, and starts anew with the earliest acknowledged (RFC 9260
+    /// 6.3.2). What is lost and not yet sent again is not outstanding: its timer starts where it goes.
     fn restart_timer(&mut self, now: Time, place: usize, paths: &mut Paths) {
         let state = &mut paths.all[place];
         if state.earliest_acknowledged {
@@ -129,7 +131,8 @@ impl Sender {
         stats.bytes_acknowledged += payload_bytes;
     }
 
-    /// The gap ack blocks, against those of the last SACK, since which the cumulative TSN has moved by `reached`.
+    /// The gap ack blocks, against those of the last SACK, since which the cumulative TSN has moved by
+    /// `reached`.
     fn take_gaps(
         &mut self,
         now: Time,
@@ -165,8 +168,8 @@ impl Sender {
         self.gaps = before;
     }
 
-    /// Whether the blocks ascend, apart from each other, and tell of nothing that cannot be: no block reaches beyond
-    /// the last chunk sent, nor to the one behind the cumulative TSN, for that is missing. The first
+    /// Whether the blocks ascend, apart from each other, and tell of nothing that cannot be: no block reaches
+    /// beyond the last chunk sent, nor to the one behind the cumulative TSN, for that is missing. The first
     /// `known` of them were so in the last SACK.
     fn are_orderly(&self, blocks: &[(u16, u16)], known: usize) -> bool {
         let (Some(lowest), Some(highest)) = (blocks.first(), blocks.last()) else { return true };
@@ -267,7 +270,8 @@ impl Sender {
     }
 }
 
-/// The blocks counted from a cumulative TSN that is higher by `reached`; what that has reached is no gap any more.
+/// The blocks counted from a cumulative TSN that is higher by `reached`; what that has reached is no gap any
+/// more.
 fn count_from(blocks: &mut Vec<(u16, u16)>, reached: u64) {
     let gone = blocks.partition_point(|&(_, last)| u64::from(last) <= reached);
     blocks.drain(..gone);
@@ -278,8 +282,8 @@ fn count_from(blocks: &mut Vec<(u16, u16)>, reached: u64) {
     }
 }
 
-/// The numbers in the blocks of `after` that no block of `before` holds, and those the other way about. Both are
-/// ascending and apart. What both have alike is passed over, many blocks at once.
+/// The numbers in the blocks of `after` that no block of `before` holds, and those the other way about. Both
+/// are ascending and apart. What both have alike is passed over, many blocks at once.
 fn for_each_difference(
     before: &[(u16, u16)],
     after: &[(u16, u16)],
@@ -325,8 +329,8 @@ fn common_prefix(these: &[(u16, u16)], those: &[(u16, u16)]) -> usize {
     same + these[same..].iter().zip(&those[same..]).take_while(|(this, that)| this == that).count()
 }
 
-/// Whether each block begins behind the end of the one before and does not end before it begins; the first is not
-/// looked at alone. Without a branch for each block: of a number below zero the sign stays.
+/// Whether each block begins behind the end of the one before and does not end before it begins; the first is
+/// not looked at alone. Without a branch for each block: of a number below zero the sign stays.
 fn ascend(blocks: &[(u16, u16)]) -> bool {
     let steps = blocks.iter().zip(&blocks[1..]).map(|(this, next)| {
         let (last, first, end) = (i32::from(this.1), i32::from(next.0), i32::from(next.1));

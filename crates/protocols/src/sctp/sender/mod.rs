@@ -1,7 +1,9 @@
-//! Messages to send: fragmentation, bundling, what is outstanding and what is sent again (RFC 9260 6.1, 6.3, 6.9, 6.10).
+//! Messages to send: fragmentation, bundling, what is outstanding and what is sent again (RFC 9260 6.1, 6.3,
+//! 6.9, 6.10).
 //!
-//! The window counts DATA chunks with their headers (RFC 9260 1.3: "total size of the DATA chunks"), the peer's
-//! receive window counts user data (6.2.1). By both RFCs a chunk may leave while less than the window is outstanding.
+//! The window counts DATA chunks with their headers (RFC 9260 1.3: "total size of the DATA chunks"), the
+//! peer's receive window counts user data (6.2.1). By both RFCs a chunk may leave while less than the window
+//! is outstanding.
 
 mod acknowledge;
 
@@ -74,7 +76,8 @@ pub(super) struct Sender {
     next_ssn: Vec<u16>,
     /// User data in flight on all paths.
     pub(super) outstanding_bytes: u64,
-    /// The gap ack blocks of the last SACK, counted from `acknowledged`: ascending, and apart from each other.
+    /// The gap ack blocks of the last SACK, counted from `acknowledged`: ascending, and apart from each
+    /// other.
     gaps: Vec<(u16, u16)>,
     /// What is to be sent again.
     lost: BTreeSet<u64>,
@@ -198,8 +201,8 @@ impl Sender {
         }
     }
 
-    /// T3-rtx of a path has expired: everything outstanding there is taken as lost (RFC 9260 6.3.3). Fast recovery ends with
-    /// its exit point alone, and until then the window does not grow (7.2.4, 7.2.1).
+    /// T3-rtx of a path has expired: everything outstanding there is taken as lost (RFC 9260 6.3.3). Fast
+    /// recovery ends with its exit point alone, and until then the window does not grow (7.2.4, 7.2.1).
     pub(super) fn expire(&mut self, path: usize, paths: &mut Paths, stats: &mut Stats) {
         paths.all[path].collapse();
         stats.timeouts += 1;
@@ -230,9 +233,9 @@ impl Sender {
         self.probing = false;
     }
 
-    /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260 6.4.1),
-    /// by RFC 2960 6.4 elsewhere. From a path that is the primary one no more, to the one that new data
-    /// takes (RFC 9260 6.4: MAY).
+    /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260
+    /// 6.4.1), by RFC 2960 6.4 elsewhere. From a path that is the primary one no more, to the one that new
+    /// data takes (RFC 9260 6.4: MAY).
     fn path_again(&self, sent: &Sent, paths: &Paths) -> usize {
         let last = usize::from(sent.path);
         let stays = sent.fate == Fate::Lost { by_reports: true } && self.config.rules == Rules::Rfc9260;
@@ -248,7 +251,8 @@ impl Sender {
         !self.probing && self.burst_left > 0 && state.carries() && state.outstanding_bytes < state.cwnd
     }
 
-    /// Octets of user data in the next new chunk. With nothing outstanding one probes the closed window (RFC 9260 6.1 A).
+    /// Octets of user data in the next new chunk. With nothing outstanding one probes the closed window (RFC
+    /// 9260 6.1 A).
     fn next_bytes(&self) -> Option<u64> {
         let bytes = self.queue.front()?.bytes_left.min(self.fragment_bytes);
         (bytes <= self.peer_rwnd || self.flight.is_empty()).then_some(bytes)
@@ -392,8 +396,9 @@ impl Sender {
             sent.fate = Fate::InFlight;
             sent.missing_reports = 0;
             let (data, bytes) = (sent.data, sent.bytes());
-            // The peer need not have taken a probe of its window, so sending it again is a probe, no retransmission. Marking it lost gave its
-            // octets back to the known window (RFC 9260 6.2.1): the window is still closed if it has no others.
+            // The peer need not have taken a probe of its window, so sending it again is a probe, no
+            // retransmission. Marking it lost gave its octets back to the known window (RFC 9260 6.2.1): the
+            // window is still closed if it has no others.
             let probed = sent.probe;
             sent.probe = probed && u64::from(data.payload_bytes) >= self.peer_rwnd;
             self.sent_probe = sent.probe;

@@ -1,26 +1,27 @@
 //! BBR version 3: draft-ietf-ccwg-bbr-06, July 2026. Names and constants are the draft's; `BBR.` is left out.
 //!
-//! The control keeps a model of the path: `max_bw` (section 5.5.2), the highest rate of delivery of two probing cycles;
-//! `min_rtt` (5.5.7), the smallest round trip of ten seconds; and bounds that losses set. It sends at a multiple of the
-//! rate and keeps a multiple of their product in flight. The states of section 5.3 choose the multiples:
+//! The control keeps a model of the path: `max_bw` (section 5.5.2), the highest rate of delivery of two
+//! probing cycles; `min_rtt` (5.5.7), the smallest round trip of ten seconds; and bounds that losses set. It
+//! sends at a multiple of the rate and keeps a multiple of their product in flight. The states of section 5.3
+//! choose the multiples:
 //!
 //! | state | pacing gain | cwnd gain | until |
 //! |---|---|---|---|
 //! | Startup | 2.77 | 2 | three rounds without a quarter more, or a round with many losses |
 //! | Drain | 0.5 | 2 | the flight is the product, or four rounds have passed |
 //! | ProbeBW_DOWN | 0.9 | 2 | the flight is the product, and 0.85 of `inflight_longterm` |
-//! | ProbeBW_CRUISE | 1 | 2 | 2 to 3 s since DOWN, or as many rounds as the product has segments, 63 at most |
+//! | ProbeBW_CRUISE | 1 | 2 | 2 to 3 s since DOWN, or a round for each segment of the product, 63 at most |
 //! | ProbeBW_REFILL | 1 | 2 | one round |
 //! | ProbeBW_UP | 1.25 | 2.25 | no more rate, losses above 2 %, or caution after such losses |
 //! | ProbeRTT | 1 | 0.5 | 200 ms and one round |
 //!
-//! Losses while it probes bound the flight for good (`inflight_longterm`, 5.5.10.2). Other losses bound rate and flight
-//! until the next probe (`bw_shortterm` and `inflight_shortterm`, 5.5.10.3).
+//! Losses while it probes bound the flight for good (`inflight_longterm`, 5.5.10.2). Other losses bound rate
+//! and flight until the next probe (`bw_shortterm` and `inflight_shortterm`, 5.5.10.3).
 //!
-//! Chosen: the first round trip sets the first pacing rate where the handshake measured none (as Linux). A slot of the
-//! `max_bw` filter without samples does not push the older one out (as Linux). Marks of ECN count as losses of a round
-//! (section 3.7 leaves the response open). Towards a peer without SACK the connection recovers as NewReno, with Reno's
-//! window.
+//! Chosen: the first round trip sets the first pacing rate where the handshake measured none (as Linux). A
+//! slot of the `max_bw` filter without samples does not push the older one out (as Linux). Marks of ECN count
+//! as losses of a round (section 3.7 leaves the response open). Towards a peer without SACK the connection
+//! recovers as NewReno, with Reno's window.
 
 use std::collections::VecDeque;
 
@@ -349,8 +350,8 @@ impl CongestionControl for Bbr {
 
     fn on_congestion(&mut self, cause: Cause) {
         match cause {
-            // OnEnterFastRecovery (5.6.4.4), and a loss that a probe has repaired. The losses themselves may have ended a
-            // state already, which is to be undone with the repair.
+            // OnEnterFastRecovery (5.6.4.4), and a loss that a probe has repaired. The losses themselves may
+            // have ended a state already, which is to be undone with the repair.
             Cause::FastRetransmit { .. } | Cause::EcnEcho { .. } => {
                 if self.model.undo_state.is_none() {
                     self.note_loss();
@@ -485,7 +486,8 @@ impl CongestionControl for Bbr {
     }
 }
 
-/// InflightAtLoss (5.5.10.2): where the share of losses crosses LossThresh, if that is within the lost transmission.
+/// InflightAtLoss (5.5.10.2): where the share of losses crosses LossThresh, if that is within the lost
+/// transmission.
 fn inflight_at_loss(lost: &Lost) -> u64 {
     let bytes = lost.end - lost.start;
     let before = lost.in_flight_at_sent.saturating_sub(bytes);

@@ -1,27 +1,30 @@
 //! CUBIC: RFC 9438, in bytes and whole microseconds.
 //!
-//! In a congestion avoidance stage the window follows a cubic of the time `t` since the stage began (section 4.2):
+//! In a congestion avoidance stage the window follows a cubic of the time `t` since the stage began (section
+//! 4.2):
 //!
 //! ```text
 //! W_cubic(t) = C (t - K)^3 + W_max        K = cbrt((W_max - cwnd_epoch) / C)        C = 0.4 segments a s^3
 //! ```
 //!
-//! - An ACK for `acked` bytes adds `(target - cwnd) acked / cwnd`, where the target is W_cubic(t + SRTT), between cwnd
-//!   and 1.5 cwnd (4.2, 4.4, 4.5): by bytes, so that delayed acknowledgements do not slow it.
-//! - Reno-friendly region (4.3): W_est starts at cwnd_epoch and grows by `alpha acked / cwnd` segments, alpha =
-//!   3 (1 - beta) / (1 + beta) = 9/17 until it has reached the window before the last reduction, 1 from there. Where
-//!   W_cubic(t) is below W_est, cwnd is W_est.
-//! - Reduction (4.6): ssthresh = max(0.7 FlightSize, 2 SMSS), W_max = cwnd before it; with fast convergence (4.7)
-//!   W_max = 0.85 cwnd if cwnd has not come up to the W_max before.
-//! - Marks of ECN: the same without a repair, or with alternative backoff ssthresh = max(0.85 FlightSize, 2 SMSS) (RFC 8511 section 3).
-//! - Timeout (4.8): the same ssthresh, cwnd = 1 SMSS; the stage after it has W_max = cwnd_epoch and K = 0, as has one
-//!   that no reduction precedes (4.10). Going back on duplicate ACKs is treated alike.
-//! - Time in which less than half of the window is in use, or nothing in flight, is not part of `t` (5.8); nor does the
-//!   window grow in it. A restart from a smaller window after an idle time begins a stage of its own.
+//! - An ACK for `acked` bytes adds `(target - cwnd) acked / cwnd`, where the target is W_cubic(t + SRTT),
+//!   between cwnd and 1.5 cwnd (4.2, 4.4, 4.5): by bytes, so that delayed acknowledgements do not slow it.
+//! - Reno-friendly region (4.3): W_est starts at cwnd_epoch and grows by `alpha acked / cwnd` segments,
+//!   alpha = 3 (1 - beta) / (1 + beta) = 9/17 until it has reached the window before the last reduction, 1
+//!   from there. Where W_cubic(t) is below W_est, cwnd is W_est.
+//! - Reduction (4.6): ssthresh = max(0.7 FlightSize, 2 SMSS), W_max = cwnd before it; with fast convergence
+//!   (4.7) W_max = 0.85 cwnd if cwnd has not come up to the W_max before.
+//! - Marks of ECN: the same without a repair, or with alternative backoff ssthresh = max(0.85 FlightSize, 2
+//!   SMSS) (RFC 8511 section 3).
+//! - Timeout (4.8): the same ssthresh, cwnd = 1 SMSS; the stage after it has W_max = cwnd_epoch and K = 0, as
+//!   has one that no reduction precedes (4.10). Going back on duplicate ACKs is treated alike.
+//! - Time in which less than half of the window is in use, or nothing in flight, is not part of `t` (5.8);
+//!   nor does the window grow in it. A restart from a smaller window after an idle time begins a stage of its
+//!   own.
 //! - Slow start is that of RFC 5681, as in [`super::Reno`].
 //!
-//! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip acknowledges the
-//! whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].
+//! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip
+//! acknowledges the whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].
 //!
 //! Not modelled: the undoing of spurious reductions (4.9), HyStart++ (4.10, RFC 9406).
 
@@ -291,7 +294,8 @@ fn fraction(bytes: u64, over: u64, under: u64) -> u64 {
     bytes / under * over + bytes % under * over / under
 }
 
-/// `(a b + remainder) / divisor`; what is left stays in `remainder`. Windows that overflow it exist in no network.
+/// `(a b + remainder) / divisor`; what is left stays in `remainder`. Windows that overflow it exist in no
+/// network.
 #[inline]
 fn quotient(a: u64, b: u64, remainder: &mut u64, divisor: u64) -> u64 {
     let dividend = a.saturating_mul(b).saturating_add(*remainder);
@@ -388,8 +392,8 @@ mod tests {
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (25_200, 25_200));
         // The stage begins: W_cubic(0) = 25200 is below W_est = 25200 + 1000 x 9/17 = 25729.
         assert_eq!(ack_window(&mut law, 7000, 500), 25_729);
-        // After a second, each ACK of a whole window leads to W_cubic(t + 0.5 s) = 36 - 0.4 (2.5 - t)^3.
-        // t = 1: 36 - 0.4 x 3.375 = 34.65; t = 2: 36 - 0.05; t = 2.5: 36; t = 3: 36.05; t = 5: 36 + 0.4 x 15.625.
+        // After a second, each ACK of a whole window leads to W_cubic(t + 0.5 s) = 36 - 0.4 (2.5 - t)^3. t =
+        // 1: 36 - 0.4 x 3.375 = 34.65; t = 2: 36 - 0.05; t = 2.5: 36; t = 3: 36.05; t = 5: 36 + 0.4 x 15.625.
         assert_eq!(ack_window(&mut law, 8000, 500), 34_650);
         assert_eq!(ack_window(&mut law, 9000, 500), 35_950);
         assert_eq!(ack_window(&mut law, 9500, 500), 36_000);
@@ -432,7 +436,8 @@ mod tests {
             }
             law.cwnd_bytes()
         };
-        // W_cubic(1 s) = 100 - 0.4 x 3.217163^3 = 86.681; a delay of 2 segments in 70 is nearly nothing to it.
+        // W_cubic(1 s) = 100 - 0.4 x 3.217163^3 = 86.681; a delay of 2 segments in 70 is nearly nothing to
+        // it.
         let (each, second) = (grown(1000), grown(2000));
         assert!((84_000..=86_681).contains(&each), "{each}");
         assert!(each.abs_diff(second) <= 200, "{each} and {second}");
@@ -443,7 +448,8 @@ mod tests {
         for (fast_convergence, w_max) in [(true, 21_420), (false, 25_200)] {
             let mut law = reduced(36_000, fast_convergence);
             assert_eq!(law.course.w_max_bytes, Some(36_000));
-            // Again, before the window has come up to 36000: 25200 x 0.85 = 21420; cwnd = 25200 x 0.7 = 17640.
+            // Again, before the window has come up to 36000: 25200 x 0.85 = 21420; cwnd = 25200 x
+            // 0.7 = 17640.
             lose(&mut law);
             assert_eq!((law.course.w_max_bytes, law.cwnd_bytes()), (Some(w_max), 17_640));
         }
@@ -457,9 +463,11 @@ mod tests {
     #[test]
     fn the_reno_friendly_region_grows_by_nine_seventeenths_then_by_a_segment() {
         let mut law = reduced(10_000, true);
-        // Round trips of 10 ms: 0.3 s after the reduction the cubic has come to 10 - 0.4 x 1.657^3 = 8.18 segments.
+        // Round trips of 10 ms: 0.3 s after the reduction the cubic has come to 10 - 0.4 x 1.657^3 = 8.18
+        // segments.
         let grown: Vec<u64> = (0..9).map(|round| ack_window(&mut law, 10 * round, 10)).collect();
-        // 7000 + n x 529.41 up to 10176, which is not below the 10000 before the reduction; 1000 more from there.
+        // 7000 + n x 529.41 up to 10176, which is not below the 10000 before the reduction; 1000 more from
+        // there.
         let exact = [7529, 8058, 8588, 9117, 9647, 10_176, 11_176, 12_176, 13_176];
         for (got, exact) in grown.iter().zip(exact) {
             assert!(got.abs_diff(exact) <= 1, "{grown:?}");

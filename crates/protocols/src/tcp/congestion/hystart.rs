@@ -1,10 +1,10 @@
 //! HyStart++: RFC 9406. The first slow start ends when the round trip grows, before a queue overflows.
 //!
-//! A round lasts until what was sent at its start is acknowledged. Once eight round trips have been measured in it, and
-//! the smallest of them is above the smallest of the round before by an eighth (of 4 ms at least, 16 ms at most),
-//! conservative slow start begins: the window grows by a quarter of what it would. If the round trip shrinks again within
-//! five rounds, slow start goes on; otherwise congestion avoidance begins, with ssthresh at the window. A slow start
-//! behind a loss is that of RFC 5681 (section 4.3).
+//! A round lasts until what was sent at its start is acknowledged. Once eight round trips have been measured
+//! in it, and the smallest of them is above the smallest of the round before by an eighth (of 4 ms at least,
+//! 16 ms at most), conservative slow start begins: the window grows by a quarter of what it would. If the
+//! round trip shrinks again within five rounds, slow start goes on; otherwise congestion avoidance begins,
+//! with ssthresh at the window. A slow start behind a loss is that of RFC 5681 (section 4.3).
 //!
 //! An acknowledgement counts eight segments at most, or all where sending is paced.
 

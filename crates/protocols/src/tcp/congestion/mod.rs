@@ -1,8 +1,9 @@
-//! Congestion control: how the window grows with acknowledgements, what a loss makes of it, and how fast it is sent.
+//! Congestion control: how the window grows with acknowledgements, what a loss makes of it, and how fast it
+//! is sent.
 //!
-//! A congestion control is a file here that implements [`CongestionControl`], and a row of the table below, from which
-//! its name, its documentation and its dispatch follow. Inflation of the window by duplicate ACKs belongs to
-//! [`super::recovery`].
+//! A congestion control is a file here that implements [`CongestionControl`], and a row of the table below,
+//! from which its name, its documentation and its dispatch follow. Inflation of the window by duplicate ACKs
+//! belongs to [`super::recovery`].
 
 mod bbr;
 mod cubic;
@@ -29,13 +30,14 @@ pub enum Cause {
         /// Octets in flight, those sent by limited transmit not counted.
         flight_bytes: u64,
     },
-    /// A queue has marked packets (RFC 3168 section 6.1.2): as by a loss that arriving ACKs told of, or by less (RFC 8511); nothing is
-    /// repaired.
+    /// A queue has marked packets (RFC 3168 section 6.1.2): as by a loss that arriving ACKs told of, or by
+    /// less (RFC 8511); nothing is repaired.
     EcnEcho {
         /// Octets in flight.
         flight_bytes: u64,
     },
-    /// A loss that arriving ACKs told of, after which everything is sent anew: the window restarts at one segment.
+    /// A loss that arriving ACKs told of, after which everything is sent anew: the window restarts at one
+    /// segment.
     GoBack {
         /// Octets that were in flight.
         flight_bytes: u64,
@@ -46,8 +48,8 @@ pub enum Cause {
         flight_bytes: u64,
         /// The same octets had been repeated by the timer already.
         repeated: bool,
-        /// A loss was being repaired. What was sent for duplicate ACKs took the place of octets that had left the network, and is
-        /// in `flight_bytes`: ssthresh is not raised by it.
+        /// A loss was being repaired. What was sent for duplicate ACKs took the place of octets that had left
+        /// the network, and is in `flight_bytes`: ssthresh is not raised by it.
         repairing: bool,
     },
     /// Nothing was sent for longer than the RTO: the window restarts at the initial window at most.
@@ -64,7 +66,8 @@ pub struct Ack {
     pub bytes: u64,
     /// Whether the window may grow by it: no loss is being repaired, and the peer does not tell of marks.
     pub may_grow: bool,
-    /// How many segments' worth of them slow start counts at most: L of RFC 3465; one by RFC 5681 3.1, equation 2.
+    /// How many segments' worth of them slow start counts at most: L of RFC 3465; one by RFC 5681 3.1,
+    /// equation 2.
     pub most_segments: u64,
     /// The largest flight in this and the last round trip: how much of the window is in use.
     pub in_use_bytes: u64,
@@ -96,7 +99,8 @@ impl Default for Ack {
     }
 }
 
-/// What an acknowledgement tells of octets that it is the first to tell of, in either way, to a control that takes samples.
+/// What an acknowledgement tells of octets that it is the first to tell of, in either way, to a control that
+/// takes samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
     /// When it arrived.
@@ -115,7 +119,8 @@ pub struct Delivery {
     pub recovering: bool,
 }
 
-/// A congestion control. It owns `cwnd` and `ssthresh`, and hears of everything that may move them, in recovery too.
+/// A congestion control. It owns `cwnd` and `ssthresh`, and hears of everything that may move them, in
+/// recovery too.
 pub trait CongestionControl {
     /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
     const TAKES_SAMPLES: bool = false;
@@ -144,8 +149,8 @@ pub trait CongestionControl {
     /// Recovery has ended and leaves a window of `cwnd_bytes`.
     fn on_recovered(&mut self, cwnd_bytes: u64);
 
-    /// What has happened since was needless: the state is as it was `before` (RFC 9438 4.9), unless the window has grown
-    /// beyond that one.
+    /// What has happened since was needless: the state is as it was `before` (RFC 9438 4.9), unless the
+    /// window has grown beyond that one.
     fn undo(&mut self, before: Self)
     where
         Self: Sized,

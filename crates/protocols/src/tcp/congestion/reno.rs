@@ -1,17 +1,18 @@
 //! Slow start and congestion avoidance of RFC 5681 3.1, in bytes.
 //!
-//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2; 2 SMSS where appropriate byte
-//!   counting of RFC 3465 is set so), up to ssthresh, where it ends: a threshold of five and a half segments is not passed
-//!   by half a segment.
-//! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes, less a fraction of a segment, have been acknowledged (the
-//!   recommended way, which does not slow down with delayed acknowledgements).
+//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2; 2 SMSS where
+//!   appropriate byte counting of RFC 3465 is set so), up to ssthresh, where it ends: a threshold of five and
+//!   a half segments is not passed by half a segment.
+//! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes, less a fraction of a segment, have been
+//!   acknowledged (the recommended way, which does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
-//! - Marks of ECN: the same, or with alternative backoff ssthresh = max(0.8 FlightSize, 2 SMSS) (RFC 8511 section 3).
+//! - Marks of ECN: the same, or with alternative backoff ssthresh = max(0.8 FlightSize, 2 SMSS) (RFC 8511
+//!   section 3).
 //! - Going back on duplicate ACKs (Tahoe): the same ssthresh, cwnd = 1 SMSS.
 //! - Timeout: the same ssthresh, kept when the same octets time out again; cwnd = 1 SMSS.
-//! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the largest flight of
-//!   this and the last round trip for pipeACK. A window that application or receiver do not fill says nothing of
-//!   the path.
+//! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the largest flight
+//!   of this and the last round trip for pipeACK. A window that application or receiver do not fill says
+//!   nothing of the path.
 
 use super::{Ack, Cause, CongestionControl};
 use crate::tcp::config::Config;
@@ -67,9 +68,9 @@ impl CongestionControl for Reno {
             return;
         }
         self.acked_bytes += ack.bytes;
-        // Only whole segments of the window can be sent, and acknowledged, in a round trip: half a segment more would
-        // cost a whole round trip after each halving of an odd window. That are more than the window less one segment, so
-        // that the quotient is taken once a round trip.
+        // Only whole segments of the window can be sent, and acknowledged, in a round trip: half a segment
+        // more would cost a whole round trip after each halving of an odd window. That are more than the
+        // window less one segment, so that the quotient is taken once a round trip.
         if self.acked_bytes + self.smss_bytes <= self.cwnd_bytes {
             return;
         }
@@ -122,7 +123,8 @@ impl CongestionControl for Reno {
 }
 
 impl Reno {
-    /// A law that waits for [`CongestionControl::start`]; `ssthresh_bytes` of `None` is arbitrarily high, `abe` has marks reduce it by less.
+    /// A law that waits for [`CongestionControl::start`]; `ssthresh_bytes` of `None` is arbitrarily high,
+    /// `abe` has marks reduce it by less.
     fn with(ssthresh_bytes: Option<u64>, abe: bool) -> Reno {
         Reno {
             cwnd_bytes: 1,
@@ -183,7 +185,8 @@ mod tests {
 
     #[test]
     fn slow_start_ends_at_its_threshold() {
-        // Half of eleven segments, entered from a full ACK with four in flight (RFC 6582: min(5500, 4000 + 1000)).
+        // Half of eleven segments, entered from a full ACK with four in flight (RFC 6582: min(5500, 4000 +
+        // 1000)).
         let mut law = law(11_000, None);
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 11_000 });
         law.on_recovered(5000);

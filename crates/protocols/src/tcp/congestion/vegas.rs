@@ -1,8 +1,9 @@
-//! Vegas' window: Brakmo, O'Malley and Peterson (SIGCOMM 1994) sections 3.2 and 3.3, Brakmo and Peterson (IEEE JSAC
-//! 13(8), 1995) sections III.B and III.C.
+//! Vegas' window: Brakmo, O'Malley and Peterson (SIGCOMM 1994) sections 3.2 and 3.3, Brakmo and Peterson
+//! (IEEE JSAC 13(8), 1995) sections III.B and III.C.
 //!
-//! A round trip lasts from the sending of a segment to the ACK that covers it. With the octets sent meanwhile (what
-//! is in transit), the round-trip time R which that ACK measures, and the smallest one measured so far, B:
+//! A round trip lasts from the sending of a segment to the ACK that covers it. With the octets sent meanwhile
+//! (what is in transit), the round-trip time R which that ACK measures, and the smallest one measured so far,
+//! B:
 //!
 //! ```text
 //! Expected = sent / B      Actual = sent / R      Diff = (Expected - Actual) B = sent (1 - B / R)
@@ -10,18 +11,20 @@
 //!
 //! Diff is what the connection has in the path's queues. At the end of a round trip:
 //! - congestion avoidance: Diff < alpha segments, cwnd += SMSS; Diff > beta, cwnd -= SMSS; else cwnd stays;
-//! - slow start (cwnd < ssthresh) lets cwnd grow as RFC 5681's in one round trip and holds it in the next, at whose
-//!   end Diff means something: above gamma segments slow start is over, cwnd -= cwnd / 8, ssthresh = cwnd.
+//! - slow start (cwnd < ssthresh) lets cwnd grow as RFC 5681's in one round trip and holds it in the next, at
+//!   whose end Diff means something: above gamma segments slow start is over, cwnd -= cwnd / 8, ssthresh =
+//!   cwnd.
 //!
-//! Losses, where the papers are brief, as Hengartner, Bolliger and Gross, "TCP Vegas Revisited" (INFOCOM 2000), found
-//! them in the authors' implementation: a loss that ACKs tell of, cwnd -= cwnd / 4 (which losses ask for it is for
-//! detection to say); a timeout, cwnd = 2 SMSS, and ssthresh as in RFC 5681. The eighth at the end of slow start is
-//! ns-2's, which follows that implementation. cwnd is never below 2 SMSS, and grows only while at most 2 SMSS of it
-//! are unused. ssthresh follows cwnd down, so that slow start comes back only after a timeout or an idle time.
+//! Losses, where the papers are brief, as Hengartner, Bolliger and Gross, "TCP Vegas Revisited" (INFOCOM
+//! 2000), found them in the authors' implementation: a loss that ACKs tell of, cwnd -= cwnd / 4 (which losses
+//! ask for it is for detection to say); a timeout, cwnd = 2 SMSS, and ssthresh as in RFC 5681. The eighth at
+//! the end of slow start is ns-2's, which follows that implementation. cwnd is never below 2 SMSS, and grows
+//! only while at most 2 SMSS of it are unused. ssthresh follows cwnd down, so that slow start comes back only
+//! after a timeout or an idle time.
 //!
-//! A round trip without a measurement (Karn) decides nothing: cwnd stays, or slow start goes on. Not modelled: the
-//! authors' burst avoidance (at most three segments at a time) and spike suppression; a path that has become longer is
-//! taken for a queue.
+//! A round trip without a measurement (Karn) decides nothing: cwnd stays, or slow start goes on. Not
+//! modelled: the authors' burst avoidance (at most three segments at a time) and spike suppression; a path
+//! that has become longer is taken for a queue.
 
 use roamsim_engine::Span;
 

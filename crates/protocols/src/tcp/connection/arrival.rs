@@ -60,8 +60,9 @@ impl Connection {
         let flags = segment.flags;
         let (rcv_nxt, edge) = (self.receiver.rcv_nxt, self.receiver.rcv_adv);
         let length = segment.sequence_length();
-        // A segment without length may sit on the right edge, where a sender that has filled the window is; one
-        // at RCV.NXT is always heard, that a closed window hears ACKs and resets (RFC 9293 3.10.7.4, first).
+        // A segment without length may sit on the right edge, where a sender that has filled the window is;
+        // one at RCV.NXT is always heard, that a closed window hears ACKs and resets (RFC 9293 3.10.7.4,
+        // first).
         if seq > edge || (seq == edge && length > 0 && seq != rcv_nxt) {
             return self.challenge(now, segment);
         }
@@ -89,16 +90,16 @@ impl Connection {
             self.record_timestamp(now, segment, seq);
         }
         if old {
-            // Nothing new, but its ACK counts (as in 4.4BSD): with data in both directions a repeated segment may
-            // carry the only copy of it that arrives.
+            // Nothing new, but its ACK counts (as in 4.4BSD): with data in both directions a repeated segment
+            // may carry the only copy of it that arrives.
             self.receive_duplicate(now, segment, seq);
         } else if length > 0 && self.state.receives_data() {
             self.receive(now, segment, seq);
         }
     }
 
-    /// Whether the acknowledgement of a segment counts: that of data does not with one-way connections. That of a FIN does, as
-    /// whoever has closed last is gone once it is acknowledged, and repeats no other.
+    /// Whether the acknowledgement of a segment counts: that of data does not with one-way connections. That
+    /// of a FIN does, as whoever has closed last is gone once it is acknowledged, and repeats no other.
     #[inline]
     pub fn heeds_acknowledgement(&self, segment: &Segment) -> bool {
         let is_data = segment.payload_bytes > 0 && !segment.flags.contains(Flags::FIN);
@@ -123,15 +124,15 @@ impl Connection {
             self.challenge(now, segment);
             return false;
         }
-        // The peer repeats its SYN: with an ACK it is the second half of a simultaneous open, without this end's SYN-ACK
-        // is lost.
+        // The peer repeats its SYN: with an ACK it is the second half of a simultaneous open, without this
+        // end's SYN-ACK is lost.
         let acknowledges = segment.flags.contains(Flags::ACK);
         self.syn_due |= !acknowledges;
         acknowledges
     }
 
-    /// Refuses a segment and tells the peer where this end stands; a reset is dropped in silence unless it is in
-    /// the window (RFC 5961 3.2).
+    /// Refuses a segment and tells the peer where this end stands; a reset is dropped in silence unless it is
+    /// in the window (RFC 5961 3.2).
     #[cold]
     pub(super) fn challenge(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_refused += 1;
@@ -167,8 +168,8 @@ impl Connection {
         true
     }
 
-    /// RFC 7323 5.3, R3, and 4.3: takes the timestamp to be echoed from an acceptable segment that starts at or before
-    /// what was last acknowledged, so that a delayed acknowledgement echoes the earlier one.
+    /// RFC 7323 5.3, R3, and 4.3: takes the timestamp to be echoed from an acceptable segment that starts at
+    /// or before what was last acknowledged, so that a delayed acknowledgement echoes the earlier one.
     #[inline]
     pub(super) fn record_timestamp(&mut self, now: Time, segment: &Segment, seq: u64) {
         let receiver = &mut self.receiver;

@@ -1,12 +1,14 @@
 //! Explicit Congestion Notification (RFC 3168 section 6.1).
 //!
-//! A SYN with ECE and CWR offers it, a SYN-ACK with ECE agrees. New data then goes in packets that queues may mark; repeated data,
-//! probes of the window, and segments without data do not (6.1.4 to 6.1.6). When a mark has arrived, every segment says ECE until one
-//! with CWR comes (6.1.3). The first acknowledgement with ECE for what was sent since the last reduction has the window reduced as by a
-//! loss, or by less (RFC 8511), without anything sent anew; marks and losses of what was sent before it tell of the same
-//! congestion (6.1.2). The next new data says CWR, after a loss too.
+//! A SYN with ECE and CWR offers it, a SYN-ACK with ECE agrees. New data then goes in packets that queues may
+//! mark; repeated data, probes of the window, and segments without data do not (6.1.4 to 6.1.6). When a mark
+//! has arrived, every segment says ECE until one with CWR comes (6.1.3). The first acknowledgement with ECE
+//! for what was sent since the last reduction has the window reduced as by a loss, or by less (RFC 8511),
+//! without anything sent anew; marks and losses of what was sent before it tell of the same congestion
+//! (6.1.2). The next new data says CWR, after a loss too.
 //!
-//! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate feedback (RFC 9768).
+//! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate
+//! feedback (RFC 9768).
 
 use super::Connection;
 use crate::tcp::congestion::Cause;
@@ -48,8 +50,8 @@ impl Ecn {
         self.agreed = offers && ece && cwr != flags.contains(Flags::ACK);
     }
 
-    /// What a segment says, of a connection that has agreed on ECN. Only a packet of new data may be marked, and says that this end has
-    /// slowed down.
+    /// What a segment says, of a connection that has agreed on ECN. Only a packet of new data may be marked,
+    /// and says that this end has slowed down.
     pub(super) fn flags(&mut self, has_new_data: bool) -> Flags {
         self.capable = has_new_data;
         let echo = if self.echoes { Flags::ECE } else { Flags::NONE };
@@ -69,8 +71,8 @@ impl Ecn {
         ack <= self.reduced_at
     }
 
-    /// A loss of what was sent at `offset` is answered: whether the window has been reduced for that time already (section 6.1.2: once
-    /// for the marked and dropped packets of a window).
+    /// A loss of what was sent at `offset` is answered: whether the window has been reduced for that time
+    /// already (section 6.1.2: once for the marked and dropped packets of a window).
     pub(super) fn has_answered(&mut self, offset: u64) -> bool {
         std::mem::take(&mut self.reduced_by_echo) && offset < self.reduced_at
     }
@@ -93,8 +95,9 @@ impl Connection {
         self.ecn.agreed
     }
 
-    /// This segment, which is handled next, came in a packet that a queue has marked: CE. A mark outside of the window is no sign of
-    /// anything (section 6.1.5): whoever can guess addresses and ports might send it.
+    /// This segment, which is handled next, came in a packet that a queue has marked: CE. A mark outside of
+    /// the window is no sign of anything (section 6.1.5): whoever can guess addresses and ports might send
+    /// it.
     #[cold]
     pub fn note_mark(&mut self, segment: &Segment) {
         let receiver = &self.receiver;

@@ -1,4 +1,5 @@
-//! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer, HyStart++.
+//! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
+//! HyStart++.
 
 use roamsim_engine::{Span, Time};
 

@@ -1,8 +1,10 @@
 //! A connection: the public face of the machine, and what its parts share.
 //!
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
-//! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`] acknowledgements received and data sent, [`receiver`] data received and
-//! acknowledgements sent, [`rack`] losses by time, [`timers`] what happens when time has passed; [`steady`] the short way of the segments that are as expected.
+//! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
+//! acknowledgements received and data sent, [`receiver`] data received and acknowledgements sent, [`rack`]
+//! losses by time, [`timers`] what happens when time has passed; [`steady`] the short way of the segments
+//! that are as expected.
 
 mod arrival;
 mod ecn;
@@ -87,8 +89,8 @@ pub enum Event {
     Reset,
     /// Too many retransmissions went unanswered.
     TimedOut,
-    /// The application has closed and left data unread, or data arrived afterwards: this end has reset the connection, so
-    /// that the peer knows (RFC 9293 3.6.1).
+    /// The application has closed and left data unread, or data arrived afterwards: this end has reset the
+    /// connection, so that the peer knows (RFC 9293 3.6.1).
     DataLost,
 }
 
@@ -153,15 +155,15 @@ struct Reset {
 
 /// One end of a TCP connection.
 ///
-/// The caller brings segments in with [`handle_segment`](Connection::handle_segment) and takes what is to be sent
-/// with [`poll_transmit`](Connection::poll_transmit) after every call that changes anything, until it returns
-/// `None`; a duplicate ACK is lost when two segments are brought in without polling between them. Segments are
-/// assumed to be for this connection: the caller compares addresses and ports.
+/// The caller brings segments in with [`handle_segment`](Connection::handle_segment) and takes what is to be
+/// sent with [`poll_transmit`](Connection::poll_transmit) after every call that changes anything, until it
+/// returns `None`; a duplicate ACK is lost when two segments are brought in without polling between them.
+/// Segments are assumed to be for this connection: the caller compares addresses and ports.
 #[derive(Clone, Debug)]
 #[repr(C)] // what every segment needs lies together, here and in the parts
 pub struct Connection {
-    /// What [`is_steady`](Connection::is_steady) says, kept: whoever may end that calls [`settle`](Connection::settle). What begins it
-    /// is a segment that arrives.
+    /// What [`is_steady`](Connection::is_steady) says, kept: whoever may end that calls
+    /// [`settle`](Connection::settle). What begins it is a segment that arrives.
     steady: Steady,
     state: State,
     pending: Pending,
@@ -183,7 +185,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A closed connection between two ports with the initial send sequence number `iss`. Connections share their settings.
+    /// A closed connection between two ports with the initial send sequence number `iss`. Connections share
+    /// their settings.
     ///
     /// Settings that [`Config::check`] refuses do no harm but have no defined meaning.
     pub fn new(config: &Arc<Config>, local_port: u16, remote_port: u16, iss: u32) -> Connection {
@@ -211,8 +214,8 @@ impl Connection {
         self.sender.congestion.set_random(random);
     }
 
-    /// The application appends `bytes` to its stream; a huge number is a greedy application. Allowed before the
-    /// connection is established; without effect after a close.
+    /// The application appends `bytes` to its stream; a huge number is a greedy application. Allowed before
+    /// the connection is established; without effect after a close.
     #[inline]
     pub fn write(&mut self, bytes: u64) {
         if !self.sender.fin_queued {
@@ -236,8 +239,8 @@ impl Connection {
         }
     }
 
-    /// Whether there may be a segment to send: mostly false of an end that has nothing of its own or has sent it, once it has acknowledged
-    /// what came. A steady one is asked at once.
+    /// Whether there may be a segment to send: mostly false of an end that has nothing of its own or has sent
+    /// it, once it has acknowledged what came. A steady one is asked at once.
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
         let end = 1 + self.sender.written + u64::from(self.sender.fin_queued);
@@ -271,8 +274,8 @@ impl Connection {
         self.transmit_to(cx.now, |segment, _| segment)
     }
 
-    /// The same, handed to `write` where it is made: not moved, if that stands in line. A connection draws nothing, so that the time is all
-    /// that it has to know.
+    /// The same, handed to `write` where it is made: not moved, if that stands in line. A connection draws
+    /// nothing, so that the time is all that it has to know.
     #[inline(always)]
     pub fn transmit_to<T>(&mut self, now: Time, write: impl FnOnce(Segment, &Connection) -> T) -> Option<T> {
         let due = self.due();
@@ -340,8 +343,9 @@ impl Connection {
         self.settle();
     }
 
-    /// Whether nothing has happened but that the stream has arrived further, or has been acknowledged further, where the application
-    /// need not be told of that: then all is done with. Otherwise everything stays for [`poll_event`](Connection::poll_event).
+    /// Whether nothing has happened but that the stream has arrived further, or has been acknowledged
+    /// further, where the application need not be told of that: then all is done with. Otherwise everything
+    /// stays for [`poll_event`](Connection::poll_event).
     #[inline(always)]
     pub fn passes_over(&mut self, received: bool, acknowledged: bool) -> bool {
         let received = Pending::RECEIVED * u8::from(received);
@@ -421,9 +425,10 @@ impl Connection {
         self.sender.smss
     }
 
-    /// From now on the path carries `mss_bytes` in a segment, options included; segments become smaller, or as large again as the
-    /// ends have agreed on (RFC 9293 section 3.7.1; what RFC 1191 and RFC 8201 find out is told here). What was sent and is lost is
-    /// sent again in segments that fit. The window stays as it is, in octets. What comes is acknowledged by segments of that size.
+    /// From now on the path carries `mss_bytes` in a segment, options included; segments become smaller, or
+    /// as large again as the ends have agreed on (RFC 9293 section 3.7.1; what RFC 1191 and RFC 8201 find out
+    /// is told here). What was sent and is lost is sent again in segments that fit. The window stays as it
+    /// is, in octets. What comes is acknowledged by segments of that size.
     pub fn set_path_mss(&mut self, mss_bytes: u32) {
         self.sender.path_mss = u64::from(mss_bytes);
         self.fit_to_path();
@@ -464,7 +469,8 @@ impl Connection {
         self.sender.rtt.rto()
     }
 
-    /// The rate at which data is paced by the congestion control, in octets a second, where it has one of its own.
+    /// The rate at which data is paced by the congestion control, in octets a second, where it has one of its
+    /// own.
     pub fn pacing_rate_bytes_per_s(&self) -> Option<u64> {
         self.sender.congestion.pacing_rate_bytes_per_s()
     }
@@ -498,8 +504,8 @@ impl Connection {
         self.sender.snd_nxt.saturating_sub(1).min(self.sender.written)
     }
 
-    /// Whether the segment made last, which is this one, probes a closed window (RFC 9293 3.8.6.1): it leaves what comes next where
-    /// it was.
+    /// Whether the segment made last, which is this one, probes a closed window (RFC 9293 3.8.6.1): it leaves
+    /// what comes next where it was.
     pub fn is_window_probe(&self, segment: &Segment) -> bool {
         segment.payload_bytes > 0 && segment.seq == to_wire(self.sender.iss, self.sender.snd_nxt)
     }
@@ -515,13 +521,14 @@ impl Connection {
         self.receiver.stream_offset()
     }
 
-    /// The stream offset at which the payload of `segment`, sent by this end, starts: where to fetch its octets.
+    /// The stream offset at which the payload of `segment`, sent by this end, starts: where to fetch its
+    /// octets.
     pub fn payload_offset(&self, segment: &Segment) -> u64 {
         self.sent_offset(segment.seq)
     }
 
-    /// The offset in this end's stream that a sequence number on the wire stands for: of a segment sent, of an
-    /// acknowledgement, or of the edge of a SACK block.
+    /// The offset in this end's stream that a sequence number on the wire stands for: of a segment sent, of
+    /// an acknowledgement, or of the edge of a SACK block.
     pub fn sent_offset(&self, sequence_number: u32) -> u64 {
         let near = self.sender.snd_max;
         super::sequence::from_wire(self.sender.iss, sequence_number, near).unwrap_or(0).saturating_sub(1)
@@ -558,7 +565,8 @@ impl Connection {
         }
     }
 
-    /// Data of one-way connections: with number and window of the last acknowledgement, so that it tells nothing new.
+    /// Data of one-way connections: with number and window of the last acknowledgement, so that it tells
+    /// nothing new.
     #[cold]
     fn one_way_data(&mut self, now: Time, offset: u64, flags: Flags, payload_bytes: u32) -> Segment {
         let receiver = &self.receiver;

@@ -51,8 +51,8 @@ impl Connection {
         }
     }
 
-    /// The application has written all it will: a FIN follows the stream. The peer's direction stays open, as RFC 9293 3.6
-    /// understands CLOSE, and as `shutdown(SHUT_WR)` of sockets does.
+    /// The application has written all it will: a FIN follows the stream. The peer's direction stays open, as
+    /// RFC 9293 3.6 understands CLOSE, and as `shutdown(SHUT_WR)` of sockets does.
     pub fn close(&mut self) {
         match self.state {
             State::Listen | State::SynSent => self.become_closed(Pending::CLOSED),
@@ -65,9 +65,10 @@ impl Connection {
         self.settle();
     }
 
-    /// The application has written all it will and reads no more, as `close` of sockets does: the "half-duplex" close of
-    /// RFC 9293 3.6.1. A FIN follows the stream; but where data is unread, or as soon as more arrives, the connection is
-    /// reset instead, so that the peer does not take it for delivered (SHLD-3, from RFC 1122 4.2.2.13).
+    /// The application has written all it will and reads no more, as `close` of sockets does: the
+    /// "half-duplex" close of RFC 9293 3.6.1. A FIN follows the stream; but where data is unread, or as soon
+    /// as more arrives, the connection is reset instead, so that the peer does not take it for delivered
+    /// (SHLD-3, from RFC 1122 4.2.2.13).
     pub fn close_half_duplex(&mut self) {
         self.receiver.abandoned = true;
         if self.state.is_synchronized() && self.state != State::TimeWait && self.receiver.holds_unread() {
@@ -260,8 +261,9 @@ impl Connection {
         }
     }
 
-    /// The connection ends for `event`. In CLOSING, LAST-ACK and TIME-WAIT both applications have closed; where the peer has
-    /// acknowledged all data, only the handshake of the close was missing, and the application is told just that it is over.
+    /// The connection ends for `event`. In CLOSING, LAST-ACK and TIME-WAIT both applications have closed;
+    /// where the peer has acknowledged all data, only the handshake of the close was missing, and the
+    /// application is told just that it is over.
     pub(super) fn end_early(&mut self, event: u8) {
         let closed = matches!(self.state, State::TimeWait | State::Closing | State::LastAck);
         let delivered = self.sender.snd_una > self.sender.written;

@@ -1,14 +1,15 @@
-//! RACK-TLP (RFC 8985) on a connection: what an acknowledgement means once all that it tells of is known, loss probes,
-//! and reductions that prove needless.
+//! RACK-TLP (RFC 8985) on a connection: what an acknowledgement means once all that it tells of is known,
+//! loss probes, and reductions that prove needless.
 //!
-//! - A loss probe goes two round trips behind the last new data or acknowledgement (section 7): new data if there is any,
-//!   otherwise the last segment again. With one segment in flight the peer's delay of acknowledgements is added. Chosen:
-//!   200 ms for it, as Linux has.
-//! - F-RTO (RFC 5682 section 3.1): behind the first retransmission of a timeout new data goes, and a segment sent once
-//!   that arrives then tells that the timeout was needless.
-//! - A repair is needless also when each of its retransmissions is reported as a duplicate (D-SACK, RFC 3708), or when
-//!   an acknowledgement echoes a timestamp from before the first of them (Eifel, RFC 3522). The congestion control is
-//!   then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), and what was marked is in flight.
+//! - A loss probe goes two round trips behind the last new data or acknowledgement (section 7): new data if
+//!   there is any, otherwise the last segment again. With one segment in flight the peer's delay of
+//!   acknowledgements is added. Chosen: 200 ms for it, as Linux has.
+//! - F-RTO (RFC 5682 section 3.1): behind the first retransmission of a timeout new data goes, and a segment
+//!   sent once that arrives then tells that the timeout was needless.
+//! - A repair is needless also when each of its retransmissions is reported as a duplicate (D-SACK, RFC
+//!   3708), or when an acknowledgement echoes a timestamp from before the first of them (Eifel, RFC 3522).
+//!   The congestion control is then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), and what
+//!   was marked is in flight.
 
 use roamsim_engine::{Span, Time};
 
@@ -96,8 +97,9 @@ impl Connection {
         self.schedule_probe(now);
     }
 
-    /// The blocks of a segment that acknowledges up to `ack`; true when they tell of anything new. The first may report
-    /// octets that arrived twice: below the acknowledgement, or within the second (RFC 2883 section 4).
+    /// The blocks of a segment that acknowledges up to `ack`; true when they tell of anything new. The first
+    /// may report octets that arrived twice: below the acknowledgement, or within the second (RFC 2883
+    /// section 4).
     pub(super) fn take_blocks_by_time(&mut self, now: Time, segment: &Segment, ack: u64) -> bool {
         let (iss, snd_una, snd_max) = (self.sender.iss, self.sender.snd_una, self.sender.snd_max);
         let floor = ack.max(snd_una);
@@ -307,7 +309,8 @@ impl Connection {
         }
     }
 
-    /// A loss probe is due two round trips from now, unless something else is known to happen before (RFC 8985 7.2).
+    /// A loss probe is due two round trips from now, unless something else is known to happen before (RFC
+    /// 8985 7.2).
     #[inline]
     pub(super) fn schedule_probe(&mut self, now: Time) {
         if !self.config.tail_loss_probe {
@@ -370,7 +373,8 @@ impl Connection {
         Some(segment)
     }
 
-    /// What an acknowledgement tells of the probe (RFC 8985 7.4): where it has repaired a loss by itself, that counts.
+    /// What an acknowledgement tells of the probe (RFC 8985 7.4): where it has repaired a loss by itself,
+    /// that counts.
     fn judge_probe(&mut self, duplicate: Option<Range>, acked: u64, segment: &Segment) {
         let sender = &mut self.sender;
         let at = sender.outstanding();

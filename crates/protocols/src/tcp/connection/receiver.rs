@@ -1,8 +1,9 @@
 //! Data received and acknowledgements sent.
 //!
-//! Acknowledgements are delayed by RFC 9293 3.8.6.3 and RFC 5681 4.2: at least every second full-sized segment (or
-//! another number), at once when a segment is out of order or fills a gap. Data that is sent meanwhile carries them. The window offered moves by RFC 9293 3.8.6.2.2, in steps
-//! of at least a segment or half the buffer.
+//! Acknowledgements are delayed by RFC 9293 3.8.6.3 and RFC 5681 4.2: at least every second full-sized
+//! segment (or another number), at once when a segment is out of order or fills a gap. Data that is sent
+//! meanwhile carries them. The window offered moves by RFC 9293 3.8.6.2.2, in steps of at least a segment or
+//! half the buffer.
 
 use roamsim_engine::{Span, Time};
 
@@ -130,8 +131,8 @@ impl Receiver {
         self.shift = if scaled { self.offered_shift() } else { 0 };
     }
 
-    /// Payload and options of a full-sized segment from now on: the smaller of both ends' MSS, or what the path carries, taken to be
-    /// the same in both directions.
+    /// Payload and options of a full-sized segment from now on: the smaller of both ends' MSS, or what the
+    /// path carries, taken to be the same in both directions.
     pub(super) fn set_full_sized(&mut self, bytes: u64, config: &Config) {
         self.step = (self.buffer / 2).min(bytes).max(1);
         self.most_owed = match config.delayed_ack {
@@ -176,7 +177,8 @@ impl Receiver {
         self.rcv_adv - self.rcv_nxt
     }
 
-    /// The window with everything free offered, where that is worth it; `None` where the step is too small, a silly window.
+    /// The window with everything free offered, where that is worth it; `None` where the step is too small, a
+    /// silly window.
     #[inline]
     fn opening(&self) -> Option<u64> {
         let free = self.free();
@@ -246,17 +248,18 @@ impl Receiver {
         self.unread() > 0 || !self.reassembly.is_empty()
     }
 
-    /// The application takes octets. True when the peer is to be told at once: the window has opened by a step, by as much
-    /// again as the peer has left of it, and the field can say so. A peer that has more left hears of it with the next
-    /// acknowledgement (chosen, as Linux: a reader of small pieces would undo the delay of acknowledgements).
+    /// The application takes octets. True when the peer is to be told at once: the window has opened by a
+    /// step, by as much again as the peer has left of it, and the field can say so. A peer that has more left
+    /// hears of it with the next acknowledgement (chosen, as Linux: a reader of small pieces would undo the
+    /// delay of acknowledgements).
     pub(super) fn read(&mut self, bytes: u64) -> bool {
         self.taken = self.taken.saturating_add(bytes).min(self.stream_offset());
         self.opening().is_some_and(|window| self.told(window) >= (2 * self.left()).max(1))
     }
 
-    /// A segment is refused, or tells nothing new: its sender is told where this end stands. Answers to segments
-    /// without data, and to SYN and RST, are bounded (RFC 5961 7), lest two ends answer each other's answers for ever;
-    /// data is answered always, as its sender repeats it until it hears of it.
+    /// A segment is refused, or tells nothing new: its sender is told where this end stands. Answers to
+    /// segments without data, and to SYN and RST, are bounded (RFC 5961 7), lest two ends answer each other's
+    /// answers for ever; data is answered always, as its sender repeats it until it hears of it.
     #[cold]
     pub(super) fn answer_refused(&mut self, now: Time, segment: &Segment, config: &Config) {
         if segment.sequence_length() == 0 || segment.flags.intersects(Flags::SYN | Flags::RST) {
@@ -273,7 +276,8 @@ impl Receiver {
 }
 
 impl Connection {
-    /// The blocks that a segment of `payload_bytes` has room for: in the header, and within the MSS beside its data.
+    /// The blocks that a segment of `payload_bytes` has room for: in the header, and within the MSS beside
+    /// its data.
     #[cold]
     pub(super) fn sack_blocks(&mut self, payload_bytes: u32) -> SackBlocks {
         let mut most = SackBlocks::that_fit(self.option_bytes());

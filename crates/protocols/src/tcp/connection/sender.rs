@@ -1,7 +1,8 @@
 //! Acknowledgements received and data sent.
 //!
-//! The stream is sent in segments of SMSS octets; nothing remembers how it was cut before. After a timeout the
-//! sender goes back to SND.UNA, so that segments repeated are filled up with whatever follows in the stream.
+//! The stream is sent in segments of SMSS octets; nothing remembers how it was cut before. After a timeout
+//! the sender goes back to SND.UNA, so that segments repeated are filled up with whatever follows in the
+//! stream.
 
 use roamsim_engine::Time;
 
@@ -27,8 +28,8 @@ pub(super) struct Sender {
     pub(super) snd_wnd_shift: u8,
     pub(super) fin_queued: bool,
     pub(super) probe_due: bool,
-    /// Slow start after a loss: it counts one segment an ACK, as one ACK may tell of many that had arrived before
-    /// (RFC 3465 2.3).
+    /// Slow start after a loss: it counts one segment an ACK, as one ACK may tell of many that had arrived
+    /// before (RFC 3465 2.3).
     pub(super) slow_start_after_loss: bool,
     pub(super) snd_una: u64,
     /// Next offset to send; goes back after a timeout.
@@ -136,9 +137,9 @@ impl Sender {
         }
     }
 
-    /// Takes the SACK blocks of a segment that acknowledges up to `ack`. True when they tell of octets not told of
-    /// before: a duplicate ACK in the sense of RFC 6675 section 2. A block at or below the cumulative ACK tells of
-    /// a duplicate (RFC 2883) and is passed over, as is one above what was sent.
+    /// Takes the SACK blocks of a segment that acknowledges up to `ack`. True when they tell of octets not
+    /// told of before: a duplicate ACK in the sense of RFC 6675 section 2. A block at or below the cumulative
+    /// ACK tells of a duplicate (RFC 2883) and is passed over, as is one above what was sent.
     #[cold]
     fn take_blocks(&mut self, segment: &Segment, ack: u64) -> bool {
         let floor = ack.max(self.snd_una);
@@ -168,11 +169,11 @@ impl Sender {
         self.snd_max.max(self.probe_end)
     }
 
-    /// The offset of a segment that takes no sequence space. SND.NXT goes back after a timeout and would then lie below
-    /// the peer's window, so it is the highest sent; unless the peer has drawn its right edge back, beyond which nothing
-    /// is acceptable (RFC 9293 3.4): then it is SND.NXT, or the edge, at which whatever lies below has arrived before it. By
-    /// less than a step of the scaled field it draws back without meaning it, and accepts what it has offered (RFC 7323
-    /// 2.4).
+    /// The offset of a segment that takes no sequence space. SND.NXT goes back after a timeout and would then
+    /// lie below the peer's window, so it is the highest sent; unless the peer has drawn its right edge back,
+    /// beyond which nothing is acceptable (RFC 9293 3.4): then it is SND.NXT, or the edge, at which whatever
+    /// lies below has arrived before it. By less than a step of the scaled field it draws back without
+    /// meaning it, and accepts what it has offered (RFC 7323 2.4).
     #[inline]
     pub(super) fn offset_without_data(&self) -> u64 {
         let edge = self.snd_una + self.snd_wnd;
@@ -204,7 +205,8 @@ impl Sender {
         }
     }
 
-    /// Whether everything written has been sent, without a FIN behind it, and nothing is repaired or sent anew.
+    /// Whether everything written has been sent, without a FIN behind it, and nothing is repaired or sent
+    /// anew.
     #[inline]
     pub(super) fn has_sent_all(&self) -> bool {
         self.snd_nxt == 1 + self.written && !self.fin_queued && !self.recovery.is_busy()
@@ -359,8 +361,9 @@ impl Sender {
         self.flight_peak = self.flight_peak.max(self.flight());
     }
 
-    /// FlightSize as a reduction takes it: what limited transmit sent does not count (RFC 5681 3.2, step 2), and equation 4 is
-    /// an upper bound (3.1, 3.2). Behind a timeout what SACK has told of is outstanding beside the window: it does not raise it.
+    /// FlightSize as a reduction takes it: what limited transmit sent does not count (RFC 5681 3.2, step 2),
+    /// and equation 4 is an upper bound (3.1, 3.2). Behind a timeout what SACK has told of is outstanding
+    /// beside the window: it does not raise it.
     #[cold]
     pub(super) fn counted_flight(&self, at: &Outstanding) -> u64 {
         let flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
@@ -442,8 +445,9 @@ impl Connection {
             && sender.offers_the_same(segment)
             && self.timers.runs(Purpose::Retransmission)
             && !segment.flags.intersects(Flags::SYN | Flags::FIN);
-        // RFC 9293 3.10.7.4, fifth; and what acknowledges more than anything before is newer than all of it (as Linux): data
-        // that is repeated has an old sequence number, and with the old window the edge would move where none was offered.
+        // RFC 9293 3.10.7.4, fifth; and what acknowledges more than anything before is newer than all of it
+        // (as Linux): data that is repeated has an old sequence number, and with the old window the edge
+        // would move where none was offered.
         if !segment.flags.contains(Flags::SYN)
             && (ack > sender.snd_una
                 || sender.snd_wl1 < seq
@@ -459,7 +463,8 @@ impl Connection {
         } else if self.timers.runs(Purpose::Persist) {
             sender.retries = 0;
         }
-        // With SACK, also one that acknowledges new data, carries data or moves the window (RFC 6675 section 2).
+        // With SACK, also one that acknowledges new data, carries data or moves the window (RFC 6675 section
+        // 2).
         if tells_of_more {
             self.duplicate_ack(now);
         }
@@ -483,7 +488,8 @@ impl Connection {
         let echoes = self.ecn.agreed && self.echoes_marks(segment, ack);
         let sender = &mut self.sender;
         let progress = sender.recovery.on_ack(&at, acked, sender.congestion.ssthresh_bytes());
-        // The window grows by what was in use until now, so a deferred acknowledgement counts the round behind that.
+        // The window grows by what was in use until now, so a deferred acknowledgement counts the round
+        // behind that.
         let is_deferred = matches!(progress, Progress::Deferred);
         let restart_timer = match progress {
             Progress::Normal if echoes => true,
@@ -513,8 +519,8 @@ impl Connection {
         }
     }
 
-    /// RFC 3168 6.1.2: an acknowledgement that tells of congestion does not have the window grow. Behind a timeout, which
-    /// has answered it, nothing new goes that could say CWR until all is repeated.
+    /// RFC 3168 6.1.2: an acknowledgement that tells of congestion does not have the window grow. Behind a
+    /// timeout, which has answered it, nothing new goes that could say CWR until all is repeated.
     fn echoes_marks(&self, segment: &Segment, ack: u64) -> bool {
         let is_answered = self.sender.slow_start_after_loss && self.ecn.is_of_before_reduction(ack);
         self.ecn.agreed && segment.flags.contains(Flags::ECE) && !is_answered
@@ -589,8 +595,8 @@ impl Connection {
                 sender.send_anew();
             }
         }
-        // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in: as 4.4BSD
-        // and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
+        // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in:
+        // as 4.4BSD and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
         self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         self.stats.fast_retransmits += 1;
     }
@@ -671,8 +677,8 @@ impl Connection {
         }
         let sender = &self.sender;
         if length < smss && !fin {
-            // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds. What is sent anew
-            // waits for the window alone.
+            // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds. What
+            // is sent anew waits for the window alone.
             let nagle_lets_go = flight == 0 || goes_back || !self.config.nagle;
             let worth_sending =
                 length == queued || length >= sender.max_snd_wnd / 2 || (goes_back && length < room);
@@ -710,8 +716,8 @@ impl Connection {
         flight + length <= cwnd + beyond
     }
 
-    /// The segment that recovery asks for: up to SMSS octets of the hole, and where its end is not known, whatever
-    /// follows in the stream.
+    /// The segment that recovery asks for: up to SMSS octets of the hole, and where its end is not known,
+    /// whatever follows in the stream.
     #[cold]
     fn transmit_repair(&mut self, now: Time, hole: Hole) -> Segment {
         let sender = &mut self.sender;
@@ -727,8 +733,8 @@ impl Connection {
         self.data_segment(now, start, length, fin)
     }
 
-    /// Data waits for the peer's window. With nothing in flight to bring an ACK, the persist timer runs, and when
-    /// it has expired a probe goes: what the window takes, or one octet beyond it.
+    /// Data waits for the peer's window. With nothing in flight to bring an ACK, the persist timer runs, and
+    /// when it has expired a probe goes: what the window takes, or one octet beyond it.
     #[cold]
     fn wait_for_window(&mut self, now: Time) -> Option<Segment> {
         let sender = &mut self.sender;

@@ -1,14 +1,16 @@
-//! The way of nearly every segment, decided by one look: header prediction (Jacobson, "4BSD TCP Header Prediction", ACM CCR
-//! 20(2), 1990).
+//! The way of nearly every segment, decided by one look: header prediction (Jacobson, "4BSD TCP Header
+//! Prediction", ACM CCR 20(2), 1990).
 //!
-//! A connection is steady while it is open in both directions, everything has arrived in order, and nothing is repaired, sent
-//! anew or probed. Then three things remain: the next data of the peer, or an acknowledgement of data in flight, arrives without
-//! anything else in it; a full-sized segment of new data goes; an acknowledgement goes. They are done here; everything else by
-//! the checks of [`arrival`](super::arrival) and the order of [`sender`](super::sender), which would come to the same with
+//! A connection is steady while it is open in both directions, everything has arrived in order, and nothing
+//! is repaired, sent anew or probed. Then three things remain: the next data of the peer, or an
+//! acknowledgement of data in flight, arrives without anything else in it; a full-sized segment of new data
+//! goes; an acknowledgement goes. They are done here; everything else by the checks of
+//! [`arrival`](super::arrival) and the order of [`sender`](super::sender), which would come to the same with
 //! these: `tests/twins.rs` holds that, state by state.
 //!
-//! Amid losses most segments still are without options and control bits, and what goes is new data, an acknowledgement, what is sent anew or repaired, what limited
-//! transmit lets go, the rest of what was written, or nothing. For these there is a second short way, tried where the first does not lead.
+//! Amid losses most segments still are without options and control bits, and what goes is new data, an
+//! acknowledgement, what is sent anew or repaired, what limited transmit lets go, the rest of what was
+//! written, or nothing. For these there is a second short way, tried where the first does not lead.
 
 use roamsim_engine::Time;
 
@@ -28,7 +30,8 @@ pub(super) enum Due {
     /// An acknowledgement alone.
     Acknowledgement,
     Nothing,
-    /// A full-sized segment from SND.NXT on that is sent anew, or has something else that new data mostly has not.
+    /// A full-sized segment from SND.NXT on that is sent anew, or has something else that new data mostly has
+    /// not.
     FullSized,
     /// The same of new data that limited transmit lets go.
     BeyondWindow,
@@ -51,7 +54,8 @@ pub(super) struct Data {
     pub flags: Flags,
 }
 
-/// Whether a segment is what a steady connection expects: the next data, or an acknowledgement of so many octets in flight.
+/// Whether a segment is what a steady connection expects: the next data, or an acknowledgement of so many
+/// octets in flight.
 #[inline(always)]
 fn is_expected(segment: &Segment, sender: &Sender, receiver: &Receiver, acked: u64) -> bool {
     let (seq, payload) = (receiver.rcv_nxt, u64::from(segment.payload_bytes));
@@ -216,9 +220,9 @@ impl Connection {
         if acknowledgement == Acknowledgement::None { Due::Nothing } else { Due::Acknowledgement }
     }
 
-    /// Takes a segment of an open connection that is not steady, or not as expected, where it has neither options nor control bits and lies
-    /// within both windows: what comes amid losses. False of any other. It does what [`arrival`](super::arrival) would, of which nothing is
-    /// left to check.
+    /// Takes a segment of an open connection that is not steady, or not as expected, where it has neither
+    /// options nor control bits and lies within both windows: what comes amid losses. False of any other. It
+    /// does what [`arrival`](super::arrival) would, of which nothing is left to check.
     #[inline]
     pub(super) fn arrive_plain(&mut self, now: Time, segment: &Segment) -> bool {
         let (sender, receiver) = (&mut self.sender, &self.receiver);
@@ -275,9 +279,10 @@ impl Connection {
         }
     }
 
-    /// What there is to send for one that is not steady, or for which [that](Connection::due_when_steady) is not told, where it is data in
-    /// full-sized segments or an acknowledgement without options, or nothing before something is acknowledged, as it mostly is behind what
-    /// goes at once. Data without SACK, whose order takes note of what it passes over.
+    /// What there is to send for one that is not steady, or for which [that](Connection::due_when_steady) is
+    /// not told, where it is data in full-sized segments or an acknowledgement without options, or nothing
+    /// before something is acknowledged, as it mostly is behind what goes at once. Data without SACK, whose
+    /// order takes note of what it passes over.
     #[inline(never)]
     fn due_amid_losses(&self) -> Due {
         if self.extended.has_any() {
@@ -333,8 +338,8 @@ impl Connection {
         }
     }
 
-    /// Whether all that is left goes in a segment, as a message does whose user waits before the next one, or the first segment of all that goes
-    /// anew, which every congestion window has room for.
+    /// Whether all that is left goes in a segment, as a message does whose user waits before the next one, or
+    /// the first segment of all that goes anew, which every congestion window has room for.
     #[inline(never)]
     fn due_of_rest(&self) -> Due {
         let (sender, flight) = (&self.sender, self.sender.flight());

@@ -7,7 +7,8 @@ use super::{Connection, Pending, State};
 use crate::tcp::rtt::Bounds;
 
 /// What the connection's main timer waits for. The purposes exclude each other: with data in flight the
-/// retransmission timer runs; with none and a window that lets none go, the persist timer; in TIME-WAIT neither.
+/// retransmission timer runs; with none and a window that lets none go, the persist timer; in TIME-WAIT
+/// neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Purpose {
     #[default]
@@ -96,7 +97,8 @@ impl Connection {
                 self.time_out_by_time(now);
             }
             self.sender.go_back(now);
-            // A window that is closed meanwhile is probed right now: the timeout has passed (RFC 9293 3.8.6.1).
+            // A window that is closed meanwhile is probed right now: the timeout has passed (RFC 9293
+            // 3.8.6.1).
             self.sender.probe_due = true;
         }
     }

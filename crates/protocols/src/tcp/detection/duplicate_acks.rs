@@ -13,7 +13,8 @@ impl DuplicateAcks {
         DuplicateAcks { threshold: threshold.max(1), count: 0 }
     }
 
-    /// True at the threshold, and only there: what recovery refuses once it refuses until new data is acknowledged.
+    /// True at the threshold, and only there: what recovery refuses once it refuses until new data is
+    /// acknowledged.
     #[inline]
     pub(super) fn on_duplicate(&mut self) -> bool {
         self.count = self.count.saturating_add(1);

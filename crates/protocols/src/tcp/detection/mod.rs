@@ -57,8 +57,8 @@ impl Detection {
         }
     }
 
-    /// A duplicate ACK arrived while nothing is being repaired. True when the segment at `snd_una` is now taken as
-    /// lost.
+    /// A duplicate ACK arrived while nothing is being repaired. True when the segment at `snd_una` is now
+    /// taken as lost.
     #[inline]
     pub(super) fn on_duplicate(&mut self, now: Time) -> bool {
         match self {
@@ -114,13 +114,14 @@ impl Detection {
         }
     }
 
-    /// Duplicate ACKs since the last one for new data, as far as they are counted while nothing is being repaired.
+    /// Duplicate ACKs since the last one for new data, as far as they are counted while nothing is being
+    /// repaired.
     pub(super) fn duplicates(&self) -> u32 {
         self.counter().count()
     }
 
-    /// Segments beyond the congestion window that limited transmit may have sent by now (RFC 3042): one for each
-    /// of the first two duplicates before the threshold.
+    /// Segments beyond the congestion window that limited transmit may have sent by now (RFC 3042): one for
+    /// each of the first two duplicates before the threshold.
     #[inline]
     pub(super) fn limited_transmit_segments(&self) -> u64 {
         self.counter().limited_transmit_segments()

@@ -1,12 +1,14 @@
 //! Losses by time: RACK, RFC 8985 section 6.
 //!
-//! A transmission is lost when another that was sent later has arrived, and the round trip of that one and a window for
-//! reordering have passed since it was sent. Retransmissions count as any other: one that is lost is found in the same
-//! way. What arrives too early to be that of a retransmission tells of the original, and is passed over (step 2).
+//! A transmission is lost when another that was sent later has arrived, and the round trip of that one and a
+//! window for reordering have passed since it was sent. Retransmissions count as any other: one that is lost
+//! is found in the same way. What arrives too early to be that of a retransmission tells of the original, and
+//! is passed over (step 2).
 //!
-//! The window (step 4) is zero as long as the path has not been seen to reorder and either a repair is under way or
-//! `dup_ack_threshold` segments have been told of; otherwise a quarter of the smallest round trip, a quarter more for each
-//! round that brings a duplicate report (D-SACK), at most SRTT, and back to one after sixteen repairs without.
+//! The window (step 4) is zero as long as the path has not been seen to reorder and either a repair is under
+//! way or `dup_ack_threshold` segments have been told of; otherwise a quarter of the smallest round trip, a
+//! quarter more for each round that brings a duplicate report (D-SACK), at most SRTT, and back to one after
+//! sixteen repairs without.
 //!
 //! Chosen: the smallest round trip is that of the last five to ten minutes, as Linux has five.
 
@@ -76,8 +78,8 @@ pub(in crate::tcp) struct Conditions {
 }
 
 impl Rack {
-    /// Steps 1 to 3: an acknowledgement has told of this. `predates` says of a record that was sent again whether the
-    /// acknowledgement answers a transmission before it.
+    /// Steps 1 to 3: an acknowledgement has told of this. `predates` says of a record that was sent again
+    /// whether the acknowledgement answers a transmission before it.
     pub(in crate::tcp) fn on_delivered(
         &mut self,
         heard: &Heard,
@@ -102,8 +104,8 @@ impl Rack {
         self.reordering_seen |= heard.reordered;
     }
 
-    /// An acknowledgement that reports a duplicate, while everything below `snd_una` is acknowledged and everything below
-    /// `snd_nxt` sent: the window grows once a round.
+    /// An acknowledgement that reports a duplicate, while everything below `snd_una` is acknowledged and
+    /// everything below `snd_nxt` sent: the window grows once a round.
     pub(in crate::tcp) fn on_duplicate_report(&mut self, snd_una: u64, snd_nxt: u64) {
         if self.dsack_round.is_some_and(|round| snd_una < round) {
             return;
@@ -130,7 +132,8 @@ impl Rack {
         quarter.saturating_mul(u64::from(self.more_quarters) + 1).min(conditions.srtt)
     }
 
-    /// Step 5: marks what is lost; the time at which the last of the others will be, unless an acknowledgement comes.
+    /// Step 5: marks what is lost; the time at which the last of the others will be, unless an
+    /// acknowledgement comes.
     pub(in crate::tcp) fn mark_lost(
         &self,
         sent: &mut Sent,
@@ -141,7 +144,8 @@ impl Rack {
         sent.mark_lost(self.newest, |at| (at + patience > now).then_some(at + patience))
     }
 
-    /// Section 6.3: the retransmission timer expired. The first segment is lost, and others are as old as it takes.
+    /// Section 6.3: the retransmission timer expired. The first segment is lost, and others are as old as it
+    /// takes.
     pub(in crate::tcp) fn mark_lost_at_timeout(&self, sent: &mut Sent, now: Time, conditions: &Conditions) {
         let patience = self.rtt + self.window(conditions);
         sent.mark_lost_at_timeout(|at| at + patience <= now);

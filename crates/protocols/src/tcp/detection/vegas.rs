@@ -1,21 +1,21 @@
-//! Vegas' fine-grained timers: Brakmo, O'Malley and Peterson (SIGCOMM 1994) section 3.1, Brakmo and Peterson (IEEE
-//! JSAC 13(8), 1995) section III.A.
+//! Vegas' fine-grained timers: Brakmo, O'Malley and Peterson (SIGCOMM 1994) section 3.1, Brakmo and Peterson
+//! (IEEE JSAC 13(8), 1995) section III.A.
 //!
-//! The time of sending of every segment in flight is kept. An ACK for new data measures the round trip of the last
-//! segment it covers, unless it covers one that was sent again (Karn). From the measurements a timeout follows as the
-//! RTO does, SRTT + 4 RTTVAR, but of the exact time and without a lower bound. Arriving ACKs are the occasions to look
-//! at it; it never expires by itself:
-//! - a duplicate ACK: if the segment at `snd_una` was sent longer ago than the timeout, it is lost. The settable number
-//!   of duplicates counts beside it;
-//! - the first and the second ACK for new data after a retransmission: the same for the segment that is then first,
-//!   so that further losses of the window need no duplicates.
+//! The time of sending of every segment in flight is kept. An ACK for new data measures the round trip of the
+//! last segment it covers, unless it covers one that was sent again (Karn). From the measurements a timeout
+//! follows as the RTO does, SRTT + 4 RTTVAR, but of the exact time and without a lower bound. Arriving ACKs
+//! are the occasions to look at it; it never expires by itself:
+//! - a duplicate ACK: if the segment at `snd_una` was sent longer ago than the timeout, it is lost. The
+//!   settable number of duplicates counts beside it;
+//! - the first and the second ACK for new data after a retransmission: the same for the segment that is then
+//!   first, so that further losses of the window need no duplicates.
 //!
-//! A loss asks for a smaller window only if the segment was sent since the window was last made smaller for a loss:
-//! several losses of one window reduce it once, and the loss of a retransmission reduces it again. Sending a segment a
-//! third time and further doubles the timeout until the next measurement.
+//! A loss asks for a smaller window only if the segment was sent since the window was last made smaller for a
+//! loss: several losses of one window reduce it once, and the loss of a retransmission reduces it again.
+//! Sending a segment a third time and further doubles the timeout until the next measurement.
 //!
-//! Not modelled of the authors' implementation, as ns-2 keeps it: its timeout of 17/16 (SRTT + 2 RTTVAR), an eighth more
-//! at the first repeat. RFC 6298's formula serves both timers here.
+//! Not modelled of the authors' implementation, as ns-2 keeps it: its timeout of 17/16 (SRTT + 2 RTTVAR), an
+//! eighth more at the first repeat. RFC 6298's formula serves both timers here.
 
 use std::collections::VecDeque;
 
@@ -109,8 +109,8 @@ impl Vegas {
         Heard { rtt, overdue: checked && self.is_overdue(now) }
     }
 
-    /// The segment at `snd_una` is about to be retransmitted. True when its loss tells of congestion at the present
-    /// window: when it was sent since the last reduction.
+    /// The segment at `snd_una` is about to be retransmitted. True when its loss tells of congestion at the
+    /// present window: when it was sent since the last reduction.
     pub(super) fn on_repair(&mut self, now: Time) -> bool {
         self.checks = CHECKS_AFTER_RETRANSMISSION;
         let Some(first) = self.sent.front() else { return true };

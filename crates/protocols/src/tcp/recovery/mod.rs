@@ -1,9 +1,9 @@
 //! Recovery: the send rule while losses are repaired.
 //!
-//! A recovery learns what is sent, acknowledged and timed out, says what to retransmit next, how many octets may
-//! be outstanding meanwhile, and what window it leaves behind. After a timeout every recovery here steps aside:
-//! the connection goes back to `snd_una` and sends anew under the congestion control (go-back-N in slow start).
-//! A recovery is a file here that implements [`LossRecovery`], and a row of the table below.
+//! A recovery learns what is sent, acknowledged and timed out, says what to retransmit next, how many octets
+//! may be outstanding meanwhile, and what window it leaves behind. After a timeout every recovery here steps
+//! aside: the connection goes back to `snd_una` and sends anew under the congestion control (go-back-N in
+//! slow start). A recovery is a file here that implements [`LossRecovery`], and a row of the table below.
 
 mod newreno;
 mod prr;
@@ -124,15 +124,15 @@ pub trait LossRecovery {
     #[inline]
     fn on_undisturbed_ack(&mut self, _snd_una: u64) {}
 
-    /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it counts
-    /// `duplicates` duplicate ACKs and nothing is being repaired.
+    /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it
+    /// counts `duplicates` duplicate ACKs and nothing is being repaired.
     #[inline]
     fn limited_transmit_bytes(&self, duplicates: u64, smss_bytes: u64) -> u64 {
         duplicates * smss_bytes
     }
 
-    /// The peer has selectively acknowledged the octets from `start` to `end`, which lie above `snd_una`. True when
-    /// any of them is new.
+    /// The peer has selectively acknowledged the octets from `start` to `end`, which lie above `snd_una`.
+    /// True when any of them is new.
     fn on_block(&mut self, _start: u64, _end: u64) -> bool {
         false
     }
@@ -179,8 +179,8 @@ pub trait LossRecovery {
     /// What one of the two asked for has been sent: the octets from `start` to `end`.
     fn on_retransmitted(&mut self, _start: u64, _end: u64) {}
 
-    /// Octets that may be outstanding, from the congestion control's `cwnd_bytes`: inflated by duplicate ACKs while
-    /// repairing, the same otherwise.
+    /// Octets that may be outstanding, from the congestion control's `cwnd_bytes`: inflated by duplicate ACKs
+    /// while repairing, the same otherwise.
     #[inline]
     fn send_window(&self, cwnd_bytes: u64, _smss_bytes: u64) -> u64 {
         cwnd_bytes
@@ -203,7 +203,8 @@ pub trait LossRecovery {
     fn on_sent_anew(&mut self, _end: u64) {}
 }
 
-/// The table: from each row the arms of every hook. A large part is boxed, so that connections without it stay small.
+/// The table: from each row the arms of every hook. A large part is boxed, so that connections without it
+/// stay small.
 macro_rules! recoveries {
     ($($name:ident($type:ty) = $new:expr, $doc:literal;)*) => {
         /// The recoveries by name.
@@ -373,8 +374,8 @@ macro_rules! recoveries {
 }
 
 impl Recovery {
-    /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it counts
-    /// `duplicates` duplicate ACKs.
+    /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it
+    /// counts `duplicates` duplicate ACKs.
     #[inline]
     pub(super) fn limited_transmit_bytes(&self, duplicates: u64, smss_bytes: u64) -> u64 {
         if self.is_recovering() { 0 } else { self.limited_transmit(duplicates, smss_bytes) }

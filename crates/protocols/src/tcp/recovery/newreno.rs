@@ -1,12 +1,12 @@
 //! NewReno's fast recovery: RFC 6582 3.2.
 //!
 //! The repair lasts until everything sent before it began is acknowledged. A partial ACK retransmits the next
-//! hole at once, deflates the window by what it acknowledges and adds back one SMSS (step 5); only the first one
-//! restarts the timer (the "Impatient" variant that the RFC specifies). The full ACK leaves
-//! min(ssthresh, max(FlightSize, SMSS) + SMSS) (step 3, first option, which lets no burst go).
-//! After a repair or a timeout, duplicate ACKs start no new one until an ACK covers more than was sent before
-//! (`recover`, the careful variant); the heuristics of section 4 that would tell a lost segment from an
-//! unnecessary retransmission are not used.
+//! hole at once, deflates the window by what it acknowledges and adds back one SMSS (step 5); only the first
+//! one restarts the timer (the "Impatient" variant that the RFC specifies). The full ACK leaves min(ssthresh,
+//! max(FlightSize, SMSS) + SMSS) (step 3, first option, which lets no burst go). After a repair or a timeout,
+//! duplicate ACKs start no new one until an ACK covers more than was sent before (`recover`, the careful
+//! variant); the heuristics of section 4 that would tell a lost segment from an unnecessary retransmission
+//! are not used.
 
 use super::{Hole, LossRecovery, Outstanding, Progress, Response};
 use crate::tcp::config::Config;
@@ -16,7 +16,8 @@ use crate::tcp::config::Config;
 pub struct NewReno {
     recovering: bool,
     partial_ack_seen: bool,
-    /// One above the highest octet sent when the last repair began or the timer last expired; the SYN at first.
+    /// One above the highest octet sent when the last repair began or the timer last expired; the SYN at
+    /// first.
     recover: u64,
     /// The octet at which the next hole starts, until it is sent.
     retransmit: Option<u64>,

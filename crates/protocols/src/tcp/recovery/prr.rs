@@ -1,9 +1,10 @@
 //! Proportional rate reduction: RFC 9937.
 //!
-//! During fast recovery the window follows what arrives: while more than ssthresh is in flight, so much is sent for each
-//! octet delivered that the flight comes down to ssthresh as all of it has been replaced; below ssthresh as much as is
-//! delivered (the conservative bound, CRB), and a segment more where the acknowledgement moves SND.UNA and tells of no
-//! further loss (the slow-start bound, SSRB). At the end the congestion control leaves ssthresh.
+//! During fast recovery the window follows what arrives: while more than ssthresh is in flight, so much is
+//! sent for each octet delivered that the flight comes down to ssthresh as all of it has been replaced; below
+//! ssthresh as much as is delivered (the conservative bound, CRB), and a segment more where the
+//! acknowledgement moves SND.UNA and tells of no further loss (the slow-start bound, SSRB). At the end the
+//! congestion control leaves ssthresh.
 //!
 //! Chosen: the window is a segment at least, as every congestion window is.
 
@@ -19,14 +20,14 @@ pub(in crate::tcp) struct Prr {
 }
 
 impl Prr {
-    /// A repair begins with so many octets in flight, those included of which the acknowledgement under way has told;
-    /// with `first_bytes` in the window, which hold the first retransmission.
+    /// A repair begins with so many octets in flight, those included of which the acknowledgement under way
+    /// has told; with `first_bytes` in the window, which hold the first retransmission.
     pub(in crate::tcp) fn begin(flight_bytes: u64, first_bytes: u64) -> Prr {
         Prr { recover_fs_bytes: flight_bytes.max(1), cwnd_bytes: first_bytes, ..Prr::default() }
     }
 
-    /// An acknowledgement tells of `delivered_bytes` in either way; `pipe_bytes` are in flight. `safe` if it moves
-    /// SND.UNA and tells of no further loss.
+    /// An acknowledgement tells of `delivered_bytes` in either way; `pipe_bytes` are in flight. `safe` if it
+    /// moves SND.UNA and tells of no further loss.
     pub(in crate::tcp) fn on_ack(
         &mut self,
         delivered_bytes: u64,
@@ -71,7 +72,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// Twenty segments of which one is lost, halved: RFC 9937's first case, with a duplicate ACK for each arrival.
+    /// Twenty segments of which one is lost, halved: RFC 9937's first case, with a duplicate ACK for each
+    /// arrival.
     #[test]
     fn every_other_arrival_sends_until_the_flight_has_been_halved() {
         let mut prr = Prr::begin(20_000, 1000);
@@ -95,14 +97,16 @@ mod tests {
             prr.on_ack(1000, pipe, 10_000, 1000, false);
             send(&mut prr, &mut pipe);
         }
-        // 3000 / 2 is 1500: one. Then 2000, 2500, 3000, ...: every other arrival, until the flight is ssthresh.
+        // 3000 / 2 is 1500: one. Then 2000, 2500, 3000, ...: every other arrival, until the flight is
+        // ssthresh.
         assert_eq!(sent, [1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1]);
         assert_eq!(pipe, 10_000);
     }
 
     #[test]
     fn below_ssthresh_as_much_goes_as_arrives_and_a_segment_more_when_it_is_safe() {
-        // Of twenty, fifteen are lost: four in flight behind the ACK that tells of the last of them, ssthresh ten.
+        // Of twenty, fifteen are lost: four in flight behind the ACK that tells of the last of them, ssthresh
+        // ten.
         let mut prr = Prr::begin(20_000, 1000);
         prr.on_ack(1000, 4000, 10_000, 1000, false);
         assert_eq!(prr.cwnd_bytes(), 5000);

@@ -1,12 +1,13 @@
 //! Recovery over the transmissions that are marked as lost: what goes with RACK-TLP (RFC 8985).
 //!
-//! Every transmission is kept ([`Sent`]). Marks come from RACK and from the retransmission timer; what is marked goes
-//! again ahead of new data while the window leaves room above what is in flight. After a timeout nothing goes back: the
-//! first segment is lost, with those old enough, and the others as time or arrivals tell (RFC 8985 6.3). What the peer
-//! has told of stays told across a timeout (RFC 2018 section 8 allows to forget it; no receiver here takes it back).
+//! Every transmission is kept ([`Sent`]). Marks come from RACK and from the retransmission timer; what is
+//! marked goes again ahead of new data while the window leaves room above what is in flight. After a timeout
+//! nothing goes back: the first segment is lost, with those old enough, and the others as time or arrivals
+//! tell (RFC 8985 6.3). What the peer has told of stays told across a timeout (RFC 2018 section 8 allows to
+//! forget it; no receiver here takes it back).
 //!
-//! The repair ends when all that was outstanding at its start is acknowledged. With [`Prr`] the window follows what
-//! arrives meanwhile, without it it is ssthresh as in RFC 6675.
+//! The repair ends when all that was outstanding at its start is acknowledged. With [`Prr`] the window
+//! follows what arrives meanwhile, without it it is ssthresh as in RFC 6675.
 
 use roamsim_engine::{Span, Time};
 
@@ -194,7 +195,8 @@ impl LossRecovery for Rack {
 }
 
 impl Rack {
-    /// Whether a loss probe may be due: all that is outstanding is in flight, and none is under way (RFC 8985 7.2).
+    /// Whether a loss probe may be due: all that is outstanding is in flight, and none is under way (RFC 8985
+    /// 7.2).
     #[inline]
     pub(in crate::tcp) fn probes_tail(&self) -> bool {
         self.repair == Repair::None && self.sent.is_plain() && self.probe.is_none()
@@ -263,7 +265,8 @@ impl Rack {
         was_fast
     }
 
-    /// Whether octets that were sent once have arrived behind a timeout, of those sent before it (RFC 5682 3.1, step 3b).
+    /// Whether octets that were sent once have arrived behind a timeout, of those sent before it (RFC 5682
+    /// 3.1, step 3b).
     pub(in crate::tcp) fn tells_of_original(&self) -> bool {
         self.sent.heard.first_original_end.is_some_and(|end| end <= self.recover)
     }

@@ -1,12 +1,13 @@
 //! Reno's fast recovery: RFC 5681 3.2 as it stands.
 //!
-//! The segment at `snd_una` is retransmitted; the window is ssthresh + 3 SMSS and grows by SMSS with every further
-//! duplicate ACK; the first ACK for new data ends the repair with cwnd = ssthresh. A second loss in the same window
-//! needs three duplicates of its own, and mostly a timeout.
+//! The segment at `snd_una` is retransmitted; the window is ssthresh + 3 SMSS and grows by SMSS with every
+//! further duplicate ACK; the first ACK for new data ends the repair with cwnd = ssthresh. A second loss in
+//! the same window needs three duplicates of its own, and mostly a timeout.
 //!
-//! RFC 5681 has no guard against several fast retransmits for one window. As an option there is that of Floyd, "TCP and
-//! Successive Fast Retransmits" (1994), which RFC 6582 has for NewReno (`recover`, the careful variant): after a repair
-//! or a timeout, duplicate ACKs begin none until an ACK covers more than was sent before.
+//! RFC 5681 has no guard against several fast retransmits for one window. As an option there is that of
+//! Floyd, "TCP and Successive Fast Retransmits" (1994), which RFC 6582 has for NewReno (`recover`, the
+//! careful variant): after a repair or a timeout, duplicate ACKs begin none until an ACK covers more than was
+//! sent before.
 
 use super::{Hole, LossRecovery, Outstanding, Progress, Response};
 use crate::tcp::config::Config;
@@ -16,7 +17,8 @@ use crate::tcp::config::Config;
 pub struct Reno {
     /// A window that has been repaired may be repaired again.
     successive: bool,
-    /// One above the highest octet sent when the last repair began or the timer last expired; the SYN at first.
+    /// One above the highest octet sent when the last repair began or the timer last expired; the SYN at
+    /// first.
     recover: u64,
     recovering: bool,
     /// The octet at which the lost segment starts, until it is sent.

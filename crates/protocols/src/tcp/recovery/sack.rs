@@ -1,14 +1,15 @@
 //! Recovery with selective acknowledgements: RFC 6675, the conservative algorithm over the scoreboard.
 //!
-//! The repair begins when the first octet outstanding counts as lost (IsLost), or after the threshold of duplicate
-//! ACKs, each of which must tell of octets not told of before (section 2). It sends while cwnd leaves a segment's room
-//! above the pipe (section 5, step C), in NextSeg's order: holes taken as lost, new data, other holes below what has
-//! arrived, and once the last octets outstanding (rescue). It ends when all that was outstanding at its start is
-//! acknowledged.
+//! The repair begins when the first octet outstanding counts as lost (IsLost), or after the threshold of
+//! duplicate ACKs, each of which must tell of octets not told of before (section 2). It sends while cwnd
+//! leaves a segment's room above the pipe (section 5, step C), in NextSeg's order: holes taken as lost, new
+//! data, other holes below what has arrived, and once the last octets outstanding (rescue). It ends when all
+//! that was outstanding at its start is acknowledged.
 //!
-//! A timeout clears the scoreboard (RFC 2018 section 8), as the peer may have dropped what it told of. What is told of
-//! afterwards is passed over while everything is sent anew, and counts as out of the network. No repair begins until
-//! everything sent before the timeout is acknowledged (RFC 6675 5.1; here after every timeout).
+//! A timeout clears the scoreboard (RFC 2018 section 8), as the peer may have dropped what it told of. What
+//! is told of afterwards is passed over while everything is sent anew, and counts as out of the network. No
+//! repair begins until everything sent before the timeout is acknowledged (RFC 6675 5.1; here after every
+//! timeout).
 
 use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response};
 use crate::ranges::Range;

@@ -1,14 +1,16 @@
-//! Tahoe: fast retransmit without fast recovery (Jacobson, "Congestion Avoidance and Control", 1988; as compared by
-//! Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996).
+//! Tahoe: fast retransmit without fast recovery (Jacobson, "Congestion Avoidance and Control", 1988; as
+//! compared by Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996).
 //!
-//! Duplicate ACKs do what a timeout does, without backing off the RTO: ssthresh = max(FlightSize / 2, 2 SMSS),
-//! cwnd = 1 SMSS, and the connection goes back to `snd_una` and sends anew in slow start. Duplicate ACKs neither
-//! inflate the window nor let new segments go; limited transmit (RFC 3042) is younger and not used.
+//! Duplicate ACKs do what a timeout does, without backing off the RTO: ssthresh = max(FlightSize / 2, 2
+//! SMSS), cwnd = 1 SMSS, and the connection goes back to `snd_una` and sends anew in slow start. Duplicate
+//! ACKs neither inflate the window nor let new segments go; limited transmit (RFC 3042) is younger and not
+//! used.
 //!
-//! What is sent anew has in part arrived, and its duplicate ACKs tell of no loss. After duplicate ACKs or a timeout
-//! have made it go back, further ones do not until an ACK covers more than was sent before: the remedy of Floyd,
-//! "TCP and Successive Fast Retransmits" (1994), chosen as the comparisons of 1996 are about one loss event at a
-//! time, and without it a window that has lost several segments may be sent several times.
+//! What is sent anew has in part arrived, and its duplicate ACKs tell of no loss. After duplicate ACKs or a
+//! timeout have made it go back, further ones do not until an ACK covers more than was sent before: the
+//! remedy of Floyd, "TCP and Successive Fast Retransmits" (1994), chosen as the comparisons of 1996 are about
+//! one loss event at a time, and without it a window that has lost several segments may be sent several
+//! times.
 
 use super::{LossRecovery, Outstanding, Response};
 use crate::tcp::config::Config;

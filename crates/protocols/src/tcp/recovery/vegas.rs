@@ -1,13 +1,14 @@
-//! Vegas' repair: the fast recovery that the authors' implementation has from Reno, with the retransmissions of Brakmo
-//! and Peterson (1995) section III.A.
+//! Vegas' repair: the fast recovery that the authors' implementation has from Reno, with the retransmissions
+//! of Brakmo and Peterson (1995) section III.A.
 //!
-//! The segment at `snd_una` is retransmitted and the window exceeds cwnd by SMSS for every duplicate ACK so far and
-//! further. The first ACK for new data ends that, and the congestion control takes it as any other: whether the segment that is
-//! then first is lost as well is for [`detection`](super::super::detection) to say, which begins a new repair. So is
-//! a retransmission that is lost itself.
+//! The segment at `snd_una` is retransmitted and the window exceeds cwnd by SMSS for every duplicate ACK so
+//! far and further. The first ACK for new data ends that, and the congestion control takes it as any other:
+//! whether the segment that is then first is lost as well is for [`detection`](super::super::detection) to
+//! say, which begins a new repair. So is a retransmission that is lost itself.
 //!
-//! After a timeout, duplicate ACKs of what is sent anew and had arrived tell of no loss: no repair begins until an ACK
-//! covers more than was sent before (Floyd, "TCP and Successive Fast Retransmits", 1994; ns-2's Vegas does the same).
+//! After a timeout, duplicate ACKs of what is sent anew and had arrived tell of no loss: no repair begins
+//! until an ACK covers more than was sent before (Floyd, "TCP and Successive Fast Retransmits", 1994; ns-2's
+//! Vegas does the same).
 
 use super::{Hole, LossRecovery, Outstanding, Progress, Response};
 use crate::tcp::config::Config;

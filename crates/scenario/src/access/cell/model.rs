@@ -11,9 +11,9 @@ use crate::units;
 
 /// A `[[cell]]`: a base station, and the stations that may be in its cell.
 ///
-/// Stations may be in several cells, which may overlap. Full duplex: the base station has one transmitter for all, each
-/// station has its own. The stations' addresses follow them from cell to cell at once, as if all base stations were one
-/// bridged network; unless they are `multihomed`, or of a `[[mobile_ip]]`.
+/// Stations may be in several cells, which may overlap. Full duplex: the base station has one transmitter for
+/// all, each station has its own. The stations' addresses follow them from cell to cell at once, as if all
+/// base stations were one bridged network; unless they are `multihomed`, or of a `[[mobile_ip]]`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
@@ -31,7 +31,8 @@ pub struct Cell {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub delay: Option<Span>,
-    /// The queue of every transmitter: of the base station one for all stations. Default chosen: as for a wired link.
+    /// The queue of every transmitter: of the base station one for all stations. Default chosen: as for a
+    /// wired link.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet. Default: Ethernet's 1500 bytes, as for a wired link.
@@ -54,7 +55,8 @@ pub enum Coverage {
     Disc(Disc),
     /// The error probability grows with a power of the distance up to the edge; outside everything is lost.
     DistancePower(DistancePower),
-    /// Error probabilities at distances, with straight lines between them; beyond the last everything is lost.
+    /// Error probabilities at distances, with straight lines between them; beyond the last everything is
+    /// lost.
     Table(ErrorTable),
 }
 
@@ -80,11 +82,12 @@ pub struct DistancePower {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub error_at_edge: f64,
-    /// The exponent. Default: 4, by which power falls over flat ground (Rappaport, Wireless Communications, 2nd
-    /// edition, section 4.6).
+    /// The exponent. Default: 4, by which power falls over flat ground (Rappaport, Wireless Communications,
+    /// 2nd edition, section 4.6).
     #[serde(default = "default_exponent")]
     pub exponent: f64,
-    /// The error that the probability is of. Default chosen: a packet, because the figure is then a loss ratio.
+    /// The error that the probability is of. Default chosen: a packet, because the figure is then a loss
+    /// ratio.
     #[serde(default)]
     pub per: ErrorUnit,
 }
@@ -97,15 +100,16 @@ fn default_exponent() -> f64 {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorTable {
-    /// The points, in order of distance. The first error holds for anything nearer as well. Default: none, where a file
-    /// has them.
+    /// The points, in order of distance. The first error holds for anything nearer as well. Default: none,
+    /// where a file has them.
     #[serde(default)]
     pub points: Vec<ErrorPoint>,
     /// The error that the probabilities are of. Default chosen: packets, as of `distance_power`.
     #[serde(default)]
     pub per: ErrorUnit,
-    /// A file in place of `points`, relative to the folder of the scenario. Each line has a distance in metres
-    /// and a probability, with a comma or spaces between. Lines that begin with `#` are comments. Default: none.
+    /// A file in place of `points`, relative to the folder of the scenario. Each line has a distance in
+    /// metres and a probability, with a comma or spaces between. Lines that begin with `#` are comments.
+    /// Default: none.
     #[serde(default)]
     pub file: Option<String>,
 }

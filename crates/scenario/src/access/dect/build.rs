@@ -52,8 +52,8 @@ pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
     AnyLink::Dect(Box::new(access))
 }
 
-/// What the bearers that the terminal wants carry, 320 bits of a B field a frame each (EN 300 175-3 clause 6.2.1.1.2): by which RED
-/// has its mean decay while nothing waits.
+/// What the bearers that the terminal wants carry, 320 bits of a B field a frame each (EN 300 175-3 clause
+/// 6.2.1.1.2): by which RED has its mean decay while nothing waits.
 fn full_rate_bps(model: &model::Dect) -> u64 {
     32_000 * u64::from(model.fixed_bearers.unwrap_or(model.connection.target_bearers)).max(1)
 }

@@ -1,8 +1,9 @@
-//! DECT accesses: a mobile terminal, the radio fixed parts around it, and everyone who competes for their channels.
+//! DECT accesses: a mobile terminal, the radio fixed parts around it, and everyone who competes for their
+//! channels.
 //!
-//! "The paper" in the descriptions is Baiocchi, Cautelier, Di Benedetto, Poscetti, Simeoni, "Performance of TCP/IP
-//! data transfer over the DECT radio interface". Defaults that it does not give are chosen; docs/models/dect.md says
-//! why, and what depends on them.
+//! "The paper" in the descriptions is Baiocchi, Cautelier, Di Benedetto, Poscetti, Simeoni, "Performance of
+//! TCP/IP data transfer over the DECT radio interface". Defaults that it does not give are chosen;
+//! docs/models/dect.md says why, and what depends on them.
 
 use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
@@ -24,13 +25,14 @@ pub struct Dect {
     pub terminal: String,
     /// The node behind the fixed part, with its interworking unit.
     pub gateway: String,
-    /// The largest IP packet; its fragments must fit into the window of the DLC. Default: Ethernet's 1500 bytes,
-    /// because the gateway bridges to it.
+    /// The largest IP packet; its fragments must fit into the window of the DLC. Default: Ethernet's 1500
+    /// bytes, because the gateway bridges to it.
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
-    /// The queue in front of each direction: packets that the DLC has not begun to send. Left out: whatever comes waits, first come,
-    /// first served (chosen: as the paper, whose packets are dropped in the network alone).
+    /// The queue in front of each direction: packets that the DLC has not begun to send. Left out: whatever
+    /// comes waits, first come, first served (chosen: as the paper, whose packets are dropped in the network
+    /// alone).
     #[serde(default)]
     pub queue: Option<Queue>,
     /// The tables `dect`, `dect_states`, `dect_transitions`, `dect_procedures` and `dect_terminals` count
@@ -44,8 +46,8 @@ pub struct Dect {
     /// Carriers of each radio fixed part, 12 slot pairs each. Default: the ten of ETS 300 175-2 clause 4.1.1.
     #[serde(default = "default_carriers")]
     pub carriers: u32,
-    /// Gives the terminal so many bearers for the whole run, in place of its `connection`: no procedure touches them
-    /// and none needs a handover. Left out: bearers come and go by the procedures of the MAC.
+    /// Gives the terminal so many bearers for the whole run, in place of its `connection`: no procedure
+    /// touches them and none needs a handover. Left out: bearers come and go by the procedures of the MAC.
     #[serde(default)]
     pub fixed_bearers: Option<u32>,
     /// How many bearers the terminal wants and needs.
@@ -97,7 +99,8 @@ pub struct Connection {
     pub target_bearers: u32,
     /// With fewer bearers the connection is blocked or dropped, and set up again. Default chosen: 1.
     pub minimum_bearers: u32,
-    /// With fewer bearers the connection is modified: set up to the target again. Zero: never. Default: the paper.
+    /// With fewer bearers the connection is modified: set up to the target again. Zero: never. Default: the
+    /// paper.
     pub modification_threshold: u32,
 }
 
@@ -132,9 +135,9 @@ pub struct Terminals {
     pub terminal_type: TerminalType,
     /// Offered traffic of the whole cluster in erlang: calls at a time if none were lost.
     pub offered_erlang: f64,
-    /// Mean of exponential call durations. Left out: `durations`, or else the durations of the paper. For `data`
-    /// these are 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001; for other types a
-    /// mean of 120 s.
+    /// Mean of exponential call durations. Left out: `durations`, or else the durations of the paper. For
+    /// `data` these are 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001; for other
+    /// types a mean of 120 s.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub mean_duration: Option<Span>,
@@ -191,8 +194,8 @@ pub struct Errors {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub bad_to_good: f64,
-    /// Whether the A field fails too: then nothing of a slot is received, or its acknowledgement is missed. Default
-    /// chosen: no, because the paper does not speak of it.
+    /// Whether the A field fails too: then nothing of a slot is received, or its acknowledgement is missed.
+    /// Default chosen: no, because the paper does not speak of it.
     pub a_field_errors: bool,
     /// Times in which both bit error ratios are multiplied. Left out: none.
     pub bursts: Vec<Burst>,
@@ -232,8 +235,8 @@ pub struct Burst {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Handovers {
-    /// Probability a frame that a bearer of the terminal comes to need a handover in its good state. Default: the
-    /// paper.
+    /// Probability a frame that a bearer of the terminal comes to need a handover in its good state. Default:
+    /// the paper.
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub need_good: f64,
@@ -241,15 +244,15 @@ pub struct Handovers {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub need_bad: f64,
-    /// Mean time until a bearer of another terminal comes to need a handover, exponential. Default chosen: as often
-    /// as one of the terminal, 5500 frames.
+    /// Mean time until a bearer of another terminal comes to need a handover, exponential. Default chosen: as
+    /// often as one of the terminal, 5500 frames.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub other_terminals_interval: Span,
     /// Makes handovers so many times as frequent, for all terminals. Default: as they are.
     pub need_factor: f64,
-    /// Mean time that a terminal stays in a cell before it moves to one of the others, exponential. Default chosen:
-    /// one minute; the paper has the chain and not its times.
+    /// Mean time that a terminal stays in a cell before it moves to one of the others, exponential. Default
+    /// chosen: one minute; the paper has the chain and not its times.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub cell_time: Span,
@@ -279,21 +282,23 @@ pub struct Procedures {
     pub connection_handover_timer_frames: u64,
     /// When a connection modification is given up. Default chosen: as the others.
     pub connection_modification_timer_frames: u64,
-    /// Probability that a terminal may try a channel in a frame. Default chosen: 0.1, because a fixed part listens
-    /// to one of its ten carriers a frame.
+    /// Probability that a terminal may try a channel in a frame. Default chosen: 0.1, because a fixed part
+    /// listens to one of its ten carriers a frame.
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub attempt_permission: f64,
-    /// Channels tried for one bearer in call set-up and connection modification. Default: N200 of ETS 300 175-3.
+    /// Channels tried for one bearer in call set-up and connection modification. Default: N200 of ETS 300
+    /// 175-3.
     pub setup_attempts: u32,
-    /// Channels tried for one bearer in handovers of multibearer connections. Default chosen: 2; figures depend on it.
+    /// Channels tried for one bearer in handovers of multibearer connections. Default chosen: 2; figures
+    /// depend on it.
     pub multibearer_handover_attempts: u32,
     /// Channels tried in handovers of terminals of one bearer. Default: N201 of ETS 300 175-3.
     pub single_bearer_handover_attempts: u32,
     /// Whether data goes over the bearers that are there before call set-up has ended. Default chosen: yes.
     pub data_during_setup: bool,
-    /// How many bearers of a terminal may share a slot pair. Default chosen: any number, because the paper names no
-    /// limit.
+    /// How many bearers of a terminal may share a slot pair. Default chosen: any number, because the paper
+    /// names no limit.
     pub transceivers: Transceivers,
 }
 
@@ -334,7 +339,8 @@ pub struct ChannelList {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub idle_seen_quiet: f64,
-    /// Probability that a reserved channel is found interfered; otherwise busy, and never tried. Default: the paper.
+    /// Probability that a reserved channel is found interfered; otherwise busy, and never tried. Default: the
+    /// paper.
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub reserved_seen_interfered: f64,
@@ -391,8 +397,8 @@ pub struct Lu1 {}
 pub struct Lu2 {
     /// Fragments of 29 octets that may be unacknowledged, 1 to 127. Default: the paper.
     pub window_fragments: u32,
-    /// T1: frames without progress until the receiver of an incomplete DLC frame asks for retransmission. Default: the
-    /// paper.
+    /// T1: frames without progress until the receiver of an incomplete DLC frame asks for retransmission.
+    /// Default: the paper.
     pub retransmission_timer_frames: u32,
     /// T2: frames from that request until the DLC frame is dropped. Default: the paper.
     pub discard_timer_frames: u32,
@@ -400,12 +406,13 @@ pub struct Lu2 {
     pub acknowledgement: DlcAcknowledgement,
     /// Frames until the sender knows what the receiver knows. Default chosen: 1, the shortest.
     pub acknowledgement_delay_frames: u32,
-    /// Whether the two timers run while the terminal has no bearer. Default chosen: no, nothing can arrive then.
+    /// Whether the two timers run while the terminal has no bearer. Default chosen: no, nothing can arrive
+    /// then.
     pub timers_without_bearers: TimersWithoutBearers,
     /// The Ip channel: how often a packet is sent on its bearer before it is discarded. Default: the paper.
     pub max_attempts: u32,
-    /// The Ip channel: what becomes of an unfinished packet when its bearer is released or handed over. Default
-    /// chosen: it is lost.
+    /// The Ip channel: what becomes of an unfinished packet when its bearer is released or handed over.
+    /// Default chosen: it is lost.
     pub unfinished_packets: UnfinishedPackets,
 }
 

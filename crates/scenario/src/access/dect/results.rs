@@ -1,7 +1,8 @@
-//! `dect`, `dect_states`, `dect_transitions`, `dect_procedures`, `dect_terminals` and, when asked for, `dect_occupancy`: what the DECT
-//! accesses counted from their warm-up on.
+//! `dect`, `dect_states`, `dect_transitions`, `dect_procedures`, `dect_terminals` and, when asked for,
+//! `dect_occupancy`: what the DECT accesses counted from their warm-up on.
 //!
-//! Columns that end in `_up` are of the direction from the terminal, those in `_down` of that from the gateway.
+//! Columns that end in `_up` are of the direction from the terminal, those in `_down` of that from the
+//! gateway.
 
 use crate::results::samples::Sample;
 use crate::table::{Column, Table, float, integer, named, ratio, text};
@@ -133,8 +134,8 @@ fn accesses(world: &World, rows: &[Row<'_>]) -> Table {
     Table { name: "dect", columns }
 }
 
-/// One row a state of the MAC, in the order of the state diagram, of each type of terminal and access. The time of
-/// terminals at rest has no value but for the access' own: their pool is unlimited.
+/// One row a state of the MAC, in the order of the state diagram, of each type of terminal and access. The
+/// time of terminals at rest has no value but for the access' own: their pool is unlimited.
 fn states(rows: &[Row<'_>]) -> Table {
     let all: Vec<(&Row<'_>, TerminalType, MacState)> = types(rows)
         .flat_map(|(row, kind)| MacState::ALL.into_iter().map(move |state| (row, kind, state)))
@@ -164,7 +165,8 @@ fn states(rows: &[Row<'_>]) -> Table {
     }
 }
 
-/// One row an arrow of the state diagram, of each type of terminal and access, those that never happened included.
+/// One row an arrow of the state diagram, of each type of terminal and access, those that never happened
+/// included.
 fn transitions(rows: &[Row<'_>]) -> Table {
     let all: Vec<(&Row<'_>, TerminalType, MacState, MacState)> = types(rows)
         .flat_map(|(row, kind)| MacState::DIAGRAM.into_iter().map(move |(from, to)| (row, kind, from, to)))
@@ -318,7 +320,8 @@ fn logging(world: &World) -> impl Iterator<Item = (&Access, Address)> {
     })
 }
 
-/// Of a log: whether it is of the direction from the terminal, a quantity and its unit, and values from frames on.
+/// Of a log: whether it is of the direction from the terminal, a quantity and its unit, and values from
+/// frames on.
 type Values<'a> = (bool, &'static str, &'static str, &'a [(u64, u64)]);
 
 /// The values of an access's log, with what they are of.

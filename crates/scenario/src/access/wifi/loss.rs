@@ -1,4 +1,5 @@
-//! Losses that a Wi-Fi cell has beside its radio: keys, checks, and the machine's settings. What decides about them is as on wired links.
+//! Losses that a Wi-Fi cell has beside its radio: keys, checks, and the machine's settings. What decides
+//! about them is as on wired links.
 
 use roamsim_engine::{Span, Time};
 use roamsim_network::link::Attachment;
@@ -45,7 +46,8 @@ pub(crate) enum LossTable {
     Bernoulli(BernoulliTable),
     /// In bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     GilbertElliott(GilbertElliottTable),
-    /// Each on its own, with a probability that changes: by `steps`, from an instant or a link event on, or a `file` of them.
+    /// Each on its own, with a probability that changes: by `steps`, from an instant or a link event on, or a
+    /// `file` of them.
     Series(SeriesTable),
     /// Those that are lost are named: the same for every transport, and nothing is random.
     List(ListTable),
@@ -137,9 +139,10 @@ tables! {
     }
     /// When counting begins.
     ListTable {
-        /// The numbers of those that are lost, in any order, from 1. They count packets with data that the MAC
-        /// has brought over, or attempts at them, of each station and direction by itself. A retransmission of
-        /// TCP is a packet of its own; its segments without data (handshake, pure ACK, a FIN alone) do not count.
+        /// The numbers of those that are lost, in any order, from 1. They count packets with data that the
+        /// MAC has brought over, or attempts at them, of each station and direction by itself. A
+        /// retransmission of TCP is a packet of its own; its segments without data (handshake, pure ACK, a
+        /// FIN alone) do not count.
         #[schemars(inner(range(min = 1)))]
         segments: Vec<u64>,
         /// Only packets of this flow count, and are lost. Left out: all packets with data.
@@ -164,16 +167,16 @@ pub(crate) struct SeriesTable {
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     constant: Option<f64>,
-    /// The time from which each probability holds, in order of time, for packets or attempts that end from then
-    /// on.
+    /// The time from which each probability holds, in order of time, for packets or attempts that end from
+    /// then on.
     #[serde(default)]
     steps: Vec<LossStep>,
-    /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of
-    /// the scenario. The first line holds from the beginning on.
+    /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
+    /// relative to the folder of the scenario. The first line holds from the beginning on.
     #[serde(default)]
     file: Option<String>,
-    /// The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results depend on the
-    /// file's content, not on its name.
+    /// The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results depend on
+    /// the file's content, not on its name.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     content: Option<Lines<Vec<(Time, f64)>>>,
@@ -201,8 +204,8 @@ pub enum During {
     /// All the time.
     #[default]
     Always,
-    /// From a station's Link_Going_Down until it is rolled back, or until the station is associated again. Frames
-    /// at other times neither count nor draw.
+    /// From a station's Link_Going_Down until it is rolled back, or until the station is associated again.
+    /// Frames at other times neither count nor draw.
     LinkGoingDown,
 }
 

@@ -1,5 +1,6 @@
-//! Which Wi-Fi cells are one medium: those that share a channel, and those that share a station, whose one radio is on the
-//! channel of one of them at a time. They are one link, whose machine the first of them stands for.
+//! Which Wi-Fi cells are one medium: those that share a channel, and those that share a station, whose one
+//! radio is on the channel of one of them at a time. They are one link, whose machine the first of them
+//! stands for.
 
 use roamsim_engine::{Stream, Time};
 use roamsim_network::link::AnyLink;

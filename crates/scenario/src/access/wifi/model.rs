@@ -13,8 +13,8 @@ use crate::access::queue::Queue;
 use crate::decode::OneOrMany;
 use crate::units::{self, rate_text};
 
-/// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium. Several with `beacons` are access
-/// points between which stations walk.
+/// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium. Several with
+/// `beacons` are access points between which stations walk.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wifi {
@@ -27,14 +27,14 @@ pub struct Wifi {
     /// The physical layer. Default: the older one, which every station understands.
     #[serde(default)]
     pub standard: WifiStandard,
-    /// Rate of data frames: 1, 2, 5.5 or 11 Mb/s of 802.11b (IEEE 802.11-2007 clause 18), 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s
-    /// of 802.11g (clause 19). Left out: the highest.
+    /// Rate of data frames: 1, 2, 5.5 or 11 Mb/s of 802.11b (IEEE 802.11-2007 clause 18), 6, 9, 12, 18, 24,
+    /// 36, 48 or 54 Mb/s of 802.11g (clause 19). Left out: the highest.
     #[serde(rename = "rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub rate_bps: Option<u64>,
     /// Rate of acknowledgement, RTS and CTS frames, one of the data rates and not above `rate`. Left out: the
-    /// highest mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6). 802.11b has 1 and 2 Mb/s,
-    /// which every DSSS station knows (clause 15); 802.11g has 6, 12 and 24 Mb/s (clause 17.3.2.1).
+    /// highest mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6). 802.11b has 1 and 2
+    /// Mb/s, which every DSSS station knows (clause 15); 802.11g has 6, 12 and 24 Mb/s (clause 17.3.2.1).
     #[serde(rename = "basic_rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub basic_rate_bps: Option<u64>,
@@ -44,23 +44,24 @@ pub struct Wifi {
     /// How the rate of data frames adapts. Left out: it is fixed.
     #[serde(default)]
     pub rate_control: Option<RateControl>,
-    /// The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE 802.11-2007 section 18.2.2).
+    /// The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE 802.11-2007
+    /// section 18.2.2).
     #[serde(default)]
     pub preamble: Preamble,
-    /// The slot time of 802.11g. Left out: short, but long with `protection`, since stations of 802.11b know only the long one (IEEE
-    /// 802.11-2007 sections 7.3.1.4 and 19.4.4).
+    /// The slot time of 802.11g. Left out: short, but long with `protection`, since stations of 802.11b know
+    /// only the long one (IEEE 802.11-2007 sections 7.3.1.4 and 19.4.4).
     #[serde(default)]
     pub slot_time: Option<SlotTime>,
-    /// The contention window of the backoff at first, in slots: a power of two less one. Left out: aCWmin, 31 in 802.11b, 15 in
-    /// 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
+    /// The contention window of the backoff at first, in slots: a power of two less one. Left out: aCWmin, 31
+    /// in 802.11b, 15 in 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
     #[serde(default)]
     pub cw_min: Option<u32>,
-    /// The largest contention window, which doubles with each failed attempt. Default: aCWmax (IEEE 802.11-2007 sections 18.3.3
-    /// and 19.8.4).
+    /// The largest contention window, which doubles with each failed attempt. Default: aCWmax (IEEE
+    /// 802.11-2007 sections 18.3.3 and 19.8.4).
     #[serde(default = "default_cw_max")]
     pub cw_max: u32,
-    /// How often a data frame that is no longer than `rts_threshold`, or an RTS frame, is sent in all before its packet is given
-    /// up. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D), 7.
+    /// How often a data frame that is no longer than `rts_threshold`, or an RTS frame, is sent in all before
+    /// its packet is given up. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D), 7.
     #[serde(default = "default_short_retry_limit")]
     #[schemars(range(min = 1))]
     pub short_retry_limit: u32,
@@ -68,14 +69,14 @@ pub struct Wifi {
     #[serde(default = "default_long_retry_limit")]
     #[schemars(range(min = 1))]
     pub long_retry_limit: u32,
-    /// Data frames longer than this, with their MAC header and FCS, are preceded by RTS and CTS. Default: dot11RTSThreshold
-    /// (IEEE 802.11-2007 annex D), 2347 bytes, so that none is.
+    /// Data frames longer than this, with their MAC header and FCS, are preceded by RTS and CTS. Default:
+    /// dot11RTSThreshold (IEEE 802.11-2007 annex D), 2347 bytes, so that none is.
     #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub rts_threshold_bytes: u64,
     /// Data frames to one receiver that are longer than this, with their MAC header and FCS, are sent in
-    /// fragments of that length. Each fragment has an acknowledgement. An even number of bytes from 256. Default:
-    /// dot11FragmentationThreshold (IEEE 802.11-2007 annex D), 2346 bytes, so that none is.
+    /// fragments of that length. Each fragment has an acknowledgement. An even number of bytes from 256.
+    /// Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D), 2346 bytes, so that none is.
     #[serde(
         rename = "fragmentation_threshold",
         default = "default_fragmentation_threshold_bytes",
@@ -90,23 +91,26 @@ pub struct Wifi {
     /// Access categories by the class of packets. Left out: none, all packets of a node are equal.
     #[serde(default)]
     pub edca: Option<Edca>,
-    /// The channel, from 1 to 13. Cells with a `radio` on one channel share a medium: they contend, and disturb each other.
-    /// Those on others do not notice each other. Default: 1 (IEEE 802.11-2007 section 18.4.6.2).
+    /// The channel, from 1 to 13. Cells with a `radio` on one channel share a medium: they contend, and
+    /// disturb each other. Those on others do not notice each other. Default: 1 (IEEE 802.11-2007 section
+    /// 18.4.6.2).
     #[serde(default = "default_channel")]
     pub channel: u8,
-    /// How the access point makes itself known. With beacons, stations find it by scanning and become associated, and may be
-    /// stations of several cells; the cell needs a `radio`. Left out: its stations are associated with it from the beginning and
-    /// for ever.
+    /// How the access point makes itself known. With beacons, stations find it by scanning and become
+    /// associated, and may be stations of several cells; the cell needs a `radio`. Left out: its stations are
+    /// associated with it from the beginning and for ever.
     #[serde(default)]
     pub beacons: Option<Beacons>,
-    /// Who hears whom, by the places of the nodes: each needs a `position`. Left out: all hear each other, wherever they are.
+    /// Who hears whom, by the places of the nodes: each needs a `position`. Left out: all hear each other,
+    /// wherever they are.
     #[serde(default)]
     pub radio: Option<Radio>,
     /// Losses beside the radio; a single table stands for one. Default: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     pub loss: Vec<Loss>,
-    /// The queue of the access point and of each station; with `edca` each of its categories has one. Default chosen: as for a wired link.
+    /// The queue of the access point and of each station; with `edca` each of its categories has one. Default
+    /// chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet; at most 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
@@ -116,16 +120,18 @@ pub struct Wifi {
     pub mtu_bytes: u64,
 }
 
-/// Beacons of an access point: frames at the lowest basic rate that contend as others do, before those that wait.
+/// Beacons of an access point: frames at the lowest basic rate that contend as others do, before those that
+/// wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beacons {
-    /// The time between two beacons (dot11BeaconPeriod). Default: 100 time units of 1024 us, usual everywhere (IEEE 802.11-2007
-    /// section 3.162 has the unit; the standard has no default).
+    /// The time between two beacons (dot11BeaconPeriod). Default: 100 time units of 1024 us, usual everywhere
+    /// (IEEE 802.11-2007 section 3.162 has the unit; the standard has no default).
     #[serde(default = "default_beacon_period", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub period: Span,
-    /// The time of the first. Left out: drawn within a period, since clocks of access points do not know of each other.
+    /// The time of the first. Left out: drawn within a period, since clocks of access points do not know of
+    /// each other.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub start: Option<Time>,
@@ -169,11 +175,13 @@ fn default_fragmentation_threshold_bytes() -> u64 {
 pub struct Protection {
     /// The frames before a protected frame.
     pub mechanism: Mechanism,
-    /// Its rate, one of 802.11b. Default chosen: 2Mb/s, the highest that every DSSS station has (IEEE 802.11-2007 clause 15).
+    /// Its rate, one of 802.11b. Default chosen: 2Mb/s, the highest that every DSSS station has (IEEE
+    /// 802.11-2007 clause 15).
     #[serde(rename = "rate", default = "default_protection_rate_bps", with = "units::rate")]
     #[schemars(with = "units::Rate")]
     pub rate_bps: u64,
-    /// Its preamble. Default: the long one, which every station understands (IEEE 802.11-2007 section 18.2.2).
+    /// Its preamble. Default: the long one, which every station understands (IEEE 802.11-2007 section
+    /// 18.2.2).
     #[serde(default)]
     pub preamble: Preamble,
 }
@@ -240,7 +248,8 @@ pub enum WifiStandard {
     #[default]
     #[serde(rename = "802.11b")]
     Ieee80211b,
-    /// Extended rate by OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the cell.
+    /// Extended rate by OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the
+    /// cell.
     #[serde(rename = "802.11g")]
     Ieee80211g,
 }

@@ -12,22 +12,23 @@ use super::model::{Preamble, Wifi, WifiStandard};
 use crate::units::{self, rate_text};
 use crate::validate::{At, Key, Report, Step, join};
 
-/// How the rate of data frames is chosen, by each transmitter for each of its receivers, up to `rate` or the receiver's of
-/// `station_rates`.
+/// How the rate of data frames is chosen, by each transmitter for each of its receivers, up to `rate` or the
+/// receiver's of `station_rates`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:algorithm", rename_all = "snake_case")]
 #[schemars(rename = "RateControl", tag = "algorithm")]
 pub enum RateControl {
-    /// By the power at which the last frame of the receiver arrived: the highest rate whose threshold it comes up to.
+    /// By the power at which the last frame of the receiver arrived: the highest rate whose threshold it
+    /// comes up to.
     BySignal(BySignal),
-    /// Automatic rate fallback: up after answered exchanges in a row, down after failed ones (Kamerman and Monteban, "WaveLAN-II",
-    /// Bell Labs Technical Journal 2(3), 1997).
+    /// Automatic rate fallback: up after answered exchanges in a row, down after failed ones (Kamerman and
+    /// Monteban, "WaveLAN-II", Bell Labs Technical Journal 2(3), 1997).
     Arf(Arf),
-    /// Adaptive ARF: each failed attempt to go up makes the next one come later (Lacage, Manshaei and Turletti, "IEEE 802.11 Rate
-    /// Adaptation: A Practical Approach", MSWiM 2004).
+    /// Adaptive ARF: each failed attempt to go up makes the next one come later (Lacage, Manshaei and
+    /// Turletti, "IEEE 802.11 Rate Adaptation: A Practical Approach", MSWiM 2004).
     Aarf(Aarf),
-    /// Minstrel: the rate of most throughput by the exchanges that were answered at each, while some frames look around (mac80211 of
-    /// Linux).
+    /// Minstrel: the rate of most throughput by the exchanges that were answered at each, while some frames
+    /// look around (mac80211 of Linux).
     Minstrel(Minstrel),
 }
 
@@ -59,7 +60,8 @@ pub struct RateThreshold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arf {
-    /// Answered exchanges in a row that lead to the next higher rate. Default: 10 (Kamerman and Monteban 1997).
+    /// Answered exchanges in a row that lead to the next higher rate. Default: 10 (Kamerman and Monteban
+    /// 1997).
     #[serde(default = "default_successes")]
     #[schemars(range(min = 1))]
     pub successes: u32,
@@ -67,8 +69,8 @@ pub struct Arf {
     #[serde(default = "default_failures")]
     #[schemars(range(min = 1))]
     pub failures: u32,
-    /// Attempts at one rate after which the next higher one is tried, whatever came of them: the timer. Default: 15 (Lacage et al.
-    /// 2004).
+    /// Attempts at one rate after which the next higher one is tried, whatever came of them: the timer.
+    /// Default: 15 (Lacage et al. 2004).
     #[serde(default = "default_timer_attempts")]
     #[schemars(range(min = 1))]
     pub timer_attempts: u32,
@@ -78,7 +80,8 @@ pub struct Arf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Aarf {
-    /// Answered exchanges in a row that lead to the next higher rate at first. Default: 10 (Lacage et al. 2004).
+    /// Answered exchanges in a row that lead to the next higher rate at first. Default: 10 (Lacage et al.
+    /// 2004).
     #[serde(default = "default_successes")]
     #[schemars(range(min = 1))]
     pub successes: u32,
@@ -90,8 +93,8 @@ pub struct Aarf {
     #[serde(default = "default_failures")]
     #[schemars(range(min = 1))]
     pub failures: u32,
-    /// Attempts at one rate after which the next higher one is tried at first, whatever came of them; it doubles as well. Default: 15
-    /// (Lacage et al. 2004).
+    /// Attempts at one rate after which the next higher one is tried at first, whatever came of them; it
+    /// doubles as well. Default: 15 (Lacage et al. 2004).
     #[serde(default = "default_timer_attempts")]
     #[schemars(range(min = 1))]
     pub timer_attempts: u32,
@@ -101,7 +104,8 @@ pub struct Aarf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Minstrel {
-    /// How often the mean share of answered exchanges of each rate is brought up to date. Default: 100 ms (mac80211 of Linux).
+    /// How often the mean share of answered exchanges of each rate is brought up to date. Default: 100 ms
+    /// (mac80211 of Linux).
     #[serde(default = "default_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
@@ -262,7 +266,8 @@ fn check_minstrel(minstrel: Minstrel, at: &[Step], report: &mut Report<'_>) {
     }
 }
 
-/// Checks powers by rate that stand under `at`: each rate once and one of the standard's, in ascending order of both.
+/// Checks powers by rate that stand under `at`: each rate once and one of the standard's, in ascending order
+/// of both.
 pub(super) fn check_thresholds(
     cell: &Wifi,
     at: &[Step],

@@ -1,5 +1,5 @@
-//! `wifi`, `wifi_stations` and `wifi_categories`: what the time of Wi-Fi cells was used for. `wifi_rates`: the rates that rate
-//! control chose; in `samples`, when asked for, over time.
+//! `wifi`, `wifi_stations` and `wifi_categories`: what the time of Wi-Fi cells was used for. `wifi_rates`:
+//! the rates that rate control chose; in `samples`, when asked for, over time.
 
 use crate::results::samples::Sample;
 use crate::table::{Column, Table, float, integer, text};
@@ -18,7 +18,8 @@ struct Row<'a> {
     medium: MediumTime,
     /// Its radios, the access point first: the nodes, and what they did.
     radios: Vec<(&'a str, RadioTime)>,
-    /// Of its access point, and of stations that no cell before has: the nodes, and what their categories did.
+    /// Of its access point, and of stations that no cell before has: the nodes, and what their categories
+    /// did.
     categories: Vec<(&'a str, Vec<CategoryTime>)>,
     /// Where rates are not fixed: who sent to whom at which rate.
     rates: Vec<(&'a str, &'a str, RateAttempts)>,

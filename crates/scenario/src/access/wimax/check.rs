@@ -104,8 +104,8 @@ fn check_profiles<'a>(
     }
 }
 
-/// Checks the stations of services: each is one of this cell, and has one service for what no other is for, and one for each class.
-/// Warns of services for classes of which nothing is sent.
+/// Checks the stations of services: each is one of this cell, and has one service for what no other is for,
+/// and one for each class. Warns of services for classes of which nothing is sent.
 fn check_services(at: &[Step], cell: &Wimax, scenario: &Scenario, report: &mut Report<'_>) {
     let (mut named, mut classes) = (BTreeSet::new(), BTreeSet::new());
     let sent = scenario.sent_dscps();

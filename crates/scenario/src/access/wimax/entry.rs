@@ -11,23 +11,25 @@ use super::radio::Radio;
 use super::scanning::Scanning;
 use crate::units;
 
-/// Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search the base station, range, register, and are connected while
-/// they hear it. They and the base station need a `position`.
+/// Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search the base station, range, register, and
+/// are connected while they hear it. They and the base station need a `position`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Within this distance a station and the base station hear each other, beyond it nothing. This, or `radio`.
+    /// Within this distance a station and the base station hear each other, beyond it nothing. This, or
+    /// `radio`.
     #[serde(rename = "radius", default, with = "units::length")]
     #[schemars(with = "Option<units::Length>")]
     pub radius_m: Option<f64>,
     /// Path loss and thresholds of reception. This, or `radius`.
     #[serde(default)]
     pub radio: Option<Radio>,
-    /// Whether stations know DCD and UCD before they hear them, as from an earlier scan. Default chosen: false.
+    /// Whether stations know DCD and UCD before they hear them, as from an earlier scan. Default chosen:
+    /// false.
     #[serde(default)]
     pub known_descriptors: bool,
-    /// The time from one DCD to the next, in whole frames, at most 10 s (IEEE Std 802.16-2004 table 342). Default chosen: 5s, half of
-    /// that.
+    /// The time from one DCD to the next, in whole frames, at most 10 s (IEEE Std 802.16-2004 table 342).
+    /// Default chosen: 5s, half of that.
     #[serde(default = "default_descriptor_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub dcd_interval: Span,
@@ -39,17 +41,19 @@ pub struct Entry {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ucd_start: Span,
-    /// The time from one region of initial ranging to the next, in whole frames, at most 2 s (IEEE Std 802.16-2004 table 342). Default
-    /// chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
+    /// The time from one region of initial ranging to the next, in whole frames, at most 2 s (IEEE Std
+    /// 802.16-2004 table 342). Default chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
     #[serde(default = "default_ranging_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ranging_interval: Span,
-    /// Opportunities in a region, of five symbols each; in OFDMA of two symbols and six subchannels each. Default chosen: 2.
+    /// Opportunities in a region, of five symbols each; in OFDMA of two symbols and six subchannels each.
+    /// Default chosen: 2.
     #[serde(default = "default_ranging_opportunities")]
     #[schemars(range(min = 1))]
     pub ranging_opportunities: u32,
-    /// Ranging back-off start: the first window has two to the power of this opportunities, from 0 to 15 (IEEE Std 802.16-2004 section
-    /// 11.3). Default chosen: 2, as in NIST's simulations of its mobility package.
+    /// Ranging back-off start: the first window has two to the power of this opportunities, from 0 to 15
+    /// (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, as in NIST's simulations of its mobility
+    /// package.
     #[serde(default = "default_ranging_backoff_start")]
     pub ranging_backoff_start: u32,
     /// Ranging back-off end: the same of the last window. Default chosen: 6, as there.
@@ -58,8 +62,8 @@ pub struct Entry {
     /// Contention ranging retries. Default: the standard's least, 16 (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_ranging_retries")]
     pub ranging_retries: u32,
-    /// Invited ranging retries: after so many bursts more in which a station was not heard the base station sends it away. Default: the
-    /// standard's least, 16 (IEEE Std 802.16-2004 table 342).
+    /// Invited ranging retries: after so many bursts more in which a station was not heard the base station
+    /// sends it away. Default: the standard's least, 16 (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_ranging_retries")]
     pub invited_ranging_retries: u32,
     /// Repetitions of SBC-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table 342).
@@ -71,7 +75,8 @@ pub struct Entry {
     /// Repetitions of DSA-REQ and DSA-RSP. Default: the standard's, 3 (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_retries")]
     pub flow_retries: u32,
-    /// How many channels a station searches, one after the other, T20 each. Default chosen: 1, as of a station that knows its network.
+    /// How many channels a station searches, one after the other, T20 each. Default chosen: 1, as of a
+    /// station that knows its network.
     #[serde(default = "default_channels")]
     #[schemars(range(min = 1))]
     pub channels: u32,
@@ -83,12 +88,13 @@ pub struct Entry {
     #[serde(default = "default_search_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub search_interval: Span,
-    /// The time from one Link_Parameters_Report to the next. Default chosen: 100ms, about the beacon interval of 802.11.
+    /// The time from one Link_Parameters_Report to the next. Default chosen: 100ms, about the beacon interval
+    /// of 802.11.
     #[serde(default = "default_report_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub report_interval: Span,
-    /// A station gets Link_Going_Down this long before its walk leads it out of reach. Left out: when it hears no
-    /// maps any more.
+    /// A station gets Link_Going_Down this long before its walk leads it out of reach. Left out: when it
+    /// hears no maps any more.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub going_down_ahead: Option<Span>,
@@ -111,7 +117,8 @@ pub struct Timers {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t1: Option<Span>,
-    /// T2: waits for a ranging opportunity. Left out: five times `ranging_interval` (IEEE Std 802.16-2004 table 342).
+    /// T2: waits for a ranging opportunity. Left out: five times `ranging_interval` (IEEE Std 802.16-2004
+    /// table 342).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t2: Option<Span>,
@@ -144,11 +151,13 @@ pub struct Timers {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t12: Option<Span>,
-    /// T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: 50ms (IEEE Std 802.16-2004 table 342).
+    /// T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: 50ms
+    /// (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_t18", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t18: Span,
-    /// T20: looks for preambles on a channel. Left out: two frames, the least (IEEE Std 802.16-2004 table 342).
+    /// T20: looks for preambles on a channel. Left out: two frames, the least (IEEE Std 802.16-2004 table
+    /// 342).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t20: Option<Span>,
@@ -156,12 +165,13 @@ pub struct Timers {
     #[serde(default = "default_t21", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t21: Span,
-    /// T27 idle: after so long without a burst of a station the base station grants it one, to range it. Default chosen: 10s, so that three
-    /// come within T4.
+    /// T27 idle: after so long without a burst of a station the base station grants it one, to range it.
+    /// Default chosen: 10s, so that three come within T4.
     #[serde(default = "default_t27_idle", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t27_idle: Span,
-    /// T27 active: the same of a station whose last burst it has not heard. Default chosen: 500ms, so that 16 repetitions end before T4.
+    /// T27 active: the same of a station whose last burst it has not heard. Default chosen: 500ms, so that 16
+    /// repetitions end before T4.
     #[serde(default = "default_t27_active", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t27_active: Span,

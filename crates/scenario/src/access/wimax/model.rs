@@ -14,7 +14,8 @@ use crate::access::queue::Queue;
 use crate::model::dscp::Dscp;
 use crate::units;
 
-/// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or OFDMA, time division duplex.
+/// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or
+/// OFDMA, time division duplex.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wimax {
@@ -27,29 +28,30 @@ pub struct Wimax {
     /// OFDMA with PUSC in place of OFDM, `{}` for the defaults. Left out: OFDM.
     #[serde(default)]
     pub ofdma: Option<Ofdma>,
-    /// The bandwidth of the channel: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, by which goes the sampling factor (IEEE Std
-    /// 802.16-2004 table 213), up to 28 MHz. Default chosen: 5 MHz.
+    /// The bandwidth of the channel: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, by which goes the sampling
+    /// factor (IEEE Std 802.16-2004 table 213), up to 28 MHz. Default chosen: 5 MHz.
     #[serde(rename = "bandwidth", default = "default_bandwidth_hz", with = "units::frequency")]
     #[schemars(with = "units::Frequency")]
     pub bandwidth_hz: u64,
-    /// The cyclic prefix, as a part of the useful symbol (IEEE Std 802.16-2004 table 213). Default chosen: 1/8, with which a symbol
-    /// of 5 MHz takes 50 us.
+    /// The cyclic prefix, as a part of the useful symbol (IEEE Std 802.16-2004 table 213). Default chosen:
+    /// 1/8, with which a symbol of 5 MHz takes 50 us.
     #[serde(default)]
     pub cyclic_prefix: CyclicPrefix,
-    /// The duration of a frame: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (IEEE Std 802.16-2004 table 230). Default chosen: 5 ms, which
-    /// the profiles of the WiMAX Forum have.
+    /// The duration of a frame: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (IEEE Std 802.16-2004 table 230). Default
+    /// chosen: 5 ms, which the profiles of the WiMAX Forum have.
     #[serde(default = "default_frame", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub frame: Span,
-    /// The downlink's share of the symbols of a frame, preamble, header and maps included; rounded down to whole symbols. Default
-    /// chosen: 0.5.
+    /// The downlink's share of the symbols of a frame, preamble, header and maps included; rounded down to
+    /// whole symbols. Default chosen: 0.5.
     #[serde(default = "default_downlink_share")]
     pub downlink_share: f64,
     /// TTG: the gap between downlink and uplink. Default chosen: 100 us, two symbols of 5 MHz.
     #[serde(default = "default_gap", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub transmit_gap: Span,
-    /// RTG: the gap between uplink and the next frame, which also has what is left of a symbol. Default chosen: as the other.
+    /// RTG: the gap between uplink and the next frame, which also has what is left of a symbol. Default
+    /// chosen: as the other.
     #[serde(default = "default_gap", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub receive_gap: Span,
@@ -59,43 +61,48 @@ pub struct Wimax {
     /// Stations with other burst profiles. Default: none.
     #[serde(default)]
     pub station_profiles: Vec<StationProfile>,
-    /// The burst profile of the maps. Default chosen: the most robust, which every station understands; in OFDMA it is always QPSK 1/2.
+    /// The burst profile of the maps. Default chosen: the most robust, which every station understands; in
+    /// OFDMA it is always QPSK 1/2.
     #[serde(default)]
     pub map_profile: Option<BurstProfile>,
-    /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section 6.3.5.2.1); those of no
-    /// list are served best effort. Who is earlier among UGS, rtPS, nrtPS and best effort goes first, both ways. An entry with `dscp`
-    /// is a service flow of its own for these classes of packets, beside the one for everything else. Default: none.
+    /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section
+    /// 6.3.5.2.1); those of no list are served best effort. Who is earlier among UGS, rtPS, nrtPS and best
+    /// effort goes first, both ways. An entry with `dscp` is a service flow of its own for these classes of
+    /// packets, beside the one for everything else. Default: none.
     #[serde(default)]
     pub unsolicited_grants: Vec<UnsolicitedGrants>,
-    /// Stations that are asked at each interval what bandwidth they want, and never contend for their data, as a connection of rtPS (IEEE
-    /// Std 802.16-2004 section 6.3.5.2.2). Default: none.
+    /// Stations that are asked at each interval what bandwidth they want, and never contend for their data,
+    /// as a connection of rtPS (IEEE Std 802.16-2004 section 6.3.5.2.2). Default: none.
     #[serde(default)]
     pub real_time_polling: Vec<Polling>,
-    /// Stations that are asked so and may contend as well, as a connection of nrtPS (IEEE Std 802.16-2004 section 6.3.5.2.3). Default:
-    /// none.
+    /// Stations that are asked so and may contend as well, as a connection of nrtPS (IEEE Std 802.16-2004
+    /// section 6.3.5.2.3). Default: none.
     #[serde(default)]
     pub non_real_time_polling: Vec<Polling>,
-    /// Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3 octets. The
-    /// sender is free to do so (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services may say
-    /// otherwise of its own. Default chosen: false.
+    /// Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3 octets.
+    /// The sender is free to do so (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services
+    /// may say otherwise of its own. Default chosen: false.
     #[serde(default)]
     pub packing: bool,
-    /// How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of unsolicited grants, which have no room for
-    /// more; an entry of the lists of polls may say otherwise of its own. Left out: what is lost is lost.
+    /// How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of
+    /// unsolicited grants, which have no room for more; an entry of the lists of polls may say otherwise of
+    /// its own. Left out: what is lost is lost.
     #[serde(default)]
     pub arq: Option<Arq>,
     /// Bandwidth requests by contention.
     #[serde(default)]
     pub requests: Requests,
-    /// How stations find the base station and enter the network, by their places. Left out: they are connected from the beginning and
-    /// for ever.
+    /// How stations find the base station and enter the network, by their places. Left out: they are
+    /// connected from the beginning and for ever.
     #[serde(default)]
     pub entry: Option<Entry>,
-    /// The queue of each connection: one to and one from each station, or each of its service flows. Default chosen: as for a wired link.
+    /// The queue of each connection: one to and one from each station, or each of its service flows. Default
+    /// chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
-    /// The largest IP packet; at most 2033 bytes, with which a PDU and its subheaders have the 2047 that its header can tell (IEEE Std 802.16-2004
-    /// section 6.3.2.1.1). Default: Ethernet's 1500 bytes, as for a wired link.
+    /// The largest IP packet; at most 2033 bytes, with which a PDU and its subheaders have the 2047 that its
+    /// header can tell (IEEE Std 802.16-2004 section 6.3.2.1.1). Default: Ethernet's 1500 bytes, as for a
+    /// wired link.
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
@@ -150,7 +157,8 @@ impl CyclicPrefix {
     }
 }
 
-/// Modulation and rate of the code (IEEE Std 802.16-2004 table 215; of OFDMA IEEE Std 802.16e-2005 table 324).
+/// Modulation and rate of the code (IEEE Std 802.16-2004 table 215; of OFDMA IEEE Std 802.16e-2005 table
+/// 324).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BurstProfile {
     /// 12 octets a symbol; not in OFDMA.
@@ -312,15 +320,17 @@ pub struct StationProfile {
 pub struct UnsolicitedGrants {
     /// The stations, each with grants of its own.
     pub stations: Vec<String>,
-    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["ef"]`. Left out: all for which the station has
-    /// no other entry (IEEE Std 802.16-2004 section 11.13.19.3.4.2: the range of the type of service of a classifier).
+    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["ef"]`. Left out: all
+    /// for which the station has no other entry (IEEE Std 802.16-2004 section 11.13.19.3.4.2: the range of
+    /// the type of service of a classifier).
     #[serde(default)]
     pub dscp: Option<Vec<Dscp>>,
     /// The longest packet that a grant has room for, IP header included. Longer ones are cut.
     #[serde(rename = "packet_size", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub packet_bytes: u64,
-    /// The time between two grants. The first is due at time zero, each in the frame that begins then or next.
+    /// The time between two grants. The first is due at time zero, each in the frame that begins then or
+    /// next.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
@@ -335,8 +345,8 @@ pub struct UnsolicitedGrants {
 pub struct Polling {
     /// The stations, each with polls of its own.
     pub stations: Vec<String>,
-    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["af41", "af42"]`. Left out: all for which the
-    /// station has no other entry.
+    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["af41", "af42"]`. Left
+    /// out: all for which the station has no other entry.
     #[serde(default)]
     pub dscp: Option<Vec<Dscp>>,
     /// The time between two polls. The first is due at time zero, each in the frame that begins then or next.
@@ -355,23 +365,24 @@ pub struct Polling {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {
-    /// Opportunities in each frame, of two symbols each; in OFDMA of one symbol and six subchannels each. Default chosen: 4.
+    /// Opportunities in each frame, of two symbols each; in OFDMA of one symbol and six subchannels each.
+    /// Default chosen: 4.
     #[serde(default = "default_opportunities")]
     #[schemars(range(min = 1))]
     pub opportunities: u32,
-    /// Request back-off start: the first window has two to the power of this opportunities, from 0 to 15 (IEEE Std 802.16-2004
-    /// section 11.3). Default chosen: 2, the opportunities of a frame.
+    /// Request back-off start: the first window has two to the power of this opportunities, from 0 to 15
+    /// (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, the opportunities of a frame.
     #[serde(default = "default_backoff_start")]
     pub backoff_start: u32,
     /// Request back-off end: the same of the last window. Default chosen: 6, 64 opportunities.
     #[serde(default = "default_backoff_end")]
     pub backoff_end: u32,
-    /// Request retries: after so many that came to nothing the packet is given up. Default: the standard's least, 16 (IEEE Std
-    /// 802.16-2004 table 342).
+    /// Request retries: after so many that came to nothing the packet is given up. Default: the standard's
+    /// least, 16 (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_retries")]
     pub retries: u32,
-    /// T16: how long a station waits for a grant before it asks again. Left out: the standard's least, 10 ms (IEEE Std 802.16-2004
-    /// table 342), or two frames where they are longer.
+    /// T16: how long a station waits for a grant before it asks again. Left out: the standard's least, 10 ms
+    /// (IEEE Std 802.16-2004 table 342), or two frames where they are longer.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t16: Option<Span>,

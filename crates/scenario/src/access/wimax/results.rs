@@ -1,4 +1,5 @@
-//! `wimax` and its others: what the symbols of 802.16 cells were used for, what stations and service flows did.
+//! `wimax` and its others: what the symbols of 802.16 cells were used for, what stations and service flows
+//! did.
 
 use super::model::burst_profile_name;
 use crate::table::{Column, Table, float, integer, text};

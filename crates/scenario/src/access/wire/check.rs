@@ -48,8 +48,8 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
     check_outages(at, &link.outages, context.scenario, report);
 }
 
-/// Checks that each entry of a list is of an end of the link, and each direction of one entry; where there `must` be one, each has it.
-/// Returns by entry whether it is of an end.
+/// Checks that each entry of a list is of an end of the link, and each direction of one entry; where there
+/// `must` be one, each has it. Returns by entry whether it is of an end.
 pub(super) fn check_directions(
     (at, key): (&[Step], &'static str),
     link: &Link,

@@ -67,17 +67,18 @@ struct LinkTable {
     #[schemars(with = "OneOrMany<Delay>")]
     delay: Vec<Delay>,
     /// The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one bandwidth-delay
-    /// product of 1500-byte packets at 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as in
-    /// mahimahi's link emulator.
+    /// product of 1500-byte packets at 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as
+    /// in mahimahi's link emulator.
     #[serde(default)]
     queue: Option<Queue>,
-    /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section 2).
+    /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section
+    /// 2).
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     mtu_bytes: u64,
-    /// The cost of the link on a route, in both directions, from 1 to 65535. Routes are those of the least sum
-    /// (the interface output cost of RFC 2328 appendix C.3). Default: 1, every link alike. Cells and accesses of
-    /// DECT cost 1.
+    /// The cost of the link on a route, in both directions, from 1 to 65535. Routes are those of the least
+    /// sum (the interface output cost of RFC 2328 appendix C.3). Default: 1, every link alike. Cells and
+    /// accesses of DECT cost 1.
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1, max = 65535))]
     cost: u32,
@@ -85,12 +86,13 @@ struct LinkTable {
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     loss: Vec<Loss>,
-    /// Packets that arrive twice, the copy at the same instant: a probability for both directions, or a list of tables, one a direction. Left
-    /// out: none.
+    /// Packets that arrive twice, the copy at the same instant: a probability for both directions, or a list
+    /// of tables, one a direction. Left out: none.
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Duplicate>")]
     duplicate: Vec<Duplicate>,
-    /// When the link is cut. Packets that arrive at it or are on it during an outage are lost. Left out: never.
+    /// When the link is cut. Packets that arrive at it or are on it during an outage are lost. Left out:
+    /// never.
     #[serde(default)]
     outages: Vec<Outage>,
 }
@@ -128,7 +130,8 @@ impl Link {
         self.between.iter().position(|name| *name == *node)
     }
 
-    /// Whether what is said of a direction, by the node that sends in it, is said of the one that starts from an end.
+    /// Whether what is said of a direction, by the node that sends in it, is said of the one that starts from
+    /// an end.
     pub(super) fn is_of(&self, from: Option<&String>, end: usize) -> bool {
         from.is_none_or(|from| self.end(from) == Some(end))
     }
@@ -143,7 +146,8 @@ impl Link {
         self.delay.iter().find(|delay| self.is_of(delay.from.as_ref(), end))
     }
 
-    /// The probability that a packet arrives twice in the direction that starts from an end; `None`: none does.
+    /// The probability that a packet arrives twice in the direction that starts from an end; `None`: none
+    /// does.
     pub(super) fn duplicate_from(&self, end: usize) -> Option<f64> {
         let of = self.duplicate.iter().find(|duplicate| self.is_of(duplicate.from.as_ref(), end));
         of.map(|duplicate| duplicate.probability).filter(|&probability| probability > 0.0)
@@ -341,8 +345,8 @@ pub(crate) struct PerPacketTable {
     #[serde(default = "loss_good", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_good: f64,
-    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length of a
-    /// burst follows from `bad_to_good` alone.
+    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length
+    /// of a burst follows from `bad_to_good` alone.
     #[serde(default = "loss_bad", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_bad: f64,
@@ -370,8 +374,8 @@ pub(crate) struct PerTimeTable {
     #[serde(default = "loss_good", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_good: f64,
-    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length of a
-    /// burst follows from `mean_bad` alone.
+    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length
+    /// of a burst follows from `mean_bad` alone.
     #[serde(default = "loss_bad", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_bad: f64,
@@ -387,9 +391,9 @@ pub(crate) struct ListTable {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     start: Time,
-    /// The numbers of the packets that are lost, in any order. Packets with data are counted, from 1, in the order in
-    /// which the direction sends them; a retransmission counts as a packet of its own. TCP segments without data
-    /// (handshake, pure ACK, a FIN alone) do not count, nor does what the queue dropped.
+    /// The numbers of the packets that are lost, in any order. Packets with data are counted, from 1, in the
+    /// order in which the direction sends them; a retransmission counts as a packet of its own. TCP segments
+    /// without data (handshake, pure ACK, a FIN alone) do not count, nor does what the queue dropped.
     #[schemars(inner(range(min = 1)))]
     segments: Vec<u64>,
     /// Only packets of this flow count, and are lost. Left out: all packets with data.

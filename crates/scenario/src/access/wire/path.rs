@@ -73,7 +73,8 @@ pub(crate) trait Varying {
     }
 }
 
-/// Keys of what changes over time, with those of its steps: what is the same of all, and what each has of its own.
+/// Keys of what changes over time, with those of its steps: what is the same of all, and what each has of its
+/// own.
 macro_rules! over_time {
     (
         $(#[$about:meta])*
@@ -129,7 +130,8 @@ macro_rules! over_time {
             #[serde(default, with = "units::instant")]
             #[schemars(with = "Option<units::Instant>")]
             pub at: Option<Time>,
-            /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
+            /// The link event from which on it holds, each time it happens, until the next step. Either this
+            /// or `at`.
             #[serde(default)]
             pub on: Option<LinkEvent>,
             $(#[$about_value])*
@@ -174,8 +176,9 @@ macro_rules! over_time {
 }
 
 over_time! {
-    /// The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction alone. Exactly one of
-    /// `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what holds before the first step.
+    /// The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction
+    /// alone. Exactly one of `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what
+    /// holds before the first step.
     #[serde(rename = "plain value or table", deny_unknown_fields)]
     #[schemars(rename = "LinkRate", transform = plain_value_is_first_key)]
     Rate {
@@ -187,11 +190,12 @@ over_time! {
         from,
         /// From when on each rate holds, in order of time. A rate of zero sends nothing.
         steps,
-        /// A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces between; relative to the folder of
-        /// the scenario. The first line holds from the beginning on.
+        /// A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces
+        /// between; relative to the folder of the scenario. The first line holds from the beginning on.
         file,
-        /// A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets, packets with 4 octets of header
-        /// each; behind the last line it begins again. Relative to the folder of the scenario.
+        /// A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets,
+        /// packets with 4 octets of header each; behind the last line it begins again. Relative to the folder
+        /// of the scenario.
         #[serde(default)]
         mahimahi: Option<String>,
         /// The lines, in place of `mahimahi`.
@@ -210,8 +214,8 @@ over_time! {
 }
 
 over_time! {
-    /// The delay of a direction: a plain time, or a table for one that changes, that is drawn for each packet, or that is of one
-    /// direction alone.
+    /// The delay of a direction: a plain time, or a table for one that changes, that is drawn for each
+    /// packet, or that is of one direction alone.
     #[serde(rename = "plain value or table", deny_unknown_fields)]
     #[schemars(rename = "LinkDelay", transform = plain_value_is_first_key)]
     Delay {
@@ -223,15 +227,17 @@ over_time! {
         from,
         /// From when on each delay holds, in order of time: of packets whose last bit is sent then.
         steps,
-        /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces between; relative to the
-        /// folder of the scenario. The first line holds from the beginning on.
+        /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or
+        /// spaces between; relative to the folder of the scenario. The first line holds from the beginning
+        /// on.
         file,
         /// An additional delay, drawn for each packet. Default: nothing.
         #[serde(default)]
         #[schemars(extend("default" = "0s"))]
         jitter: TimeDistribution,
-        /// Whether packets may overtake others, where a later one takes less time. Default chosen: no, as on a path whose queues are
-        /// first come, first served; a packet then arrives with the one before it at the earliest.
+        /// Whether packets may overtake others, where a later one takes less time. Default chosen: no, as on
+        /// a path whose queues are first come, first served; a packet then arrives with the one before it at
+        /// the earliest.
         #[serde(default)]
         reordering: bool,
     }
@@ -257,8 +263,8 @@ over_time! {
         from,
         /// From when on each probability holds, in order of time: of packets whose last bit is sent then.
         steps,
-        /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of
-        /// the scenario. The first line holds from the beginning on.
+        /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
+        /// relative to the folder of the scenario. The first line holds from the beginning on.
         file,
     }
     /// A step of a loss.

@@ -61,7 +61,8 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, scenario: &Scenario, rep
     }
 }
 
-/// Refuses a list of which nothing arrives, however early it starts. Starts beyond the end are reported where they stand.
+/// Refuses a list of which nothing arrives, however early it starts. Starts beyond the end are reported where
+/// they stand.
 fn check_first(
     at: &[Step],
     transfers: &Transfers,

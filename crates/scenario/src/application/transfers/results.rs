@@ -1,5 +1,6 @@
-//! `transfers`: for each flow of transfers that arrive a row for all sizes, and one for each class that its keys allow, whether drawn or not; `transfer_times`: the distribution
-//! of their completion times. Only where there are any.
+//! `transfers`: for each flow of transfers that arrive a row for all sizes, and one for each class that its
+//! keys allow, whether drawn or not; `transfer_times`: the distribution of their completion times. Only where
+//! there are any.
 
 use crate::table::{Table, float, integer, text};
 use roamsim_network::World;

@@ -61,7 +61,8 @@ pub(crate) fn add(
     world.add_sctp(&config, how, a, b, primary)
 }
 
-/// What IP carries in a packet that fits everywhere, where an end has several addresses: its paths may use any link.
+/// What IP carries in a packet that fits everywhere, where an end has several addresses: its paths may use
+/// any link.
 fn all_paths_payload(world: &World, a: NodeId, b: NodeId) -> u32 {
     let topology = &world.network.topology;
     if topology.addresses_for(a, b).len() == 1 && topology.addresses_for(b, a).len() == 1 {
@@ -71,8 +72,9 @@ fn all_paths_payload(world: &World, a: NodeId, b: NodeId) -> u32 {
     u32::from(mtu_bytes.unwrap_or(0)).saturating_sub(world.network.ip.header_bytes())
 }
 
-/// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has made sure that it
-/// passes `Config::check`. Every key is taken apart and every field is written: one that is forgotten does not compile.
+/// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has made
+/// sure that it passes `Config::check`. Every key is taken apart and every field is written: one that is
+/// forgotten does not compile.
 fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Config {
     let &Sctp {
         rules,

@@ -4,8 +4,8 @@ use super::model::{Tcp, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 
-/// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS. Every key is taken apart and
-/// every field is written: one that is forgotten does not compile.
+/// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS. Every key is taken
+/// apart and every field is written: one that is forgotten does not compile.
 pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp::Config {
     let &Tcp {
         // A profile has filled in the others.

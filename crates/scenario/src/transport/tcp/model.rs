@@ -15,11 +15,11 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
-    /// A named set of settings: it takes the place of the defaults below, and what is set beside it goes first.
-    /// Left out: the defaults below.
+    /// A named set of settings: it takes the place of the defaults below, and what is set beside it goes
+    /// first. Left out: the defaults below.
     pub profile: Option<TcpProfile>,
-    /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP without SACK
-    /// (RFC 6582).
+    /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
+    /// without SACK (RFC 6582).
     #[serde(with = "variant_name")]
     #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
@@ -32,8 +32,8 @@ pub struct Tcp {
     /// (RFC 6928 section 2).
     #[serde(rename = "initial_window")]
     pub initial_window_segments: Option<u32>,
-    /// The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the maximum of Linux's
-    /// `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
+    /// The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the maximum of
+    /// Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
     #[serde(rename = "receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub receive_window_bytes: Option<u64>,
@@ -43,8 +43,8 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub min_rto: Span,
-    /// Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC 6298
-    /// section 2.5 allows.
+    /// Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC
+    /// 6298 section 2.5 allows.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_rto: Span,
@@ -53,114 +53,117 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub initial_rto: Span,
-    /// The granularity G of the retransmission timer. Default chosen: 1 ms, well below the 100 ms that RFC 6298
-    /// section 4 asks for.
+    /// The granularity G of the retransmission timer. Default chosen: 1 ms, well below the 100 ms that RFC
+    /// 6298 section 4 asks for.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub clock_granularity: Span,
     /// Whether acknowledgements wait for a second segment. Default: yes (RFC 9293 section 3.8.6.3).
     pub delayed_ack: bool,
-    /// How long a delayed acknowledgement waits, 40 to 500 ms. Default chosen: 200 ms, the classical BSD timer;
-    /// RFC 9293 section 3.8.6.3 wants less than 0.5 s.
+    /// How long a delayed acknowledgement waits, 40 to 500 ms. Default chosen: 200 ms, the classical BSD
+    /// timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub delayed_ack_timeout: Span,
     /// The delayed acknowledgement comes with every so many full-sized segments, 1 or more. Default: RFC 5681
-    /// section 4.2, every second one. With more than the window holds, an acknowledgement waits for data to ride
-    /// on, or for its timeout.
+    /// section 4.2, every second one. With more than the window holds, an acknowledgement waits for data to
+    /// ride on, or for its timeout.
     pub delayed_ack_count: u32,
-    /// Whether data carries an acknowledgement that is due, so that none goes alone where there is something to send.
-    /// Default: yes (RFC 9293 section 3.8.6.3 has acknowledgement and data combined). With false, which goes with
-    /// `delayed_ack = false`, each goes at once and alone, ahead of data: the pure acknowledgement of each segment in
-    /// studies of connections with data in both directions.
+    /// Whether data carries an acknowledgement that is due, so that none goes alone where there is something
+    /// to send. Default: yes (RFC 9293 section 3.8.6.3 has acknowledgement and data combined). With false,
+    /// which goes with `delayed_ack = false`, each goes at once and alone, ahead of data: the pure
+    /// acknowledgement of each segment in studies of connections with data in both directions.
     pub piggyback_acks: bool,
     /// Whether each direction is a connection of its own, as with the one-way agents of ns-2, `Agent/TCP` and
-    /// `Agent/TCPSink` (ns Manual, "TCP Agents"). Then data never acknowledges: every acknowledgement goes in a segment
-    /// without data, and when that is lost no data of the other direction replaces it. Handshake and close stay those of TCP.
-    /// Default: no (RFC 9293: one connection carries both directions).
+    /// `Agent/TCPSink` (ns Manual, "TCP Agents"). Then data never acknowledges: every acknowledgement goes in
+    /// a segment without data, and when that is lost no data of the other direction replaces it. Handshake
+    /// and close stay those of TCP. Default: no (RFC 9293: one connection carries both directions).
     pub one_way_connections: bool,
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
-    /// Whether Reno may begin another fast retransmit in a window that it has repaired. Default: yes (RFC 5681, which has
-    /// no guard). With false it waits for an acknowledgement beyond what was sent before the last loss (Floyd 1994, RFC
-    /// 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC always do. False goes with `variant = "reno"` alone; Vegas has a
-    /// rule of its own.
+    /// Whether Reno may begin another fast retransmit in a window that it has repaired. Default: yes (RFC
+    /// 5681, which has no guard). With false it waits for an acknowledgement beyond what was sent before the
+    /// last loss (Floyd 1994, RFC 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC always do. False goes
+    /// with `variant = "reno"` alone; Vegas has a rule of its own.
     pub successive_fast_retransmits: bool,
-    /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older and
-    /// never does.
+    /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older
+    /// and never does.
     pub limited_transmit: bool,
-    /// Whether selective acknowledgements are offered and, if both ends do, sent (RFC 2018). Left out: yes where the
-    /// variant's recovery uses them, `sack`, `cubic` and `bbr`. Without them `sack` and `cubic` recover as NewReno does;
-    /// `bbr` needs them. The other variants send them if told to and learn nothing from them.
+    /// Whether selective acknowledgements are offered and, if both ends do, sent (RFC 2018). Left out: yes
+    /// where the variant's recovery uses them, `sack`, `cubic` and `bbr`. Without them `sack` and `cubic`
+    /// recover as NewReno does; `bbr` needs them. The other variants send them if told to and learn nothing
+    /// from them.
     pub sack: Option<bool>,
-    /// The most SACK blocks in a segment, 1 to 4. Left out: what the header has room for, 4, or 3 beside timestamps
-    /// (RFC 2018 section 3).
+    /// The most SACK blocks in a segment, 1 to 4. Left out: what the header has room for, 4, or 3 beside
+    /// timestamps (RFC 2018 section 3).
     pub max_sack_blocks: Option<u32>,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
     /// Whether sending restarts from the initial window after the connection was idle for longer than the
     /// retransmission timeout. Default: yes (RFC 5681 section 4.1).
     pub restart_after_idle: bool,
-    /// How often a segment is retransmitted before the connection is given up. Left out: without limit, as in the
-    /// published studies.
+    /// How often a segment is retransmitted before the connection is given up. Left out: without limit, as in
+    /// the published studies.
     pub max_retransmissions: Option<u32>,
     /// The slow start threshold at the start. Left out: as high as possible (RFC 5681 section 3.1).
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
-    /// How many segments' worth of octets an acknowledgement counts in slow start at most: L of appropriate byte counting
-    /// (RFC 3465), 1 or more. Default: 1 (RFC 5681 section 3.1, equation 2). With 2 slow start doubles the window in a round
-    /// trip of delayed acknowledgements too. More is beyond what RFC 3465 section 2.3 allows, and lets one acknowledgement send
-    /// a larger burst; a number above the window is no limit. After a timeout it is 1 all the same (section 2.3).
+    /// How many segments' worth of octets an acknowledgement counts in slow start at most: L of appropriate
+    /// byte counting (RFC 3465), 1 or more. Default: 1 (RFC 5681 section 3.1, equation 2). With 2 slow start
+    /// doubles the window in a round trip of delayed acknowledgements too. More is beyond what RFC 3465
+    /// section 2.3 allows, and lets one acknowledgement send a larger burst; a number above the window is no
+    /// limit. After a timeout it is 1 all the same (section 2.3).
     pub byte_counting_limit: u32,
     /// The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
     pub vegas: Option<Vegas>,
-    /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
-    /// 4.7, which advises to do without where a flow is alone). The other variants have none.
+    /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438
+    /// section 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
-    /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed, plus a
-    /// reordering window. The rule finds lost retransmissions too. It needs a variant that learns from SACK. Default
-    /// chosen: off, as the variants are those of the publications; `bbr` always has it.
+    /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
+    /// plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
+    /// SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it.
     pub rack: bool,
-    /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail then needs
-    /// no timeout (TLP, RFC 8985 section 7). Default: off.
+    /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail
+    /// then needs no timeout (TLP, RFC 8985 section 7). Default: off.
     pub tail_loss_probe: bool,
     /// Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
     /// (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off.
     pub prr: bool,
-    /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682). Default:
-    /// off.
+    /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
+    /// Default: off.
     pub frto: bool,
-    /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or a
-    /// timestamp of the original (RFC 3522). Default: off.
+    /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or
+    /// a timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
-    /// HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC 9406). Not with
-    /// `vegas` and `bbr`, which have rules of their own. Default: off.
+    /// HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC 9406).
+    /// Not with `vegas` and `bbr`, which have rules of their own. Default: off.
     pub hystart: bool,
-    /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as Linux does.
-    /// Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate. Default: off.
+    /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
+    /// Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate.
+    /// Default: off.
     pub pacing: bool,
-    /// Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets instead of dropping them. Default
-    /// chosen: off, as queues mark only where a scenario says so. RFC 3168.
+    /// Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets
+    /// instead of dropping them. Default chosen: off, as queues mark only where a scenario says so. RFC 3168.
     pub ecn: bool,
-    /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to 0.85. Default: no (RFC 8511
-    /// is experimental).
+    /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
+    /// 0.85. Default: no (RFC 8511 is experimental).
     pub abe: bool,
-    /// Maximum segment lifetime: the end that closes first waits twice as long in TIME-WAIT for segments that are still on
-    /// their way. Default: 2 minutes (RFC 9293 section 3.4.2).
+    /// Maximum segment lifetime: the end that closes first waits twice as long in TIME-WAIT for segments that
+    /// are still on their way. Default: 2 minutes (RFC 9293 section 3.4.2).
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub msl: Span,
-    /// The time in which at most `challenge_ack_limit` challenge ACKs are sent; the first one begins it. Default: RFC 5961
-    /// section 7.
+    /// The time in which at most `challenge_ack_limit` challenge ACKs are sent; the first one begins it.
+    /// Default: RFC 5961 section 7.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub challenge_ack_interval: Span,
-    /// How many challenge ACKs (answers to segments that may be forged) are sent in that time at most. Default: RFC 5961
-    /// section 7.
+    /// How many challenge ACKs (answers to segments that may be forged) are sent in that time at most.
+    /// Default: RFC 5961 section 7.
     pub challenge_ack_limit: u32,
 }
 
@@ -168,12 +171,12 @@ pub struct Tcp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Vegas {
-    /// With fewer segments in the queues the window grows by one a round trip. Default: Brakmo and Peterson 1995,
-    /// section III.B.
+    /// With fewer segments in the queues the window grows by one a round trip. Default: Brakmo and Peterson
+    /// 1995, section III.B.
     #[serde(rename = "alpha")]
     pub alpha_segments: u32,
-    /// With more segments in the queues the window shrinks by one a round trip. Default: Brakmo and Peterson 1995,
-    /// section III.B.
+    /// With more segments in the queues the window shrinks by one a round trip. Default: Brakmo and Peterson
+    /// 1995, section III.B.
     #[serde(rename = "beta")]
     pub beta_segments: u32,
     /// With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux.
@@ -189,8 +192,8 @@ impl Default for Vegas {
 }
 
 impl Default for Tcp {
-    // The values are the machine's, each with its source there; the fields' documentation, where users read it, says the
-    // source as well.
+    // The values are the machine's, each with its source there; the fields' documentation, where users read
+    // it, says the source as well.
     fn default() -> Tcp {
         let machine = tcp::Config::default();
         Tcp {

@@ -95,8 +95,9 @@ mod tests {
         // P32: 12,000 frames, standard error 12000 / sqrt(400000) = 19.
         let speech = mean(1, &mut random);
         assert!((speech - 12_000.0).abs() < 57.0, "{speech}");
-        // Data: mean 121.68 s; second moment 0.333 (60^2 + 120^2 + 180^2) + 0.001 * 1800^2 = 16783.2 + 3240
-        // = 20023.2 s^2, variance 20023.2 - 14806.0 = 5217.2: standard error 72.2 s / 632 = 0.114 s = 11.4 frames.
+        // Data: mean 121.68 s; second moment 0.333 (60^2 + 120^2 + 180^2) + 0.001 * 1800^2 = 16783.2 + 3240 =
+        // 20023.2 s^2, variance 20023.2 - 14806.0 = 5217.2: standard error 72.2 s / 632 = 0.114 s = 11.4
+        // frames.
         let data = mean(3, &mut random);
         assert!((data - 12_168.0).abs() < 34.3, "{data}");
     }

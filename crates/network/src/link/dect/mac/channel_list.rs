@@ -1,8 +1,8 @@
 //! The channel list of a terminal: what it takes the channels of an RFP for, and which it tries next.
 //!
-//! Every channel is quiet, interfered or busy in it, by the occupancy at the moment when the list is made and by
-//! chance. A channel that was tried leaves the list until the next one is made. The chance is drawn when the
-//! first channel is picked: many a list is made and never used.
+//! Every channel is quiet, interfered or busy in it, by the occupancy at the moment when the list is made and
+//! by chance. A channel that was tried leaves the list until the next one is made. The chance is drawn when
+//! the first channel is picked: many a list is made and never used.
 
 use super::config::{ChannelListConfig, Selection};
 use super::resource::UnitSet;

@@ -1,8 +1,8 @@
 //! What describes the MAC: traffic, timers, attempts and the choices that the paper leaves open.
 //!
 //! Sources of the defaults: "paper" is Baiocchi, Cautelier, Di Benedetto, Poscetti, Simeoni, "Performance of
-//! TCP/IP data transfer over the DECT radio interface"; clauses are those of ETS 300 175. Times are in frames of
-//! 10 ms.
+//! TCP/IP data transfer over the DECT radio interface"; clauses are those of ETS 300 175. Times are in frames
+//! of 10 ms.
 
 /// The kinds of mobile terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,7 +160,8 @@ pub struct ChannelListConfig {
 pub enum Transceivers {
     /// Any number.
     Unlimited,
-    /// One: a terminal tries no channel in a slot pair where it has a bearer, the one to be replaced included.
+    /// One: a terminal tries no channel in a slot pair where it has a bearer, the one to be replaced
+    /// included.
     OnePerSlotPair,
 }
 
@@ -206,14 +207,14 @@ pub struct MacConfig {
     /// Probability that a terminal in a procedure may try a channel in a frame. 0.1: chosen, because an RFP's
     /// receiver scans one of its 10 carriers a frame (ETS 300 175-3 clause 11.8).
     pub attempt_permission: f64,
-    /// 10 for set-up: N200, and 15 for single-bearer handovers: N201 (ETS 300 175-3 annex A). 2 for multibearer
-    /// handovers: chosen, and the figures are sensitive to it.
+    /// 10 for set-up: N200, and 15 for single-bearer handovers: N201 (ETS 300 175-3 annex A). 2 for
+    /// multibearer handovers: chosen, and the figures are sensitive to it.
     pub attempts: AttemptLimits,
-    /// Mean time in a cell, exponential; infinite for terminals that stay. The next is any other cell. 6000: the
-    /// chain is the paper's, its mean (one minute) is chosen.
+    /// Mean time in a cell, exponential; infinite for terminals that stay. The next is any other cell. 6000:
+    /// the chain is the paper's, its mean (one minute) is chosen.
     pub cell_dwell_mean_frames: f64,
-    /// Whether the user's bearers carry data before Call_Setup has ended. True: chosen, because a bearer in the
-    /// air costs its channel anyway.
+    /// Whether the user's bearers carry data before Call_Setup has ended. True: chosen, because a bearer in
+    /// the air costs its channel anyway.
     pub carry_data_in_setup: bool,
     /// Unlimited: chosen, because the paper names no limit.
     pub transceivers: Transceivers,

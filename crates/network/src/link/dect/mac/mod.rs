@@ -1,19 +1,20 @@
 //! The DECT MAC of a cluster: terminals of several types compete for the channels of its RFPs.
 //!
-//! Modelled, after Baiocchi, Cautelier, Di Benedetto, Poscetti, Simeoni ("Performance of TCP/IP data transfer over
-//! the DECT radio interface") and ETS 300 175-3: the states and procedures of mobile terminals (set-up, bearer
-//! handover, connection handover, connection modification) with their timers and attempts; channel lists with
-//! misperceptions; half, full and double slots; the competition for channels. Inter-cell interference enters only
-//! through the channel lists.
+//! Modelled, after Baiocchi, Cautelier, Di Benedetto, Poscetti, Simeoni ("Performance of TCP/IP data transfer
+//! over the DECT radio interface") and ETS 300 175-3: the states and procedures of mobile terminals (set-up,
+//! bearer handover, connection handover, connection modification) with their timers and attempts; channel
+//! lists with misperceptions; half, full and double slots; the competition for channels. Inter-cell
+//! interference enters only through the channel lists.
 //!
 //! Not modelled: the paging and broadcast channels, the exchange of messages by which a bearer is set up (an
 //! attempt succeeds or fails in its frame), slot drift, and interference as such.
 //!
 //! The order of work in a frame:
-//! 1. What has come by then: calls, moves of the user's bearers between good and bad, handover needs, cell changes.
+//! 1. What has come by then: calls, moves of the user's bearers between good and bad, handover needs, cell
+//!    changes.
 //! 2. Every terminal in a procedure: completion, then the timer's expiry, then the next state (`procedures`).
-//! 3. Every terminal that is in a procedure now: its list is made if it is due, and with permission a channel is
-//!    picked (`attempts`).
+//! 3. Every terminal that is in a procedure now: its list is made if it is due, and with permission a channel
+//!    is picked (`attempts`).
 //! 4. All picks are resolved together.
 //! 5. Successful ones are applied. What is released here can be taken from the next frame.
 //!
@@ -57,7 +58,8 @@ use user::{QualityLaw, UserView};
 /// The place of the user in the list of terminals.
 const USER: usize = 0;
 
-/// How many bits of an entry in the calendar are a terminal's place. The others hold the frames of 348 years, more than a run may last.
+/// How many bits of an entry in the calendar are a terminal's place. The others hold the frames of 348 years,
+/// more than a run may last.
 const PLACE_BITS: u32 = 24;
 /// The frame of what is never due.
 const NEVER: u64 = u64::MAX >> PLACE_BITS;
@@ -198,8 +200,9 @@ impl Mac {
         self.due = due;
     }
 
-    /// From this frame on the user's radio is off, or on again. Off, his connection is released as at the end of a call, when no procedure
-    /// runs any more, and none is set up. Whether it can be: without procedures bearers are there for ever.
+    /// From this frame on the user's radio is off, or on again. Off, his connection is released as at the end
+    /// of a call, when no procedure runs any more, and none is set up. Whether it can be: without procedures
+    /// bearers are there for ever.
     pub fn switch(&mut self, frame: u64, on: bool) -> bool {
         let can = matches!(self.config.user, UserAllocation::Procedures { .. });
         if can {

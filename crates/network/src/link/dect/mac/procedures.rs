@@ -35,7 +35,8 @@ impl Mac {
         terminal.leave_cell_at(time + dwell(&self.config, &mut self.streams.cell));
     }
 
-    /// Follows a terminal through the cells up to the present frame; true if it is not in the cell of its RFP.
+    /// Follows a terminal through the cells up to the present frame; true if it is not in the cell of its
+    /// RFP.
     fn has_changed_cell(&mut self, place: usize) -> bool {
         let terminal = &mut self.terminals[place];
         while terminal.cell_change_at <= self.frame {

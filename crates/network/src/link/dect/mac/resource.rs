@@ -1,8 +1,8 @@
 //! The radio resource of an RFP: carriers by slot pairs by halves, and which of these units are occupied.
 //!
-//! 10 carriers of 24 slots make 120 duplex channels of a full slot (ETS 300 175-2 clauses 4.1 and 4.2). A unit is
-//! half of a slot pair: a half slot takes one, a full slot both of a pair, a double slot those of pairs 2k and
-//! 2k + 1. A channel is named by its first unit.
+//! 10 carriers of 24 slots make 120 duplex channels of a full slot (ETS 300 175-2 clauses 4.1 and 4.2). A
+//! unit is half of a slot pair: a half slot takes one, a full slot both of a pair, a double slot those of
+//! pairs 2k and 2k + 1. A channel is named by its first unit.
 
 use super::config::TerminalType;
 
@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn one_occupied_half_slot_reserves_the_wider_channels_around_it() {
-        // The second half of carrier 2, pair 5: unit 59. Its full slot begins at 58; pairs 4 and 5 begin at 56.
+        // The second half of carrier 2, pair 5: unit 59. Its full slot begins at 58; pairs 4 and 5 begin
+        // at 56.
         let occupied = SlotFormat::Half.units(unit(2, 5, 1));
         let reserved = |format: SlotFormat| {
             let set = format.touched(occupied);

@@ -48,8 +48,8 @@ impl MacState {
     ];
 
     /// Every arrow of the state diagram, from and to; which of them a terminal can take depends on its type.
-    /// The background goes to rest after Blocked, Dropped and the end of a call; the user's call has no end, and
-    /// begins anew after Blocked and Dropped. Connection_Mod is the user's alone.
+    /// The background goes to rest after Blocked, Dropped and the end of a call; the user's call has no end,
+    /// and begins anew after Blocked and Dropped. Connection_Mod is the user's alone.
     pub const DIAGRAM: [(MacState, MacState); 16] = [
         (MacState::IdleLocked, MacState::CallSetup),
         (MacState::CallSetup, MacState::Blocked),
@@ -128,7 +128,8 @@ pub(super) struct Terminal {
     pub entered: u64,
     /// The RFP to which it is locked.
     pub rfp: u8,
-    /// The cell in which it is, the time in frames at which it leaves it, and the first frame at which that is due.
+    /// The cell in which it is, the time in frames at which it leaves it, and the first frame at which that
+    /// is due.
     pub cell: u8,
     pub leaves_cell_at: f64,
     pub cell_change_at: u64,
@@ -176,8 +177,8 @@ impl Terminal {
         self.cell_change_at = first_frame_at(time);
     }
 
-    /// The bearer that needs a handover for the longest time, by `frame`, and since when; if none does, the one
-    /// that will be the first.
+    /// The bearer that needs a handover for the longest time, by `frame`, and since when; if none does, the
+    /// one that will be the first.
     #[inline]
     pub fn next_handover_need(&self) -> Option<(u64, usize)> {
         self.bearers.iter().enumerate().map(|(place, bearer)| (bearer.needs_handover_at, place)).min()

@@ -60,7 +60,8 @@ impl BearerQuality {
 /// How the chain goes on in one state.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
-    /// Given that it moves or a need arises in a frame, the probability that it moves: moves / (moves + (1 - moves) need).
+    /// Given that it moves or a need arises in a frame, the probability that it moves: moves / (moves + (1 -
+    /// moves) need).
     moves_of_either: f64,
     /// Probability that a need arises in the frame of the move.
     need_after_move: f64,
@@ -69,8 +70,8 @@ struct Leaving {
     until_move: Geometric,
 }
 
-/// The law of the chains of all bearers: each frame it first moves, and then a need is drawn in the new state if
-/// there is none.
+/// The law of the chains of all bearers: each frame it first moves, and then a need is drawn in the new state
+/// if there is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QualityLaw {
     good: Leaving,
@@ -143,7 +144,8 @@ pub(super) struct UserView {
 }
 
 impl UserView {
-    /// The state of the bearer at this place among the terminal's changed; those that carry data are all of them, or none.
+    /// The state of the bearer at this place among the terminal's changed; those that carry data are all of
+    /// them, or none.
     #[inline]
     pub fn quality_changed(&mut self, place: usize, quality: Quality) {
         if let Some(bearer) = self.carrying.get_mut(place) {
@@ -211,9 +213,9 @@ mod tests {
                 since = at;
             }
         }
-        // Sojourns 50 and 5 frames: 363,636 cycles of 55. A bad sojourn has standard deviation sqrt(0.8) / 0.2
-        // = 4.47 frames, a good one 49.5; relative error of the share about sqrt((4.47/5)^2 + (49.5/50)^2) *
-        // 10/11 / sqrt(363636) = 0.2 %.
+        // Sojourns 50 and 5 frames: 363,636 cycles of 55. A bad sojourn has standard deviation sqrt(0.8) /
+        // 0.2 = 4.47 frames, a good one 49.5; relative error of the share about sqrt((4.47/5)^2 +
+        // (49.5/50)^2) * 10/11 / sqrt(363636) = 0.2 %.
         let share = bad as f64 / end as f64;
         assert!((share - 1.0 / 11.0).abs() < 3.0 * 0.002 / 11.0, "{share}");
         let mean = bad as f64 / f64::from(stays);

@@ -1,14 +1,16 @@
-//! ARF: A. Kamerman, L. Monteban, "WaveLAN-II: A High-Performance Wireless LAN for the Unlicensed Band", Bell Labs Technical Journal
-//! 2(3), 1997. AARF: M. Lacage, M. H. Manshaei, T. Turletti, "IEEE 802.11 Rate Adaptation: A Practical Approach", MSWiM 2004.
+//! ARF: A. Kamerman, L. Monteban, "WaveLAN-II: A High-Performance Wireless LAN for the Unlicensed Band", Bell
+//! Labs Technical Journal 2(3), 1997. AARF: M. Lacage, M. H. Manshaei, T. Turletti, "IEEE 802.11 Rate
+//! Adaptation: A Practical Approach", MSWiM 2004.
 //!
-//! Ten exchanges in a row that were answered, or a timer, lead to the next higher rate. The first exchange there is on probation: if
-//! it fails, the old rate is back at once. Otherwise two failures in a row lead to the next lower rate.
+//! Ten exchanges in a row that were answered, or a timer, lead to the next higher rate. The first exchange
+//! there is on probation: if it fails, the old rate is back at once. Otherwise two failures in a row lead to
+//! the next lower rate.
 //!
-//! AARF: each failed probation doubles the exchanges that the next one takes, up to fifty, and the timer; two failures in a row
-//! bring ten and the first timer back.
+//! AARF: each failed probation doubles the exchanges that the next one takes, up to fifty, and the timer; two
+//! failures in a row bring ten and the first timer back.
 //!
-//! Kamerman and Monteban do not say how long the timer runs. Here it counts attempts, fifteen, as in the implementation of
-//! Lacage et al.
+//! Kamerman and Monteban do not say how long the timer runs. Here it counts attempts, fifteen, as in the
+//! implementation of Lacage et al.
 
 /// Its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn ten_answers_lead_up_and_two_failures_down() {
         let (got, _) = rates(ArfConfig::ARF, "+++++++++++-+---");
-        //                   the tenth raises it; one failure is forgotten by an answer; two lower it, and at the lowest it stays.
+        // The tenth answer raises it. An answer clears one failure; two lower it, and the lowest stays.
         assert_eq!(got, "0000000001111100");
         let (got, _) = rates(ArfConfig::ARF, &"+".repeat(45));
         // Ten at each rate, and the highest is kept.
@@ -139,7 +141,8 @@ mod tests {
 
     #[test]
     fn the_timer_leads_up_without_ten_answers_in_a_row() {
-        // Each fifth exchange fails; the fifteenth attempt is a failure, the sixteenth is answered and raises the rate.
+        // Each fifth exchange fails; the fifteenth attempt is a failure, the sixteenth is answered and raises
+        // the rate.
         let (got, _) = rates(ArfConfig::ARF, "++++-++++-++++-+");
         assert_eq!(got, "0000000000000001");
     }

@@ -1,8 +1,10 @@
-//! Minstrel: rates by how many exchanges of each were answered (D. Smithies, 2005; in Linux, mac80211, by F. Fietkau).
+//! Minstrel: rates by how many exchanges of each were answered (D. Smithies, 2005; in Linux, mac80211, by F.
+//! Fietkau).
 //!
-//! Ten times a second the share of answered exchanges of each rate goes into a mean that keeps three quarters of what it was. The
-//! throughput of a rate is that mean over the time of an exchange, and nothing where the mean is below 10 %. Frames go at the rate of
-//! most throughput; one in ten looks around, at a rate that is drawn among the others.
+//! Ten times a second the share of answered exchanges of each rate goes into a mean that keeps three quarters
+//! of what it was. The throughput of a rate is that mean over the time of an exchange, and nothing where the
+//! mean is below 10 %. Frames go at the rate of most throughput; one in ten looks around, at a rate that is
+//! drawn among the others.
 //!
 //! A frame has a chain of four rates:
 //!
@@ -13,21 +15,25 @@
 //! | 3 | highest mean | highest mean | highest mean |
 //! | 4 | lowest rate | lowest rate | lowest rate |
 //!
-//! Of several rates with a mean of 95 % and more the third is the one of most throughput. As long as nothing was answered the lowest
-//! rate stands for all of them. A slower rate that twenty times in a row had nothing for its mean is looked at first, as a faster one.
-//! A rate with a mean below 10 % or above 95 % is looked at first four times between two looks at the means; then a frame goes as usual.
+//! Of several rates with a mean of 95 % and more the third is the one of most throughput. As long as nothing
+//! was answered the lowest rate stands for all of them. A slower rate that twenty times in a row had nothing
+//! for its mean is looked at first, as a faster one. A rate with a mean below 10 % or above 95 % is looked at
+//! first four times between two looks at the means; then a frame goes as usual.
 //!
-//! Each of the four has as many attempts as fit into 6 ms, with the mean back-offs of windows that double between them, seven at most;
-//! half as many, one or two, where the mean is below 10 % or above 95 %.
+//! Each of the four has as many attempts as fit into 6 ms, with the mean back-offs of windows that double
+//! between them, seven at most; half as many, one or two, where the mean is below 10 % or above 95 %.
 //!
-//! In mac80211 a driver makes as many attempts as the chain has. Here the retry limit bounds them (clause 9.2.5.3): each of the four
-//! leaves one attempt to each of those behind it, and the last one has what is left. A limit below four ends the chain before.
+//! In mac80211 a driver makes as many attempts as the chain has. Here the retry limit bounds them (clause
+//! 9.2.5.3): each of the four leaves one attempt to each of those behind it, and the last one has what is
+//! left. A limit below four ends the chain before.
 //!
-//! Here each frame is drawn by itself to look around or not, where mac80211 counts frames and goes through a table of random orders.
-//! Statistics are looked at when a frame is sent, not by a timer: in between nothing would come of it.
+//! Here each frame is drawn by itself to look around or not, where mac80211 counts frames and goes through a
+//! table of random orders. Statistics are looked at when a frame is sent, not by a timer: in between nothing
+//! would come of it.
 //!
-//! Not modelled: that mac80211 goes without the second and third rate, and looks around half as often, where RTS or protection goes
-//! before frames; what became of this algorithm for 802.11n (Minstrel-HT), and in later versions of Linux.
+//! Not modelled: that mac80211 goes without the second and third rate, and looks around half as often, where
+//! RTS or protection goes before frames; what became of this algorithm for 802.11n (Minstrel-HT), and in
+//! later versions of Linux.
 
 use roamsim_engine::{Span, Stream, Time};
 
@@ -307,8 +313,9 @@ mod tests {
 
     #[test]
     fn back_off_limits_the_attempts_that_fit() {
-        // 802.11g: 1236 octets at 54 Mb/s with SIFS and an ACK at 24 Mb/s take 254 us. Six take 1524 us, and mean back-offs of 67.5,
-        // 139.5, 283.5, 571.5 and 1147.5 us between them 2209.5; the next one would be 2299.5 us and is too long.
+        // 802.11g: 1236 octets at 54 Mb/s with SIFS and an ACK at 24 Mb/s take 254 us. Six take 1524 us, and
+        // mean back-offs of 67.5, 139.5, 283.5, 571.5 and 1147.5 us between them 2209.5; the next one would
+        // be 2299.5 us and is too long.
         assert_eq!(BACKOFF.attempts_that_fit(Span::from_us(254)), 6);
         // One more with windows that do not grow so far, and no eighth.
         assert_eq!(Backoff { cw_max: 15, ..BACKOFF }.attempts_that_fit(Span::from_us(254)), 7);
@@ -327,7 +334,8 @@ mod tests {
         assert_eq!(attempts(&mut minstrel, at(100), 3, ""), [2, 2, 1, 0, 0, 0, 0, 0]);
         // No rate above the second: 0.225, and then 0.125.
         assert_eq!(attempts(&mut minstrel, at(100), 1, "")[..3], [1, 0, 0]);
-        // Nearly all at the highest: most throughput, and safe. It is tried twice, and stands in the third place as well.
+        // Nearly all at the highest: most throughput, and safe. It is tried twice, and stands in the third
+        // place as well.
         exchanges(&mut minstrel, 3, 1000, 1000);
         (1..30).for_each(|tenth| {
             exchanges(&mut minstrel, 3, 1, 1);
@@ -368,8 +376,8 @@ mod tests {
             }
             drawn[other] += 1;
         }
-        // A hundred of the second, standard deviation 8. The fourth four times; then, as with the first, the second throughput
-        // stands second, which is none: the lowest.
+        // A hundred of the second, standard deviation 8. The fourth four times; then, as with the first, the
+        // second throughput stands second, which is none: the lowest.
         assert!(drawn[2..] == [0, 4] && (70..130).contains(&drawn[1]), "{drawn:?}");
     }
 
@@ -394,7 +402,8 @@ mod tests {
         assert!((0..100).all(|frame| attempts(&mut minstrel, now, 2, &format!("frame {frame}"))[0] == 2));
     }
 
-    /// 802.11g from 6 to 54 Mb/s: preamble, 16 bits, 1236 octets and 6 bits in symbols of 4 us, signal extension, SIFS, an ACK of 34 us.
+    /// 802.11g from 6 to 54 Mb/s: preamble, 16 bits, 1236 octets and 6 bits in symbols of 4 us, signal
+    /// extension, SIFS, an ACK of 34 us.
     fn erp_ofdm() -> Minstrel {
         let exchange =
             |bits: u64| Span::from_us(20 + 4 * (16 + 8 * 1236 + 6_u64).div_ceil(bits) + 6 + 10 + 34);
@@ -408,7 +417,8 @@ mod tests {
         let random = &mut stream("rates");
         let loss = &mut stream("loss");
         let mut first_at_54 = 0;
-        // A frame a millisecond. Half of the attempts at 54 Mb/s are lost in the first second, and then all above 24 Mb/s.
+        // A frame a millisecond. Half of the attempts at 54 Mb/s are lost in the first second, and then all
+        // above 24 Mb/s.
         for frame in 0..1500_u64 {
             let chain = minstrel.chain(at(frame), random, LIMIT, 7);
             first_at_54 += u32::from(frame >= 1000 && chain.rate(0) == 7);

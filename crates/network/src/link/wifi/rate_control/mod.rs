@@ -1,8 +1,9 @@
 //! Rate control: at which rate a transmitter sends its next data frame to a receiver.
 //!
-//! Each transmitter decides for each of its receivers by what it knows itself: which of its exchanges were answered, and how
-//! strong the frames of the receiver arrived. A rate is chosen where an exchange begins and holds for all of it; the rates of RTS,
-//! CTS and ACK follow from it (clause 9.6). The standard leaves the choice open (clause 9.6).
+//! Each transmitter decides for each of its receivers by what it knows itself: which of its exchanges were
+//! answered, and how strong the frames of the receiver arrived. A rate is chosen where an exchange begins and
+//! holds for all of it; the rates of RTS, CTS and ACK follow from it (clause 9.6). The standard leaves the
+//! choice open (clause 9.6).
 //!
 //! An exchange failed where no ACK came, or no CTS: the rate of RTS frames follows that of data.
 //!
@@ -93,8 +94,9 @@ enum State {
 }
 
 impl Rates {
-    /// All begin at the lowest of the rates, which are in ascending order, each with what an exchange takes at it; between
-    /// attempts at a frame there is back-off. So many transmitters are access points; each has a random stream.
+    /// All begin at the lowest of the rates, which are in ascending order, each with what an exchange takes
+    /// at it; between attempts at a frame there is back-off. So many transmitters are access points; each has
+    /// a random stream.
     pub fn new(
         control: &RateControl,
         rates: &[(u64, Span)],
@@ -133,8 +135,8 @@ impl Rates {
         self.rates_bps.iter().rposition(|&bps| bps <= most_bps).unwrap_or_default()
     }
 
-    /// The rate of the next attempt at a data frame at which so many have failed, of as many as there may be; none above
-    /// `most_bps`. The frame keeps what is decided at its first attempt about the further ones.
+    /// The rate of the next attempt at a data frame at which so many have failed, of as many as there may be;
+    /// none above `most_bps`. The frame keeps what is decided at its first attempt about the further ones.
     pub fn choose_bps(
         &mut self,
         now: Time,
@@ -156,7 +158,8 @@ impl Rates {
         self.rates_bps[rate].min(most_bps)
     }
 
-    /// An exchange at a rate, of those between two that have no rate above `most_bps`, was answered, or was not.
+    /// An exchange at a rate, of those between two that have no rate above `most_bps`, was answered, or was
+    /// not.
     pub fn ends(&mut self, from: usize, to: usize, rates_bps: (u64, u64), answered: bool) {
         let (rate_bps, most_bps) = rates_bps;
         let Some(place) = self.place(from, to) else { return };
@@ -232,13 +235,15 @@ mod tests {
     #[test]
     fn each_transmitter_decides_for_each_receiver() {
         let mut rates = arf(2, 3);
-        // Station 3 is the second of them: ten answers bring it to 2 Mb/s at access point 0, and nowhere else.
+        // Station 3 is the second of them: ten answers bring it to 2 Mb/s at access point 0, and nowhere
+        // else.
         (0..10).for_each(|_| rates.ends(3, 0, (1_000_000, 11_000_000), true));
         for from in 0..5 {
             for to in 0..5 {
                 let expected = match (from, to) {
                     (3, 0) => 2_000_000,
-                    // Access points do not send to each other, nor stations: their frames have the rate that they have.
+                    // Access points do not send to each other, nor stations: their frames have the rate that
+                    // they have.
                     (0 | 1, 0 | 1) | (2.., 2..) => 11_000_000,
                     _ => 1_000_000,
                 };

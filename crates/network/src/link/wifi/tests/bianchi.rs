@@ -1,6 +1,7 @@
-//! Saturated cells against G. Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function", IEEE
-//! Journal on Selected Areas in Communications 18(3), 2000: under his assumptions (section IV) the throughput is within 1 %
-//! and the probability of a collision within 0.01 of his fixed point: at the parameters of his table II, and at those of 802.11b and g.
+//! Saturated cells against G. Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination
+//! Function", IEEE Journal on Selected Areas in Communications 18(3), 2000: under his assumptions (section
+//! IV) the throughput is within 1 % and the probability of a collision within 0.01 of his fixed point: at the
+//! parameters of his table II, and at those of 802.11b and g.
 //!
 //! The model page has what they do under the standard's rules beside it. Where that moves:
 //!
@@ -14,7 +15,8 @@ use crate::link::wifi::phy::{
 use roamsim_engine::Span;
 use std::fmt::Write;
 
-/// What the model needs of a cell: the times of a successful exchange and of a collision, and of an empty slot.
+/// What the model needs of a cell: the times of a successful exchange and of a collision, and of an empty
+/// slot.
 pub(in crate::link::wifi) struct Model {
     pub slot_s: f64,
     pub success_s: f64,
@@ -51,8 +53,8 @@ impl Model {
     }
 }
 
-/// His assumptions: all resume at the same time after whatever was on the air, frames are repeated for ever, and a busy
-/// period counts as a slot.
+/// His assumptions: all resume at the same time after whatever was on the air, frames are repeated for ever,
+/// and a busy period counts as a slot.
 pub(in crate::link::wifi) fn assumptions(mut config: CellConfig, m: i32) -> CellConfig {
     config.timing.eifs = config.timing.difs;
     config.timing.response_timeout = Span::ZERO;
@@ -149,7 +151,8 @@ fn g(stations: usize, rts_threshold_bytes: u32) -> CellConfig {
     }
 }
 
-/// Table II of the paper: FHSS at 1 Mb/s. The propagation delay of 1 us, which is in his times behind each frame, is in the spaces here.
+/// Table II of the paper: FHSS at 1 Mb/s. The propagation delay of 1 us, which is in his times behind each
+/// frame, is in the spaces here.
 fn fhss(stations: usize, rts_threshold_bytes: u32) -> CellConfig {
     let us = Span::from_us;
     // EIFS: the ACK, of 128 + 112 us, with SIFS before it and DIFS behind it.
@@ -169,8 +172,8 @@ const FHSS_PACKET_BYTES: u32 = 1021;
 
 #[test]
 fn the_fixed_point_is_the_published_one() {
-    // W = 32, m = 3, n = 10. At p = 0.298884 the terms of (7) are 0.402232 * 33 + p * 32 * (1 - (2 p)^3) = 13.2737 + 7.5213,
-    // and tau = 2 * 0.402232 / 20.7950 = 0.038685; (1 - tau)^9 = 0.701116 by (9).
+    // W = 32, m = 3, n = 10. At p = 0.298884 the terms of (7) are 0.402232 * 33 + p * 32 * (1 - (2 p)^3) =
+    // 13.2737 + 7.5213, and tau = 2 * 0.402232 / 20.7950 = 0.038685; (1 - tau)^9 = 0.701116 by (9).
     let published = |rts_threshold_bytes| {
         let config = assumptions(fhss(10, rts_threshold_bytes), 3);
         model(&config, FHSS_PACKET_BYTES, 3)
@@ -203,7 +206,8 @@ struct Layer {
 const EXCHANGES: usize = 40_000;
 
 impl Layer {
-    /// Fixed point and cell under his assumptions, which are close to each other: megabits a second and the probability of a collision.
+    /// Fixed point and cell under his assumptions, which are close to each other: megabits a second and the
+    /// probability of a collision.
     fn held(&self, n: usize, rts_threshold_bytes: u32) -> [(f64, f64); 2] {
         let config = assumptions((self.cell)(n, rts_threshold_bytes), self.m);
         let model = model(&config, self.packet_bytes, self.m);
@@ -224,7 +228,8 @@ impl Layer {
         exchanges_a_second * f64::from(self.payload_bits) / 1e6
     }
 
-    /// The table of the model page: his fixed point, a cell under his assumptions, and one by the standard's rules.
+    /// The table of the model page: his fixed point, a cell under his assumptions, and one by the standard's
+    /// rules.
     fn table(&self) -> String {
         let mut table = "| access | n | fixed point: Mb/s | p | his assumptions: Mb/s | p | the standard: Mb/s | p | given up |\n\
             |---|---|---|---|---|---|---|---|---|\n"

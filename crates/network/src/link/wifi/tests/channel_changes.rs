@@ -1,5 +1,5 @@
-//! What stations remember of other channels, what they do before they leave one, and frames from access points that they are not
-//! associated with. Frames and radios are those of `roaming`.
+//! What stations remember of other channels, what they do before they leave one, and frames from access
+//! points that they are not associated with. Frames and radios are those of `roaming`.
 
 use super::roaming::{LATE, Work, config, ess, stands, station, streams, us};
 use super::*;
@@ -23,8 +23,8 @@ fn walk(from_m: f64, to_m: f64, speed: f64, begins: Time) -> Trajectory {
 
 #[test]
 fn a_cell_on_another_channel_is_compared_at_a_scan_and_not_later() {
-    // Two access points at one place. At 17.8 m that of its own is 5 dB weaker than the other one was at 10 m, where the station
-    // has scanned for the only time.
+    // Two access points at one place. At 17.8 m that of its own is 5 dB weaker than the other one was at 10
+    // m, where the station has scanned for the only time.
     let config_of = StationConfig { scan_interval: Span::from_ms(200), ..station(&[1, 6]) };
     let ess =
         ess(&[(0.0, 1), (0.0, 6)], Some(BEACONS), &[(walk(10.0, 90.0, 10.0, Time::ZERO), Some(config_of))]);
@@ -95,8 +95,8 @@ fn data_from_an_access_point_that_a_station_has_left_is_refused() {
 
 #[test]
 fn a_station_acknowledges_a_probe_response_before_it_leaves_the_channel() {
-    // As in `roaming`: the response ends 714 us after the probe request. The scan of the second channel ends 5 us later, before
-    // the ACK.
+    // As in `roaming`: the response ends 714 us after the probe request. The scan of the second channel ends
+    // 5 us later, before the ACK.
     let settings = StationConfig {
         min_channel_time: us(600),
         max_channel_time: us(719),
@@ -206,8 +206,8 @@ fn a_frame_that_is_put_aside_keeps_its_count_of_attempts() {
 
 #[test]
 fn an_association_ends_where_the_signal_is_below_the_threshold_of_the_station() {
-    // -50 dBm are 10^((70 - 40.095) / 20) = 31.28 m from the access point; it is understood up to 110.98 m. There at 31.28 m
-    // after 2.13 s, at 60 m after 5 s, and back at 31.28 m after 7.87 s.
+    // -50 dBm are 10^((70 - 40.095) / 20) = 31.28 m from the access point; it is understood up to 110.98 m.
+    // There at 31.28 m after 2.13 s, at 60 m after 5 s, and back at 31.28 m after 7.87 s.
     let there_and_back = Trajectory::waypoints(
         Point::new(10.0, 0.0),
         Time::ZERO,
@@ -230,8 +230,8 @@ fn an_association_ends_where_the_signal_is_below_the_threshold_of_the_station() 
     assert!(near(&up[1], 7.872, 0.07), "{up:?}");
     let heard = work.events.iter().filter(|(ns, ..)| (2_200_000_000..7_800_000_000).contains(ns));
     assert_eq!(heard.count(), 0);
-    // Link_Going_Down at -44 dBm, 15.68 m, 0.57 s: the fall from there to -50 dBm takes longer than its first slope says, and no
-    // beacons have to be missed after it.
+    // Link_Going_Down at -44 dBm, 15.68 m, 0.57 s: the fall from there to -50 dBm takes longer than its first
+    // slope says, and no beacons have to be missed after it.
     let (at_ns, within) = work
         .events
         .iter()
@@ -244,8 +244,8 @@ fn an_association_ends_where_the_signal_is_below_the_threshold_of_the_station() 
     assert!((0.56..0.7).contains(&(at_ns as f64 * 1e-9)) && (0.9..1.4).contains(&within), "{at_ns} {within}");
 }
 
-/// The first Link_Going_Down of a station that walks from 10 to 100 m and notices each beacon's signal as it is: how long is left,
-/// when it comes, how fast the signal falls, and what the signal is.
+/// The first Link_Going_Down of a station that walks from 10 to 100 m and notices each beacon's signal as it
+/// is: how long is left, when it comes, how fast the signal falls, and what the signal is.
 fn going_down(signal_threshold_dbm: Option<f64>) -> (Span, f64, f64) {
     let settings = StationConfig { signal_threshold_dbm, signal_weight: 1.0, ..station(&[1]) };
     let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(walk(10.0, 100.0, 10.0, Time::ZERO), Some(settings))]);
@@ -268,7 +268,8 @@ fn going_down(signal_threshold_dbm: Option<f64>) -> (Span, f64, f64) {
 
 #[test]
 fn link_going_down_says_when_the_signal_or_the_beacons_will_be_missed() {
-    // Lost at -61 dBm, and then beacons of 50 ms are missed for three periods and a half; by a threshold of its own at that.
+    // Lost at -61 dBm, and then beacons of 50 ms are missed for three periods and a half; by a threshold of
+    // its own at that.
     for (threshold_dbm, lost_dbm, missed_s) in [(None, -61.0, 0.175), (Some(-60.0), -60.0, 0.0)] {
         let (within, slope_db_per_s, signal_dbm) = going_down(threshold_dbm);
         let expected_s = (signal_dbm - lost_dbm) / -slope_db_per_s + missed_s;
@@ -276,8 +277,8 @@ fn link_going_down_says_when_the_signal_or_the_beacons_will_be_missed() {
     }
 }
 
-/// What a station that is associated with the first of these cells tells of its next scan, however weak that one is: the events
-/// and the cells that they are of. The cells are on channels of their own.
+/// What a station that is associated with the first of these cells tells of its next scan, however weak that
+/// one is: the events and the cells that they are of. The cells are on channels of their own.
 fn told_of_a_scan(access_points_m: [f64; 3]) -> Vec<(&'static str, u32)> {
     let places: Vec<(f64, u8)> = access_points_m.into_iter().zip([1, 6, 11]).collect();
     let settings = StationConfig { going_down_dbm: 0.0, ..station(&[1, 6, 11]) };
@@ -311,7 +312,8 @@ fn a_scan_tells_of_its_own_access_point_first_and_then_of_the_strongest() {
 
 #[test]
 fn a_scan_comes_no_earlier_than_its_interval_after_the_last_one() {
-    // Always weak: it scans at the first beacon, of its own channel, that comes a second or more after a scan.
+    // Always weak: it scans at the first beacon, of its own channel, that comes a second or more after a
+    // scan.
     let settings = StationConfig { going_down_dbm: 0.0, ..station(&[1, 6]) };
     let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(stands(10.0), Some(settings))]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
@@ -323,10 +325,12 @@ fn a_scan_comes_no_earlier_than_its_interval_after_the_last_one() {
         .map(|frame| frame.0)
         .collect();
     assert!(probes.len() >= 6, "two a scan: {probes:?}");
-    // From the first probe request: an idle access point, the second channel, which is silent, and the request there.
+    // From the first probe request: an idle access point, the second channel, which is silent, and the
+    // request there.
     let scan_ns = (544 + 10_240 + 100 + 544 + 1024) * 1000;
     for (first, next) in probes.iter().step_by(2).zip(probes.iter().step_by(2).skip(1)) {
-        // The request comes 100 us after the begin of a scan; a beacon, 50 ms after the last one, takes 712 us, or waits for a frame.
+        // The request comes 100 us after the begin of a scan; a beacon, 50 ms after the last one, takes 712
+        // us, or waits for a frame.
         let rested_ns = next - 100_000 - (first + scan_ns);
         assert!((1_000_000_000..1_052_000_000).contains(&rested_ns), "{rested_ns}");
     }
@@ -335,7 +339,8 @@ fn a_scan_comes_no_earlier_than_its_interval_after_the_last_one() {
 
 #[test]
 fn a_station_without_access_points_scans_again_after_its_interval() {
-    // Nobody is on channel 1 but far away: each scan is the same, and the next one a second behind it, to the nanosecond.
+    // Nobody is on channel 1 but far away: each scan is the same, and the next one a second behind it, to the
+    // nanosecond.
     let settings = StationConfig { scan_interval: Span::from_ms(300), ..station(&[1]) };
     let ess = ess(&[(0.0, 1)], Some(LATE), &[(stands(300.0), Some(settings))]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
@@ -466,7 +471,8 @@ fn what_a_station_did_counts_for_the_cell_where_it_did_it() {
 
 #[test]
 fn who_comes_amid_a_frame_may_receive_the_next_one_by_its_ratio() {
-    // Two access points on channel 6 that do not hear each other, and a station between them that is on channel 1.
+    // Two access points on channel 6 that do not hear each other, and a station between them that is on
+    // channel 1.
     for (sinr, disturbed) in [(Some(SinrConfig { noise_figure_db: 10.0 }), false), (None, true)] {
         let at_rest = (stands(90.0), Some(station(&[1, 6])));
         let mut ess = ess(&[(0.0, 6), (180.0, 6)], None, &[at_rest]);

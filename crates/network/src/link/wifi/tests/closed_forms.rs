@@ -41,7 +41,8 @@ fn work(cell: &mut Cell, now: Time) {
     cell.handle_timeout(&mut Context { now, random: &mut stream("cell") });
 }
 
-/// RTS, CTS or ACK, and data, in microseconds: clauses 18.3.4, and 17.4.3 with 19.8.3.1, in figures of their own.
+/// RTS, CTS or ACK, and data, in microseconds: clauses 18.3.4, and 17.4.3 with 19.8.3.1, in figures of their
+/// own.
 fn airtimes_us(format: Format, rate_kbps: u64, bytes: u64) -> (u64, u64, u64) {
     let bits = 8 * (bytes + 36);
     match format {
@@ -52,7 +53,8 @@ fn airtimes_us(format: Format, rate_kbps: u64, bytes: u64) -> (u64, u64, u64) {
             (plcp + rts, plcp + ack, plcp + (bits * 1000).div_ceil(rate_kbps))
         }
         Format::ErpOfdm => {
-            // 182 bits of an RTS and 134 of an ACK in symbols of 24, 48 and 96 bits: 8 and 6, 4 and 3, 2 and 2.
+            // 182 bits of an RTS and 134 of an ACK in symbols of 24, 48 and 96 bits: 8 and 6, 4 and 3, 2
+            // and 2.
             let (rts, ack) = match rate_kbps {
                 ..12_000 => (8, 6),
                 12_000..24_000 => (4, 3),
@@ -139,7 +141,8 @@ fn an_idle_station_costs_nothing() {
     assert_eq!(alone, instants(100));
 }
 
-/// What a frame's exchange takes from its begin to the end of the last ACK, of three packets one after the other.
+/// What a frame's exchange takes from its begin to the end of the last ACK, of three packets one after the
+/// other.
 fn exchanges(config: CellConfig, bytes: u32, exchange_us: u64) {
     let (slot, difs) = (config.timing.slot, config.timing.difs);
     for from in 0..2 {
@@ -167,7 +170,8 @@ fn protection_in_dsss_takes_what_the_standard_says_to_the_nanosecond() {
     // 1500 octets at 54 Mb/s: 12,310 bits in 57 symbols, 26 + 228 us; ACK at 24 Mb/s: 34 us; SIFS 10 us.
     let exchange_us = 254 + 10 + 34;
     let long = Preamble::Long;
-    // 112 bits of a CTS, 160 of an RTS: at 2 Mb/s 192 + 56 and 192 + 80 us, at 11 Mb/s with the short preamble 96 + 11 and 96 + 15.
+    // 112 bits of a CTS, 160 of an RTS: at 2 Mb/s 192 + 56 and 192 + 80 us, at 11 Mb/s with the short
+    // preamble 96 + 11 and 96 + 15.
     let cases = [
         (Mechanism::CtsToSelf, 2_000_000, long, 248 + 10),
         (Mechanism::CtsToSelf, 1_000_000, long, 304 + 10),
@@ -186,8 +190,9 @@ fn protection_in_dsss_takes_what_the_standard_says_to_the_nanosecond() {
 
 #[test]
 fn fragments_take_what_the_standard_says_to_the_nanosecond() {
-    // 1500 octets with LLC and SNAP are 1508: three fragments of 484 and one of 56 octets, each with 28 more. At 11 Mb/s 512 octets
-    // take 192 + 373 us, 84 octets 192 + 62; ACKs at 2 Mb/s 248; SIFS between all of them.
+    // 1500 octets with LLC and SNAP are 1508: three fragments of 484 and one of 56 octets, each with 28 more.
+    // At 11 Mb/s 512 octets take 192 + 373 us, 84 octets 192 + 62; ACKs at 2 Mb/s 248; SIFS between all of
+    // them.
     let format = Format::Dsss(Preamble::Long);
     let fragments = CellConfig { fragmentation_threshold_bytes: 512, ..config(format, 11_000, 1) };
     let burst_us = 3 * (565 + 10 + 248 + 10) + 254 + 10 + 248;
@@ -218,8 +223,8 @@ fn each_fragment_and_each_ack_reserves_the_medium_for_the_next_one() {
             navs.push(nav_us);
         }
     }
-    // From 1000 us on fragments begin every 833 us; each reserves up to the end of the ACK behind the next one.
-    // The packet is there with its last fragment.
+    // From 1000 us on fragments begin every 833 us; each reserves up to the end of the ACK behind the next
+    // one. The packet is there with its last fragment.
     assert_eq!(delivered, [1000 + 3 * 833 + 254]);
     assert_eq!(navs, [0, 1000 + 833 + 823, 1000 + 2 * 833 + 823, 1000 + 3 * 833 + 512]);
 }
@@ -297,7 +302,8 @@ fn an_answer_at_1_mbps_is_waited_for_through_the_long_preamble() {
     assert_eq!(timeouts(&short, 1_000_000), [222; 2]);
     let long = config(Format::Dsss(Preamble::Long), 11_000, 1);
     assert_eq!([1_000_000, 11_000_000].map(|bps| timeouts(&long, bps)), [[222; 2]; 2]);
-    // Of 802.11g: SIFS, a slot of 9 us, and 24 us of OFDM, or what a CTS in DSSS has, whatever the rate of the data.
+    // Of 802.11g: SIFS, a slot of 9 us, and 24 us of OFDM, or what a CTS in DSSS has, whatever the rate of
+    // the data.
     let protected = |rate_bps| {
         let protection = Protection { mechanism: Mechanism::RtsCts, rate_bps, preamble: Preamble::Short };
         CellConfig { protection: Some(protection), ..config(Format::ErpOfdm, 54_000, 1) }
@@ -308,7 +314,8 @@ fn an_answer_at_1_mbps_is_waited_for_through_the_long_preamble() {
 
 #[test]
 fn who_asks_to_send_at_1_mbps_waits_for_the_long_preamble_of_the_answer() {
-    // Nobody hears the station. An RTS at 1 Mb/s takes 192 + 160 us, one at 2 Mb/s 96 + 80; the countdown goes on 222 or 126 us later.
+    // Nobody hears the station. An RTS at 1 Mb/s takes 192 + 160 us, one at 2 Mb/s 96 + 80; the countdown
+    // goes on 222 or 126 us later.
     for (rate_kbps, after_us) in [(1_000, 352 + 222), (2_000, 176 + 126)] {
         let format = Format::Dsss(Preamble::Short);
         let config = CellConfig { rts_threshold_bytes: 0, ..config(format, rate_kbps, 1) };

@@ -1,5 +1,5 @@
-//! Access categories: time lines of interframe spaces, slots, internal collisions and transmission opportunities, and what windows
-//! give.
+//! Access categories: time lines of interframe spaces, slots, internal collisions and transmission
+//! opportunities, and what windows give.
 //!
 //! 802.11b with long preambles: data of 248 octets take 399 us, ACKs 248; of 1000 octets 946.
 
@@ -10,8 +10,8 @@ use crate::link::wifi::medium::Kind;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 
-/// Background, best effort, video, voice: AIFS of 10 us and 7, 3, 2 and 2 slots of 20 us; windows of so many slots that do not
-/// grow.
+/// Background, best effort, video, voice: AIFS of 10 us and 7, 3, 2 and 2 slots of 20 us; windows of so many
+/// slots that do not grow.
 fn config(stations: usize, windows: [u32; 4]) -> CellConfig {
     let of = |aifsn, cw| Category { aifsn, cw_min: cw, cw_max: cw, txop_limit: Span::ZERO };
     let [bk, be, vi, vo] = windows;
@@ -41,7 +41,8 @@ fn upload(cell: &mut Cell, now: Time, station: u32, category: usize, bytes: u32)
     assert_eq!(taken, Ok(()));
 }
 
-/// Until nothing is left: the begin of each data frame in microseconds, its station, and the category at work.
+/// Until nothing is left: the begin of each data frame in microseconds, its station, and the category at
+/// work.
 fn data_frames(cell: &mut Cell, until: Time) -> Vec<(u64, usize, usize)> {
     let mut frames = Vec::new();
     let mut seen = cell.frames;
@@ -147,9 +148,9 @@ fn a_transmission_opportunity_takes_as_many_frames_as_fit() {
     assert_eq!((time.attempts, time.contention), (5, Span::from_us(50)));
 }
 
-/// Slots are counted at their begin, so that each busy period counts as one, as in Bianchi's model: a station whose window of W + 1
-/// slots does not grow sends in a slot with the probability 1 / (W / 2 + 1), and two with the probabilities a and b succeed as
-/// a (1 - b) to b (1 - a).
+/// Slots are counted at their begin, so that each busy period counts as one, as in Bianchi's model: a station
+/// whose window of W + 1 slots does not grow sends in a slot with the probability 1 / (W / 2 + 1), and two
+/// with the probabilities a and b succeed as a (1 - b) to b (1 - a).
 #[test]
 fn windows_share_the_medium_as_the_model_says() {
     let (voice, best_effort) = (15, 63);
@@ -176,7 +177,8 @@ fn windows_share_the_medium_as_the_model_says() {
             top_up(&mut cell, now, from.0 as usize - 2);
         }
     }
-    // 1 / 8.5 = 0.11765, 1 / 32.5 = 0.03077: 0.11403 to 0.02715, 80.77 % for voice. In 60,000 a standard error of 0.16 % at most.
+    // 1 / 8.5 = 0.11765, 1 / 32.5 = 0.03077: 0.11403 to 0.02715, 80.77 % for voice. In 60,000 a standard
+    // error of 0.16 % at most.
     let share = f64::from(got[0]) / f64::from(got[0] + got[1]);
     assert!((share - 0.8077).abs() < 0.006, "{share}");
 }

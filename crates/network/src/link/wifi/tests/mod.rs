@@ -162,8 +162,8 @@ fn a_drawn_zero_stays_pending_until_the_medium_has_been_idle_for_long_enough() {
         cell.set_slots(radio, Some(slots));
     }
     cell.plan();
-    // The first resumes at 1771 and begins after two slots, before EIFS is over for the third (1549 + 364), whose countdown of
-    // none is not drawn again: DIFS after the ACK (1811 + 399 + 10 + 248) it begins.
+    // The first resumes at 1771 and begins after two slots, before EIFS is over for the third (1549 + 364),
+    // whose countdown of none is not drawn again: DIFS after the ACK (1811 + 399 + 10 + 248) it begins.
     assert_eq!(timeline(&mut cell, us(2468)), ["1811 Data 1>0", "2220 Ack 0>1"]);
     assert_eq!(cell.slots(3), Some(0));
     assert_eq!(timeline(&mut cell, us(2518)), ["2518 Data 3>0"]);
@@ -226,13 +226,14 @@ fn the_account_of_the_medium_adds_up() {
     }
     cell.ears[0].idle_since = us(1000);
     cell.plan();
-    // The collision of the two from 1150 to 2096; after it the second counts from 2318 on, the first from 2146 on.
+    // The collision of the two from 1150 to 2096; after it the second counts from 2318 on, the first from
+    // 2146 on.
     timeline(&mut cell, us(2318));
     cell.set_slots(1, Some(20));
     cell.set_slots(2, Some(40));
     cell.plan();
-    // The first: 2546 + 399, ACK from 2955 to 3203. The second has 40 - 11 slots left: 3203 + 50 + 29 * 20 = 3833; its ACK
-    // from 4789 to 5037.
+    // The first: 2546 + 399, ACK from 2955 to 3203. The second has 40 - 11 slots left: 3203 + 50 + 29 * 20 =
+    // 3833; its ACK from 4789 to 5037.
     let lines = timeline(&mut cell, us(9000));
     assert_eq!(lines, ["2546 Data 1>0", "2955 Ack 0>1", "3833 Data 2>0", "4789 Ack 0>2"]);
     cell.finish(us(10_000));
@@ -307,7 +308,8 @@ fn a_frame_that_comes_before_ones_own_acknowledgement_draws_a_backoff() {
 
 #[test]
 fn a_lost_acknowledgement_means_a_repetition_that_is_dropped_as_a_duplicate() {
-    // The station does not hear the access point's ACK for the frame of the other, which it hides from the first.
+    // The station does not hear the access point's ACK for the frame of the other, which it hides from the
+    // first.
     let hears = vec![vec![true; 3], vec![true, true, true], vec![false, false, true]];
     let mut cell = Cell::with_hidden(config(2), hears, stream);
     let (one, two) = (up(&cell, 1), up(&cell, 2));

@@ -1,7 +1,8 @@
-//! Cells whose radios stand and walk: hidden stations, exposed ones, and frames that begin in reach and end outside.
+//! Cells whose radios stand and walk: hidden stations, exposed ones, and frames that begin in reach and end
+//! outside.
 //!
-//! 20 dBm in free space at 2.412 GHz: -40.095 dBm arrive at 1 m less 20 dB, and 20 dB less a decade. -61 dBm are reached at
-//! 10^((81 - 40.095) / 20) = 110.98 m, -66 dBm at 197.4 m.
+//! 20 dBm in free space at 2.412 GHz: -40.095 dBm arrive at 1 m less 20 dB, and 20 dB less a decade. -61 dBm
+//! are reached at 10^((81 - 40.095) / 20) = 110.98 m, -66 dBm at 197.4 m.
 
 use super::bianchi::b;
 use super::*;
@@ -92,7 +93,8 @@ fn what_is_heard_without_being_understood_keeps_the_medium_busy() {
 
 #[test]
 fn a_frame_that_ends_out_of_reach_is_not_understood() {
-    // A thousand metres a second from 109.9 m on: at 1000 us 110.9 m and in reach, at 1399 us 111.3 m and not.
+    // A thousand metres a second from 109.9 m on: at 1000 us 110.9 m and in reach, at 1399 us 111.3 m and
+    // not.
     let start = Trajectory::waypoints(
         Point::new(109.9, 0.0),
         Time::ZERO,

@@ -1,7 +1,8 @@
 //! Access points and stations that find them: time lines of beacons, scans and associations, and walks.
 //!
-//! 802.11b with long preambles: management frames at 1 Mb/s take 192 us and 8 us an octet, their ACKs 304 us. Windows of no
-//! slot at all leave DIFS, 50 us, before each frame. Radios are those of `places`: understood up to 110.98 m.
+//! 802.11b with long preambles: management frames at 1 Mb/s take 192 us and 8 us an octet, their ACKs 304 us.
+//! Windows of no slot at all leave DIFS, 50 us, before each frame. Radios are those of `places`: understood
+//! up to 110.98 m.
 
 use super::places::radio;
 use super::*;
@@ -123,7 +124,8 @@ impl Work {
         }
     }
 
-    /// Works until then. Stations join the first cell that they hear, and change to one that is 5 dB stronger.
+    /// Works until then. Stations join the first cell that they hear, and change to one that is 5 dB
+    /// stronger.
     pub fn until(&mut self, until: Time) {
         let mut seen = self.cell.frames;
         while let Some(now) = self.cell.poll_timeout().filter(|&now| now <= until) {
@@ -234,7 +236,8 @@ fn a_station_scans_authenticates_and_associates_to_the_nanosecond() {
     let begin_ns = first_scan_ns(1);
     let frames: Vec<_> =
         work.frames.iter().map(|&(at_ns, kind, from, _)| ((at_ns - begin_ns) / 1000, kind, from)).collect();
-    // Octets: probe request 44, its response 59; authentication 34, twice; association request 48, its response 40.
+    // Octets: probe request 44, its response 59; authentication 34, twice; association request 48, its
+    // response 40.
     let expected = [
         (100, Kind::Management, 1),
         (100 + 544 + 50, Kind::Management, 0),
@@ -263,7 +266,8 @@ fn a_silent_channel_takes_the_shorter_time_and_a_passive_scan_the_longer() {
     let walk = |config| ess(&quiet, Some(LATE), &[(stands(10.0), Some(config))]);
     let mut work = Work::new(Cell::with_access_points(config(1), walk(station(&[1, 6])), streams));
     work.until(Time::ZERO + us(100_000));
-    // Delay, probe request and MinChannelTime on channel 1: 100 + 544 + 1024; on channel 6 100 + 544 + 10,240.
+    // Delay, probe request and MinChannelTime on channel 1: 100 + 544 + 1024; on channel 6 100 + 544 +
+    // 10,240.
     assert_eq!(work.named("link_detected"), [(first_scan_ns(1) + (1668 + 10_884) * 1000, 0)]);
 
     let passive = StationConfig { scan: Scan::Passive, ..station(&[1, 6]) };
@@ -350,7 +354,8 @@ fn access_points_contend_on_one_channel_and_do_not_on_two() {
         assert_eq!((work.delivered, work.dropped), (100, vec![]));
         work.frames.last().expect("a frame").0
     };
-    // Without slots one exchange takes 946 + 10 + 248 us and DIFS, 1254 us: the last ACK begins after DIFS, 49 of them and 956 us.
+    // Without slots one exchange takes 946 + 10 + 248 us and DIFS, 1254 us: the last ACK begins after DIFS,
+    // 49 of them and 956 us.
     let alone_ns = (50 + 49 * 1254 + 956) * 1000;
     assert_eq!(last_ns([1, 6]), alone_ns);
     // On one channel twice as many, and the collisions of two that have no slots to tell them apart.
@@ -388,8 +393,8 @@ fn a_walk_hands_over_and_every_packet_has_an_end() {
         let (left_ns, _) = work.named("link_down")[0];
         // Authentication and association take some 3 ms and four back-offs.
         assert!(work.named("link_up")[1].0 - left_ns < 10_000_000, "{channels:?}");
-        // Equal powers at 80 m, 7.5 s; 5 dB more where d / (160 - d) = 10^(5 / 20), at 102.4 m, 9.7 s, and the mean is a second
-        // late.
+        // Equal powers at 80 m, 7.5 s; 5 dB more where d / (160 - d) = 10^(5 / 20), at 102.4 m, 9.7 s, and
+        // the mean is a second late.
         assert!((9.7..12.5).contains(&(left_ns as f64 * 1e-9)), "{left_ns} {channels:?}");
         assert!(work.dropped.contains(&DropReason::NotAssociated));
         let going_down = work.named("link_going_down");

@@ -1,8 +1,9 @@
 //! Both ends of a connection with ARQ, and its packets from the queue to their delivery.
 //!
-//! A packet leaves the queue when its blocks get numbers, which is when the window comes to them. It is delivered when all of its blocks have come,
-//! and where order is kept when all before it have come or been passed. It is dropped when its sender gives a block of it up, when the
-//! receiver does without one, or by a reset.
+//! A packet leaves the queue when its blocks get numbers, which is when the window comes to them. It is
+//! delivered when all of its blocks have come, and where order is kept when all before it have come or been
+//! passed. It is dropped when its sender gives a block of it up, when the receiver does without one, or by a
+//! reset.
 
 use super::receiver::Receiver;
 use super::sender::{Order, Sender};
@@ -105,8 +106,8 @@ impl Arq {
         sum
     }
 
-    /// What the sender says now in a PDU of at most so many octets, and the PDU's octets; with blocks, the packets that they begin and their
-    /// octets. `next` gives the next packet of the queue.
+    /// What the sender says now in a PDU of at most so many octets, and the PDU's octets; with blocks, the
+    /// packets that they begin and their octets. `next` gives the next packet of the queue.
     pub fn says(
         &mut self,
         now: Time,
@@ -133,7 +134,8 @@ impl Arq {
             {
                 self.takes(packet);
             }
-            // What is alone in its PDU is a fragment; what is packed has a longer subheader, the first one as well.
+            // What is alone in its PDU is a fragment; what is packed has a longer subheader, the first one as
+            // well.
             let around = if bytes == 0 { FRAGMENT_BYTES } else { bytes + PACKING_BYTES };
             let Some(chunk) = self.sender.chunk(most_bytes.saturating_sub(around)) else { break };
             if self.sender.sends(now, chunk, &mut self.stats) {
@@ -232,7 +234,8 @@ impl Arq {
         }
     }
 
-    /// Packets that the receiver has come by are delivered, or dropped; those that both are behind are forgotten.
+    /// Packets that the receiver has come by are delivered, or dropped; those that both are behind are
+    /// forgotten.
     fn settle(&mut self) {
         let place = self.place(self.receiver.start().saturating_sub(1));
         // Those up to there may not have been looked at since they were passed.
@@ -259,7 +262,8 @@ impl Arq {
         }
     }
 
-    /// Gives the oldest packet up whose blocks have numbers, as its sender, if blocks wait to be sent; whether they do.
+    /// Gives the oldest packet up whose blocks have numbers, as its sender, if blocks wait to be sent;
+    /// whether they do.
     pub fn give_up(&mut self, now: Time) -> bool {
         if !self.sender.has_blocks() {
             return false;

@@ -17,7 +17,8 @@ impl ServiceFlow {
         }
     }
 
-    /// The next PDU to the station where it sends with ARQ: what the base station answers goes before what it sends.
+    /// The next PDU to the station where it sends with ARQ: what the base station answers goes before what it
+    /// sends.
     #[cold]
     pub fn take_downlink(
         &mut self,

@@ -1,15 +1,18 @@
-//! Automatic repeat request (IEEE Std 802.16-2004 clause 6.3.4): a connection whose packets are cut in blocks, each with a number, which are
-//! sent again until the receiver tells that it has them.
+//! Automatic repeat request (IEEE Std 802.16-2004 clause 6.3.4): a connection whose packets are cut in
+//! blocks, each with a number, which are sent again until the receiver tells that it has them.
 //!
-//! [`sender`] and [`receiver`] are the two machines, without I/O; [`exchange`] has both of a connection, and its packets.
+//! [`sender`] and [`receiver`] are the two machines, without I/O; [`exchange`] has both of a connection, and
+//! its packets.
 //!
-//! Feedback goes in PDUs of the opposite connection of the service flow, as ARQ Feedback Payload (clause 6.3.3.4.3). The receiver tells of what has
-//! come, new or not, with the first PDU that the opposite connection sends behind it. A zero in a map before a block that has come is the
-//! request to send that one again, unless it has gone since the map was made.
+//! Feedback goes in PDUs of the opposite connection of the service flow, as ARQ Feedback Payload (clause
+//! 6.3.3.4.3). The receiver tells of what has come, new or not, with the first PDU that the opposite
+//! connection sends behind it. A zero in a map before a block that has come is the request to send that one
+//! again, unless it has gone since the map was made.
 //!
 //! Block sequence numbers have 11 bits, and windows at most half of them: here they just count on.
 //!
-//! Not modelled: feedback by block sequences (type 3), a reset that the receiver begins, encodings of these parameters in DSA-REQ.
+//! Not modelled: feedback by block sequences (type 3), a reset that the receiver begins, encodings of these
+//! parameters in DSA-REQ.
 
 mod exchange;
 mod in_cell;

@@ -89,8 +89,9 @@ impl Receiver {
         missing
     }
 
-    /// The sender has given up all up to this block. Where feedback is of single blocks it is told of all that its window may have: it asks again
-    /// until it knows of each, and feedback of those that came before may have been lost.
+    /// The sender has given up all up to this block. Where feedback is of single blocks it is told of all
+    /// that its window may have: it asks again until it knows of each, and feedback of those that came before
+    /// may have been lost.
     pub fn discards(&mut self, number: u64) {
         self.passes(number);
         self.is_news((number + 1).saturating_sub(u64::from(self.config.window_blocks))..number + 1);
@@ -109,7 +110,8 @@ impl Receiver {
         }
     }
 
-    /// Which blocks maps tell of, and whether the first of them stands for all before it: what is new, or else what there was no room for.
+    /// Which blocks maps tell of, and whether the first of them stands for all before it: what is new, or
+    /// else what there was no room for.
     fn mapped(&self) -> Option<(Range<u64>, bool)> {
         let cumulative = self.config.acknowledgement != Acknowledgement::Selective && self.start > 0;
         let end = self.end().max(self.start);

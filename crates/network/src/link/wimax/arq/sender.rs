@@ -1,6 +1,7 @@
 //! The sender of blocks (IEEE Std 802.16-2004 clause 6.3.4.6.2): a machine without I/O.
 //!
-//! A block is not sent, outstanding, waiting to be sent again, discarded, or done. What waits to be sent again goes before what was never sent.
+//! A block is not sent, outstanding, waiting to be sent again, discarded, or done. What waits to be sent
+//! again goes before what was never sent.
 
 use super::{ArqConfig, ArqStats, Chunk, Element, MAP_BLOCKS, Reset, T22};
 use roamsim_engine::Time;
@@ -295,7 +296,8 @@ impl Sender {
         Some(self.start + place as u64)
     }
 
-    /// Gives up all up to the end of the packet of the oldest block, or of one that is not sent; returns behind which block, if there is any.
+    /// Gives up all up to the end of the packet of the oldest block, or of one that is not sent; returns
+    /// behind which block, if there is any.
     pub fn give_up(&mut self, now: Time, stats: &mut ArqStats) -> Option<u64> {
         let from = self.oldest().or((self.next < self.end()).then_some(self.next))?;
         let mut number = from;

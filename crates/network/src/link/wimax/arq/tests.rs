@@ -1,7 +1,7 @@
 //! Both machines under scripts, and connections in a cell beside arithmetic.
 //!
-//! Blocks of 100 octets, a window of 8, ARQ_RETRY_TIMEOUT 50 ms, ARQ_BLOCK_LIFETIME 200 ms, ARQ_RX_PURGE_TIMEOUT 120 ms,
-//! ARQ_SYNC_LOSS_TIMEOUT 300 ms.
+//! Blocks of 100 octets, a window of 8, ARQ_RETRY_TIMEOUT 50 ms, ARQ_BLOCK_LIFETIME 200 ms,
+//! ARQ_RX_PURGE_TIMEOUT 120 ms, ARQ_SYNC_LOSS_TIMEOUT 300 ms.
 
 use super::{Acknowledgement, Arq, ArqConfig, Content, Element, Reset};
 use crate::link::wimax::block_errors::BlockErrors;
@@ -270,13 +270,15 @@ fn a_packet_is_given_up_when_a_block_of_it_has_lived_and_the_receiver_is_told_un
     one.arq.expire(ms(199));
     assert_eq!(one.ended(), (vec![], vec![]));
     one.arq.expire(ms(200));
-    // The first packet is dropped as a whole; the second, which has come, waits for the receiver to hear of it.
+    // The first packet is dropped as a whole; the second, which has come, waits for the receiver to hear of
+    // it.
     assert_eq!(one.ended(), (vec![], vec![250]));
     assert_eq!(one.arq.stats.discarded_blocks, 3);
     // Type, CID and block: 5 octets and 10. It is lost.
     assert_eq!(one.says(200, 14), None);
     assert_eq!(one.says(200, 500), Some((15, Content::Discard(2))));
-    // The second packet goes again, as nobody has told of it, and is given up 200 ms after it was first sent: one message is for both.
+    // The second packet goes again, as nobody has told of it, and is given up 200 ms after it was first sent:
+    // one message is for both.
     one.arq.expire(ms(209));
     assert_eq!(one.blocks(209, 500), Some((112, vec![(3, 1)])));
     one.arq.expire(ms(210));
@@ -305,7 +307,8 @@ fn a_burst_without_room_for_all_feedback_has_a_part_of_it() {
         }
         // Blocks 0 to 61: four maps. Around them 13 octets, 4 in front.
         assert_eq!(one.arq.answer_bytes(), 13 + 4 + 8, "{acknowledgement:?}");
-        // A burst of 24 octets, as two slots of 16-QAM 1/2 are, has room for three; the fourth goes with the next one.
+        // A burst of 24 octets, as two slots of 16-QAM 1/2 are, has room for three; the fourth goes with the
+        // next one.
         let (bytes, first) = one.arq.answer(ms(1), 24).expect("news");
         assert_eq!((bytes, one.arq.answer_bytes()), (23, 13 + 6), "{acknowledgement:?}");
         let (bytes, second) = one.arq.answer(ms(1), 24).expect("the rest");
@@ -429,7 +432,8 @@ fn feedback_asks_for_bandwidth_as_data_do() {
     assert_eq!(work.cell.poll_timeout(), None);
 }
 
-/// Packets that are complete behind bursts of these octets, where PDUs have 12 octets around, and cuts are at blocks.
+/// Packets that are complete behind bursts of these octets, where PDUs have 12 octets around, and cuts are at
+/// blocks.
 fn complete(capacities: impl IntoIterator<Item = u32>, packet_bytes: u32, block_bytes: u32) -> u64 {
     let (mut packets, mut left) = (0, packet_bytes);
     for capacity in capacities {
@@ -456,8 +460,8 @@ fn a_saturated_cell_with_arq_equals_the_closed_form() {
                 (0..more).for_each(|_| work.down(us(5000 * frame), 0, bytes));
             }
             work.until(us(204_999));
-            // Feedback has a burst in each second frame: the request goes in one, and what comes in the next is told with it. Maps of such a
-            // frame have a symbol more.
+            // Feedback has a burst in each second frame: the request goes in one, and what comes in the next
+            // is told with it. Maps of such a frame have a symbol more.
             let capacities = (0..41).map(|frame| (40 - frame % 2) * Unit::Symbol.bytes(profile) - 1);
             let found = work.count(work.cell.attachments_of(0).1);
             assert_eq!(found, complete(capacities, bytes, 100), "{profile:?} {bytes}");
@@ -487,7 +491,8 @@ fn lossy(ratio: f64, arq: Option<ArqConfig>) -> Work {
 
 #[test]
 fn goodput_under_independent_losses_is_what_arrives_the_first_time() {
-    // A PDU of 528 octets and 12 is five symbols; each frame has room for seven, and none is cut. Each arrives with (1 - p)^5.
+    // A PDU of 528 octets and 12 is five symbols; each frame has room for seven, and none is cut. Each
+    // arrives with (1 - p)^5.
     let arq = ArqConfig {
         block_bytes: 528,
         window_blocks: 1024,
@@ -529,8 +534,8 @@ fn goodput_under_independent_losses_is_what_arrives_the_first_time() {
 
 #[test]
 fn a_lifetime_bounds_how_often_a_packet_goes() {
-    // Each 250 ms one packet of one PDU of five symbols. What is lost is told by nobody, as nothing comes behind it: it goes again 50, 100 and
-    // 150 ms later, and is given up after 190 ms: four times in all.
+    // Each 250 ms one packet of one PDU of five symbols. What is lost is told by nobody, as nothing comes
+    // behind it: it goes again 50, 100 and 150 ms later, and is given up after 190 ms: four times in all.
     let arq = ArqConfig { block_bytes: 528, block_lifetime: Some(Span::from_ms(190)), ..CONFIG };
     let mut work = lossy(0.2, Some(ArqConfig { deliver_in_order: false, window_blocks: 1, ..arq }));
     let packets = 3000;

@@ -1,6 +1,8 @@
-//! Queues under other disciplines than drop-tail: what drops at the head do to grants, when drops are told, and what goes with a station.
+//! Queues under other disciplines than drop-tail: what drops at the head do to grants, when drops are told,
+//! and what goes with a station.
 //!
-//! Symbols of 50 us, of 108 octets in 64-QAM 3/4; bursts of the uplink begin at 2.9 ms, of 40 symbols with their preambles.
+//! Symbols of 50 us, of 108 octets in 64-QAM 3/4; bursts of the uplink begin at 2.9 ms, of 40 symbols with
+//! their preambles.
 
 use super::joining::{at, entry, go_on};
 use super::*;
@@ -55,12 +57,13 @@ fn what_is_dropped_at_the_head_leaves_its_part_of_a_grant_to_padding() {
     let mut work = Work::new(with);
     (0..10).for_each(|_| work.up(us(0), 0, 1000));
     work.until(us(100_000));
-    // The first is in service at once. A request asks for ten PDUs of 1010 octets at 2.5 ms. Grants are of 39 symbols, 4211 octets, in
-    // frames 1 and 2, and of 16 for the 1678 octets that are left, 1727, in frame 3.
-    // At 7.9 ms four packets go and 159 octets of the fifth; those that leave the queue have waited for longer than 1 ms, which CoDel lets
-    // pass until 9.9 ms. At 12.9 ms the station holds 853 + 5 * 1010 octets, 14 more than 4211 and the 1678 that are due: 2 octets are for a
-    // request. The rest of the fifth goes and the sixth is dropped, so that nothing is asked for; three packets follow and 314 octets of the last.
-    // At 17.9 ms its 686 octets and 12 around them go, in a burst for those and a packet more.
+    // The first is in service at once. A request asks for ten PDUs of 1010 octets at 2.5 ms. Grants are of 39
+    // symbols, 4211 octets, in frames 1 and 2, and of 16 for the 1678 octets that are left, 1727, in frame 3.
+    // At 7.9 ms four packets go and 159 octets of the fifth; those that leave the queue have waited for
+    // longer than 1 ms, which CoDel lets pass until 9.9 ms. At 12.9 ms the station holds 853 + 5 * 1010
+    // octets, 14 more than 4211 and the 1678 that are due: 2 octets are for a request. The rest of the fifth
+    // goes and the sixth is dropped, so that nothing is asked for; three packets follow and 314 octets of the
+    // last. At 17.9 ms its 686 octets and 12 around them go, in a burst for those and a packet more.
     assert_eq!(work.dropped, [DropReason::QueueManagement]);
     let ids: Vec<u64> = work.delivered.iter().map(|(.., id)| *id).collect();
     assert_eq!(ids, [0, 1, 2, 3, 4, 6, 7, 8, 9]);

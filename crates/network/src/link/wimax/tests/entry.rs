@@ -209,7 +209,8 @@ fn t8_repeats_the_answer_that_was_not_acknowledged() {
 
 #[test]
 fn who_is_not_asked_for_its_connections_searches_again() {
-    // T7 of 1 s, and two repetitions: the base station asks for the last time 2 s after the registration, and waits one more.
+    // T7 of 1 s, and two repetitions: the base station asks for the last time 2 s after the registration, and
+    // waits one more.
     let mut entry = registered();
     maps(&mut entry, ms(3029));
     assert_eq!((entry.expire(ms(3029)), entry.deadline()), (vec![], Some(ms(3030))));

@@ -97,21 +97,24 @@ fn first(found: &[(u64, u32, LinkEvent)], station: u32, name: &str) -> Option<u6
 #[test]
 fn entry_takes_whole_frames_from_the_first_preamble_on() {
     let (mut work, found) = events(entry(vec![at(50.0)]), 200_000);
-    // It begins within the first frame, whose preamble it misses. Maps of the frame from 5 ms on: 26 + 29 octets, 5 symbols behind 3.
+    // It begins within the first frame, whose preamble it misses. Maps of the frame from 5 ms on: 26 + 29
+    // octets, 5 symbols behind 3.
     assert_eq!(first(&found, 0, "link_detected"), Some(5400));
-    // DCD in the frame from 10 ms on, UCD in that from 25 ms on. Ranging is every fourth frame: that from 40 ms on, at its uplink,
-    // 2.5 ms later, for five symbols. RNG-RSP 45, SBC-REQ 50, SBC-RSP 55, REG-REQ 60, REG-RSP with both DSA-REQ 65, DSA-RSP 70,
-    // DSA-ACK 75: maps of one burst have 30 + 29 octets, 5 symbols; 37 octets twice with the tail, 7 symbols of 12: 15 symbols.
+    // DCD in the frame from 10 ms on, UCD in that from 25 ms on. Ranging is every fourth frame: that from 40
+    // ms on, at its uplink, 2.5 ms later, for five symbols. RNG-RSP 45, SBC-REQ 50, SBC-RSP 55, REG-REQ 60,
+    // REG-RSP with both DSA-REQ 65, DSA-RSP 70, DSA-ACK 75: maps of one burst have 30 + 29 octets, 5 symbols;
+    // 37 octets twice with the tail, 7 symbols of 12: 15 symbols.
     assert_eq!(first(&found, 0, "link_up"), Some(75_000 + 15 * 50));
     let stats = work.cell.station_stats(0);
     assert_eq!((stats.ranging_requests, stats.collided_ranging_requests, stats.requests), (1, 0, 0));
-    // Now it is a station as others are; but frames with ranging have ten symbols less: here that from 200 ms on has.
+    // Now it is a station as others are; but frames with ranging have ten symbols less: here that from 200 ms
+    // on has.
     work.up(us(200_100), 0, 1000);
     work.down(us(200_100), 0, 1000);
     go_on(&mut work, 300_000);
     let (down, up) = work.cell.attachments_of(0);
-    // The request comes at 202.5 ms and ten symbols. In the frame from 205 ms on the maps have a burst each way, 65 octets, 6
-    // symbols; the uplink burst begins at 207.9 ms: 11 symbols.
+    // The request comes at 202.5 ms and ten symbols. In the frame from 205 ms on the maps have a burst each
+    // way, 65 octets, 6 symbols; the uplink burst begins at 207.9 ms: 11 symbols.
     assert_eq!(work.delivered, [(205_950, up, 1), (207_900 + 550, down, 0)]);
 }
 
@@ -139,7 +142,8 @@ fn stations_that_range_at_once_collide_and_come_one_after_the_other() {
 
 #[test]
 fn a_walk_out_of_reach_ends_the_link_after_lost_maps_and_packets_have_reasons() {
-    // At 98 m until 1 s, then out at 10 m/s: beyond 100 m from 1.2 s on. The last maps are those of the frame from 1.2 s on.
+    // At 98 m until 1 s, then out at 10 m/s: beyond 100 m from 1.2 s on. The last maps are those of the frame
+    // from 1.2 s on.
     let walk = Trajectory::waypoints(
         Point::new(98.0, 0.0),
         us(1_000_000),
@@ -279,7 +283,8 @@ fn who_leaves_and_enters_again_gets_one_unsolicited_burst_at_a_time() {
     assert_eq!(arrived_us.len(), 4, "{:?}", work.delivered);
 }
 
-/// 30 dBm at 3.5 GHz, 40 dB a decade from a metre on: 43.33 dB there. Maps reach 10^((119.04 - 43.33) / 40) = 78.1 m, 64-QAM 3/4 27.8 m.
+/// 30 dBm at 3.5 GHz, 40 dB a decade from a metre on: 43.33 dB there. Maps reach 10^((119.04 - 43.33) / 40) =
+/// 78.1 m, 64-QAM 3/4 27.8 m.
 fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
     RadioConfig {
         propagation: Propagation {
@@ -325,14 +330,16 @@ fn profiles_follow_a_walk_by_messages_and_the_link_goes_down_with_its_signal() {
         // It enters with the fastest.
         assert_eq!(slower, BurstProfile::ALL);
         for (change, left) in changes[1..].iter().zip(BurstProfile::ALL.iter().rev()) {
-            // A report at most every 100 ms; DBPC-REQ takes two frames, and two more where its opportunity is behind ranging.
+            // A report at most every 100 ms; DBPC-REQ takes two frames, and two more where its opportunity is
+            // behind ranging.
             let left_m = radio(None).reach_m(clock, *left, false, 1.0);
             let late_s = change.at.as_secs_f64() - (1.0 + (left_m - 10.0) / 10.0);
             assert!((0.0..0.125).contains(&late_s), "{change:?}: {late_s}");
         }
     }
     assert_eq!(work.cell.station_stats(0).requests, 6);
-    // 6.02 dB above its end, 55.4 m, at 5.54 s. The rest of 6 dB at 3 dB a second or so, and 0.6 s of lost maps.
+    // 6.02 dB above its end, 55.4 m, at 5.54 s. The rest of 6 dB at 3 dB a second or so, and 0.6 s of lost
+    // maps.
     let Some(going) = first(&found, 0, "link_going_down") else { panic!("{found:?}") };
     assert!((5_535_000..5_640_000).contains(&going), "{going}");
     let events = found.iter().filter(|(at_us, ..)| *at_us == going).map(|(.., event)| *event);
@@ -485,8 +492,8 @@ proptest! {
 fn an_idle_station_is_granted_a_burst_every_t27_and_stays() {
     let (work, found) = events(entry(vec![at(50.0)]), 99_000_000);
     let stats = work.cell.station_stats(0);
-    // Messages of entry have three bursts: SBC-REQ, REG-REQ, DSA-RSP for both directions. Then one after each 10 s, of 26 octets: none of T4's
-    // 35 s expires.
+    // Messages of entry have three bursts: SBC-REQ, REG-REQ, DSA-RSP for both directions. Then one after each
+    // 10 s, of 26 octets: none of T4's 35 s expires.
     assert_eq!(stats.grants, 3 + 9, "{stats:?}");
     assert_eq!(first(&found, 0, "link_down"), None);
     // A symbol of 108 less the tail each.
@@ -505,8 +512,8 @@ fn a_station_without_bursts_begins_anew_after_t4() {
     assert!(work.cell.is_served(0), "it has entered again");
 }
 
-/// A station that has 10 dB less than the base station and walks to 60 m: there it hears maps, and is heard in requests, but in no burst in
-/// QPSK 1/2.
+/// A station that has 10 dB less than the base station and walks to 60 m: there it hears maps, and is heard
+/// in requests, but in no burst in QPSK 1/2.
 fn weak_walker(service: Service) -> Work {
     let walk = Trajectory::waypoints(
         Point::new(10.0, 0.0),
@@ -535,8 +542,8 @@ fn link_down(found: &[(u64, u32, LinkEvent)]) -> Option<LinkEvent> {
 fn is_sent_away_idle(service: Service) {
     let mut work = weak_walker(service);
     let found = go_on(&mut work, 20_000_000);
-    // The first burst that is not heard comes 10 s behind the last message, the next ones by T27 active of 0.5 s each: it ends for the fifth
-    // time after 2.5 s. A frame for the grant, and RNG-RSP in the next.
+    // The first burst that is not heard comes 10 s behind the last message, the next ones by T27 active of
+    // 0.5 s each: it ends for the fifth time after 2.5 s. A frame for the grant, and RNG-RSP in the next.
     let since_us = first(&found, 0, "link_down").unwrap_or(0) - first(&found, 0, "link_up").unwrap_or(0);
     assert!((12_450_000..12_600_000).contains(&since_us), "{since_us}");
     assert_eq!(link_down(&found), Some(LinkEvent::Down(LinkDownReason::PACKET_TIMEOUT)));

@@ -1,7 +1,7 @@
 //! Time lines by hand, saturated cells by arithmetic, and what holds of any traffic.
 //!
-//! 5 MHz, prefix 1/8, frames of 5 ms with gaps of 100 us: symbols of 50 us, 48 each way. The uplink begins at 2.5 ms with four
-//! request opportunities of two symbols; bursts follow from 2.9 ms on.
+//! 5 MHz, prefix 1/8, frames of 5 ms with gaps of 100 us: symbols of 50 us, 48 each way. The uplink begins at
+//! 2.5 ms with four request opportunities of two symbols; bursts follow from 2.9 ms on.
 
 mod disciplines;
 mod entry;
@@ -123,8 +123,8 @@ fn a_downlink_packet_arrives_with_the_symbol_that_ends_it() {
     work.until(us(4000));
     work.down(us(4000), 0, 1000);
     work.until(us(20_000));
-    // Preamble and FCH take three symbols. Maps: 26 + 4 and 23 + 6 octets, 60 with the tail: 5 symbols of 12. 1010 octets take 10
-    // symbols of 108: 18 symbols. The next one waits for the next frame.
+    // Preamble and FCH take three symbols. Maps: 26 + 4 and 23 + 6 octets, 60 with the tail: 5 symbols of 12.
+    // 1010 octets take 10 symbols of 108: 18 symbols. The next one waits for the next frame.
     assert_eq!(work.delivered, [(900, up, 0), (5900, up, 1)]);
     work.cell.finish(us(19_999));
     let time = work.cell.time();
@@ -142,8 +142,9 @@ fn packets_share_a_burst_and_bursts_follow_by_their_robustness() {
     (0..3).for_each(|station| work.down(us(0), station, 90));
     work.down(us(0), 0, 90);
     work.until(us(5000));
-    // Maps: 26 + 8 and 29 octets and the tail, 64: 6 symbols. QPSK 1/2 first: 100 octets end in its fifth symbol, 9 + 5; with the
-    // tail it has five. Then 64-QAM 3/4: 100, 200 and 300 octets end in symbols 1, 2 and 3.
+    // Maps: 26 + 8 and 29 octets and the tail, 64: 6 symbols. QPSK 1/2 first: 100 octets end in its fifth
+    // symbol, 9 + 5; with the tail it has five. Then 64-QAM 3/4: 100, 200 and 300 octets end in symbols 1, 2
+    // and 3.
     assert_eq!(work.delivered, [(700, second, 1), (750, first, 0), (800, third, 2), (850, first, 3)]);
 }
 
@@ -153,7 +154,8 @@ fn a_packet_that_is_too_long_for_a_frame_goes_on_in_the_next() {
     let mut work = Work::new(config(&[slow]));
     work.down(us(0), 0, 1000);
     work.until(us(50_000));
-    // 40 symbols of 12 less the tail have 479 octets, 467 of the packet; the 66 that are left after two need 78: 7 symbols.
+    // 40 symbols of 12 less the tail have 479 octets, 467 of the packet; the 66 that are left after two need
+    // 78: 7 symbols.
     assert_eq!(work.delivered, [(10_000 + 50 * (8 + 7), work.cell.attachments_of(0).1, 0)]);
     let stats = work.cell.station_stats(0);
     assert_eq!((stats.downlink_pdus, stats.downlink_fragments), (3, 3));
@@ -165,9 +167,11 @@ fn a_station_asks_and_gets_a_burst_in_the_next_frame() {
     let (down, _) = work.cell.attachments_of(0);
     work.up(us(0), 0, 1000);
     work.until(us(20_000));
-    // The request comes at 2.5 ms. In the frame from 5 ms on the burst begins at 7.9 ms: preamble, ten symbols.
+    // The request comes at 2.5 ms. In the frame from 5 ms on the burst begins at 7.9 ms: preamble, ten
+    // symbols.
     assert_eq!(work.delivered, [(7900 + 50 + 500, down, 0)]);
-    // What comes after an opportunity has begun uses the next one; behind the last of a frame, that is in the next frame.
+    // What comes after an opportunity has begun uses the next one; behind the last of a frame, that is in the
+    // next frame.
     work.up(us(22_650), 0, 1000);
     work.until(us(40_000));
     assert_eq!(work.delivered[1..], [(28_450, down, 1)]);
@@ -190,8 +194,8 @@ fn what_comes_after_the_request_is_asked_for_with_the_burst() {
     work.until(us(6000));
     work.up(us(6000), 0, 200);
     work.until(us(20_000));
-    // 1079 octets: a request of 2, 1010 of the first packet, 67 of the second, 55 of them its own. The rest of 145 and 12 around it
-    // come in the next frame: two symbols.
+    // 1079 octets: a request of 2, 1010 of the first packet, 67 of the second, 55 of them its own. The rest
+    // of 145 and 12 around it come in the next frame: two symbols.
     assert_eq!(work.delivered, [(8450, down, 0), (12_950 + 100, down, 1)]);
     let stats = work.cell.station_stats(0);
     assert_eq!((stats.requests, stats.piggybacked_requests, stats.grants), (1, 1, 2));
@@ -207,7 +211,8 @@ fn requests_that_collide_are_repeated_after_t16_and_given_up_in_the_end() {
     let mut work = Work::new(deaf);
     (0..2).for_each(|station| work.up(us(0), station, 100));
     work.up(us(100), 0, 100);
-    // At 2.5, 12.6 and 22.7 ms, each behind the opportunity that begins when T16 expires; given up 10 ms after the third.
+    // At 2.5, 12.6 and 22.7 ms, each behind the opportunity that begins when T16 expires; given up 10 ms
+    // after the third.
     work.until(us(32_699));
     assert_eq!(work.dropped, []);
     work.until(us(32_700));
@@ -243,7 +248,8 @@ fn the_next_opportunity_is_the_first_that_begins_later_whoever_asked_before() {
 #[test]
 fn who_is_told_of_a_burst_by_the_map_does_not_ask_again_before_it() {
     let mut short = config(&[FAST]);
-    // It asks at 2.5 ms. T16 would be over at 7.75 ms, before the opportunity at 7.8 ms and the burst at 7.9 ms, of which the map of 5 ms tells.
+    // It asks at 2.5 ms. T16 would be over at 7.75 ms, before the opportunity at 7.8 ms and the burst at 7.9
+    // ms, of which the map of 5 ms tells.
     short.contention.timeout = Span::from_us(5250);
     let mut work = Work::new(short);
     work.up(us(0), 0, 100);
@@ -288,8 +294,8 @@ fn an_idle_cell_has_nothing_to_do() {
     assert_eq!((work.cell.time().frames, work.cell.time().busy_frames), (720_000, 1));
 }
 
-/// Packets that are complete after so many bursts of `capacity` octets from a queue that never empties: a whole one needs 10 more
-/// than its own octets, a part 12 and at least one of its own.
+/// Packets that are complete after so many bursts of `capacity` octets from a queue that never empties: a
+/// whole one needs 10 more than its own octets, a part 12 and at least one of its own.
 pub(super) fn complete(bursts: u64, capacity: u32, packet_bytes: u32) -> u64 {
     let (mut packets, mut left) = (0, packet_bytes);
     for _ in 0..bursts {
@@ -323,7 +329,8 @@ fn a_saturated_downlink_carries_what_its_symbols_have_room_for() {
             assert!((least.saturating_sub(1)..=most).contains(&expected), "{profile:?} {bytes}: {expected}");
         }
     }
-    // 64-QAM 3/4: 4319 octets, 2.85 packets of 1500, 57 in 20 frames less what cutting takes: 20 * 4305 / 1510.
+    // 64-QAM 3/4: 4319 octets, 2.85 packets of 1500, 57 in 20 frames less what cutting takes: 20 * 4305
+    // / 1510.
     assert_eq!(complete(20, 4319, 1500), 57);
 }
 
@@ -332,7 +339,8 @@ fn a_saturated_uplink_carries_what_its_symbols_have_room_for() {
     for profile in BurstProfile::ALL {
         for bytes in [40, 576, 1500, 2033] {
             let mut work = Work::new(config(&[StationConfig { uplink: profile, ..FAST }]));
-            // More comes than fits, so that each burst asks for more. A burst has 39 symbols and their preamble.
+            // More comes than fits, so that each burst asks for more. A burst has 39 symbols and their
+            // preamble.
             for frame in 0..41 {
                 work.until(us(5000 * frame));
                 (0..=48 * Unit::Symbol.bytes(profile) / bytes)
@@ -347,8 +355,8 @@ fn a_saturated_uplink_carries_what_its_symbols_have_room_for() {
     }
 }
 
-/// The same where PDUs pack: 3 octets before each packet or part, 10 around all, 2045 of a PDU at most; who has a PDU to himself is as
-/// without.
+/// The same where PDUs pack: 3 octets before each packet or part, 10 around all, 2045 of a PDU at most; who
+/// has a PDU to himself is as without.
 fn packed(capacities: impl IntoIterator<Item = u32>, packet_bytes: u32) -> u64 {
     let (mut packets, mut left) = (0, packet_bytes);
     for capacity in capacities {
@@ -391,7 +399,8 @@ fn a_saturated_cell_that_packs_carries_more_small_packets() {
             work.until(us(204_999));
             let (down, up) = work.cell.attachments_of(0);
             let symbol_bytes = Unit::Symbol.bytes(profile);
-            // The first frame has no uplink burst; the maps of the others tell of one: 65 octets with the tail, 6 symbols.
+            // The first frame has no uplink burst; the maps of the others tell of one: 65 octets with the
+            // tail, 6 symbols.
             let others = repeat_n(39 * symbol_bytes - 1, 40);
             let downlink = packed(once(40 * symbol_bytes - 1).chain(others), bytes);
             assert_eq!(work.count(up), downlink, "{profile:?} {bytes}");
@@ -399,7 +408,8 @@ fn a_saturated_cell_that_packs_carries_more_small_packets() {
             assert_eq!(work.count(down), uplink, "{profile:?} {bytes}");
         }
     }
-    // 64-QAM 3/4, 64 octets: of 4319 octets three PDUs take 30, and 67 are taken by each packet: 64.0, and 3 octets more by what is cut.
+    // 64-QAM 3/4, 64 octets: of 4319 octets three PDUs take 30, and 67 are taken by each packet: 64.0, and 3
+    // octets more by what is cut.
     let closed = 20.0 * (4319.0 - 30.0 - 3.0) / 67.0;
     let twenty = |bytes| packed(repeat_n(4319, 20), bytes);
     assert!((twenty(64) as f64 - closed).abs() < 2.0, "{closed}");
@@ -445,8 +455,9 @@ fn equal_stations_share_both_ways() {
 
 #[test]
 fn maps_that_overflow_wait() {
-    // A quarter of the frame for the downlink: 24 symbols. With three ahead and one for data, 20 are left to maps: 239 octets, less
-    // 30 of the DL-MAP and 29 of the UL-MAP without bursts: 30 of 6 octets. The uplink has 72 - 8 symbols, room for 32.
+    // A quarter of the frame for the downlink: 24 symbols. With three ahead and one for data, 20 are left to
+    // maps: 239 octets, less 30 of the DL-MAP and 29 of the UL-MAP without bursts: 30 of 6 octets. The uplink
+    // has 72 - 8 symbols, room for 32.
     let clock = layout().clock;
     let gap = Span::from_us(100);
     let mut narrow = config(&[FAST; 40]);
@@ -477,7 +488,8 @@ fn maps_that_overflow_wait() {
 
 #[test]
 fn many_maps_leave_room_for_a_fragment_of_the_slowest_profile() {
-    // As above, all of it saturated by the uplink. A fragment of one octet takes two symbols of BPSK 1/2, which have room for 11.
+    // As above, all of it saturated by the uplink. A fragment of one octet takes two symbols of BPSK 1/2,
+    // which have room for 11.
     let clock = layout().clock;
     let gap = Span::from_us(100);
     let mut stations = vec![FAST; 40];

@@ -1,8 +1,9 @@
 //! Cells of OFDMA: time lines by hand, saturated cells by arithmetic, codes.
 //!
-//! 10 MHz, 1024 subcarriers, prefix 1/8: symbols of 102.857 us. A frame of 5 ms with gaps of 200 us has 44: a preamble and 28, and 15. 420 slots of
-//! the downlink and 175 of the uplink, in which five follow each other. The uplink begins at 2982.857 + 200 us. Three opportunities for requests take
-//! a symbol each, and together six slots.
+//! 10 MHz, 1024 subcarriers, prefix 1/8: symbols of 102.857 us. A frame of 5 ms with gaps of 200 us has 44: a
+//! preamble and 28, and 15. 420 slots of the downlink and 175 of the uplink, in which five follow each other.
+//! The uplink begins at 2982.857 + 200 us. Three opportunities for requests take a symbol each, and together
+//! six slots.
 
 use super::joining::{at, entry, go_on};
 use super::*;
@@ -48,8 +49,8 @@ fn a_downlink_packet_arrives_with_the_slots_that_end_it() {
     let mut work = Work::new(cell(&[FASTEST], [32, 32]));
     work.down(us(0), 0, 1000);
     work.until(us(20_000));
-    // FCH 4 slots. Maps: 23 + 5 and 18 + 7 octets, nine slots of 6, four times: 36. 1010 octets take 38 slots of 27: 78, three times thirty. The
-    // preamble and six symbols are 720 us.
+    // FCH 4 slots. Maps: 23 + 5 and 18 + 7 octets, nine slots of 6, four times: 36. 1010 octets take 38 slots
+    // of 27: 78, three times thirty. The preamble and six symbols are 720 us.
     assert_eq!(work.delivered, [(720, work.cell.attachments_of(0).1, 0)]);
     work.cell.finish(us(19_999));
     // An idle frame has 23 and 25 octets: 32 slots.
@@ -62,8 +63,8 @@ fn a_station_asks_by_a_code_then_by_a_header_and_gets_a_burst() {
     let (down, _) = work.cell.attachments_of(0);
     work.up(us(0), 0, 1000);
     work.until(us(20_000));
-    // The code at 3.183 ms; in the next frame a slot, the seventh; in the one behind it 38 slots from there on, which go on in other subchannels
-    // and end with the subframe: 10 + 3.182857 + 1.542857 ms.
+    // The code at 3.183 ms; in the next frame a slot, the seventh; in the one behind it 38 slots from there
+    // on, which go on in other subchannels and end with the subframe: 10 + 3.182857 + 1.542857 ms.
     assert_eq!(work.delivered, [(14_725, down, 0)]);
     let stats = work.cell.station_stats(0);
     assert_eq!((stats.requests, stats.answered_polls, stats.grants, stats.bursts), (1, 0, 1, 1));
@@ -177,8 +178,9 @@ fn entry_by_a_code_takes_a_frame_more() {
     let found = go_on(&mut work, 200_000);
     let up: Vec<u64> =
         found.iter().filter(|(.., event)| *event == LinkEvent::Up).map(|(at_us, ..)| *at_us).collect();
-    // Both range in the frame from 20 ms on, in one of two opportunities. RNG-RSP to the code 25, and RNG-REQ; RNG-RSP 30, SBC-REQ 35, SBC-RSP 40,
-    // REG-REQ 45, REG-RSP with both DSA-REQ 50, DSA-RSP 55, DSA-ACK 60.
+    // Both range in the frame from 20 ms on, in one of two opportunities. RNG-RSP to the code 25, and
+    // RNG-REQ; RNG-RSP 30, SBC-REQ 35, SBC-RSP 40, REG-REQ 45, REG-RSP with both DSA-REQ 50, DSA-RSP 55,
+    // DSA-ACK 60.
     assert_eq!(up.len(), 2, "{found:?}");
     assert!(up.iter().all(|&up_us| (60_000..61_500).contains(&up_us)), "{up:?}");
     for station in 0..2 {

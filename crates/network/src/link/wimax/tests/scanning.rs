@@ -1,4 +1,5 @@
-//! Scan intervals by hand: what waits for them, what asks for them again, and what is known of a cell in which a station is deaf.
+//! Scan intervals by hand: what waits for them, what asks for them again, and what is known of a cell in
+//! which a station is deaf.
 //!
 //! Stations know their descriptors where nothing else is said, and are connected at 55.75 ms.
 
@@ -37,15 +38,16 @@ fn scans(found: &[(u64, u32, LinkEvent)]) -> Vec<(u64, LinkEvent)> {
 fn packets_wait_during_scan_intervals() {
     let mut work = work(FAST);
     let mut found = go_on(&mut work, 171_000);
-    // Due at 155.75 ms; MOB_SCN-REQ is asked for at 157.5 ms and sent in the frame from 160 ms on, MOB_SCN-RSP in that from 165 ms on.
+    // Due at 155.75 ms; MOB_SCN-REQ is asked for at 157.5 ms and sent in the frame from 160 ms on,
+    // MOB_SCN-RSP in that from 165 ms on.
     work.down(us(171_000), 0, 1000);
     work.up(us(171_000), 0, 1000);
     found.extend(go_on(&mut work, 300_000));
     let (begun, ended) = (LinkEvent::ScanBegun, LinkEvent::ScanEnded);
     assert_eq!(scans(&found), [(170_000, begun), (190_000, ended), (205_000, begun), (225_000, ended)]);
     let (down, up) = work.cell.attachments_of(0);
-    // Down: 8 symbols of preamble, header and maps, 10 of data. Up: asked for at 192.5 ms; behind four opportunities of the frame from
-    // 195 ms on, 1 + 10 symbols.
+    // Down: 8 symbols of preamble, header and maps, 10 of data. Up: asked for at 192.5 ms; behind four
+    // opportunities of the frame from 195 ms on, 1 + 10 symbols.
     assert_eq!(work.delivered, [(190_900, up, 0), (197_900 + 550, down, 1)]);
 }
 
@@ -53,7 +55,8 @@ fn packets_wait_during_scan_intervals() {
 fn what_is_asked_for_before_an_interval_is_granted_behind_it() {
     let mut work = work(FAST);
     go_on(&mut work, 167_000);
-    // The frame that MOB_SCN-RSP is in has an opportunity at 167.5 ms; the next frame is the first of the interval.
+    // The frame that MOB_SCN-RSP is in has an opportunity at 167.5 ms; the next frame is the first of the
+    // interval.
     work.up(us(167_000), 0, 1000);
     go_on(&mut work, 300_000);
     let (down, _) = work.cell.attachments_of(0);
@@ -114,8 +117,8 @@ fn a_link_that_is_going_down_is_scanned_away_from_where_no_time_is_given() {
     with.entry = Some(own);
     let mut work = Work::new(with);
     let found = go_on(&mut work, 480_000);
-    // Out of reach from 0.5 s on. Reports come every 100 ms from 5.4 ms on: that of 305.4 ms tells so. MOB_SCN-REQ is asked for in this
-    // frame, sent in the next, answered in the one behind.
+    // Out of reach from 0.5 s on. Reports come every 100 ms from 5.4 ms on: that of 305.4 ms tells so.
+    // MOB_SCN-REQ is asked for in this frame, sent in the next, answered in the one behind.
     let told = found.iter().find(|(.., event)| matches!(event, LinkEvent::GoingDown { .. }));
     assert_eq!(told.map(|told| told.0), Some(305_400));
     let begun: Vec<u64> = scans(&found).iter().map(|(at_us, _)| *at_us).collect();

@@ -41,8 +41,8 @@ fn each_service_waits_for_its_own_way_to_bandwidth_on_an_idle_cell() {
         assert_eq!(arrives_us(unsolicited, came_us), due_us + burst_us);
         // rtPS: its poll is there; the grant a frame later.
         assert_eq!(arrives_us(REAL_TIME, came_us), due_us + 5000 + burst_us);
-        // BE: one of four opportunities of 100 us from 2.5 ms on; the grant in the next frame, at 2.9 ms. nrtPS is no slower; the grant comes
-        // behind its poll, of two symbols, in frame 0 of each second.
+        // BE: one of four opportunities of 100 us from 2.5 ms on; the grant in the next frame, at 2.9 ms.
+        // nrtPS is no slower; the grant comes behind its poll, of two symbols, in frame 0 of each second.
         let frame_us = came_us.saturating_sub(2800).div_ceil(5000) * 5000;
         let expected = frame_us + 5000 + 2900 + burst_us;
         assert_eq!(arrives_us(Service::BestEffort, came_us), expected);
@@ -86,7 +86,8 @@ fn who_has_the_lower_rank_goes_first_both_ways() {
     let mut with = config(&services.map(station));
     with.contention.backoff_start = 3;
     let mut work = Work::new(with);
-    // 48 symbols less maps: some 4000 octets a frame each way. UGS and rtPS want 500 and 2000 of them, nrtPS and BE more than there is.
+    // 48 symbols less maps: some 4000 octets a frame each way. UGS and rtPS want 500 and 2000 of them, nrtPS
+    // and BE more than there is.
     for frame in 0..400 {
         work.until(us(5000 * frame));
         for (station, count) in [(0, 8), (1, 4), (2, 4), (3, 1)] {
@@ -110,7 +111,8 @@ fn who_has_the_lower_rank_goes_first_both_ways() {
 
 #[test]
 fn who_enters_where_there_is_no_room_for_its_service_is_served_best_effort() {
-    // 48 symbols less 8 for requests and 10 for ranging: 30. Three bursts of 1 + 9 symbols leave nothing for a message of 1 + 1.
+    // 48 symbols less 8 for requests and 10 for ranging: 30. Three bursts of 1 + 9 symbols leave nothing for
+    // a message of 1 + 1.
     let service = Service::UnsolicitedGrant { packet_bytes: 900, interval: Span::from_ms(5) };
     let mut with = config(&[station(service); 3]);
     let mut known = entry(vec![at(50.0), at(60.0), at(70.0)]);
@@ -198,7 +200,8 @@ fn who_is_left_out_has_its_bursts_again_when_there_is_room() {
         let count = |work: &Work, station| work.count(work.cell.attachments_of(station).0);
         let now = us(2_004_000);
         go_on(&mut work, 2_004_000);
-        // 250 octets and the tail in symbols of 12: 1 + 21. Of 48 symbols 18 are opportunities: there is room for one burst.
+        // 250 octets and the tail in symbols of 12: 1 + 21. Of 48 symbols 18 are opportunities: there is room
+        // for one burst.
         for station in 0..2 {
             work.cell.change_profile(now, station, Direction::Uplink, BurstProfile::Bpsk12);
             (0..5).for_each(|_| work.up(now, station, 240));
@@ -210,7 +213,8 @@ fn who_is_left_out_has_its_bursts_again_when_there_is_room() {
         } else {
             work.cell.change_profile(us(2_090_000), 0, Direction::Uplink, BurstProfile::Qam64R34);
         }
-        // One packet in each of five frames, of which the first begins at 2.1 s: behind the other burst of four symbols, if there is one.
+        // One packet in each of five frames, of which the first begins at 2.1 s: behind the other burst of
+        // four symbols, if there is one.
         go_on(&mut work, 2_190_000);
         assert_eq!((count(&work, 0), count(&work, 1)), (4 + u64::from(!leaves), 5));
         let last = work.delivered.last().map(|&(at_us, down, _)| (at_us, down));
@@ -221,7 +225,8 @@ fn who_is_left_out_has_its_bursts_again_when_there_is_room() {
 
 #[test]
 fn bursts_are_as_the_map_of_their_frame_has_told() {
-    // Asked for: 1010 octets in ten symbols from 7.95 ms on. The next is of the new profile: 110 octets and the tail, ten symbols of 12.
+    // Asked for: 1010 octets in ten symbols from 7.95 ms on. The next is of the new profile: 110 octets and
+    // the tail, ten symbols of 12.
     let mut work = Work::new(config(&[FAST]));
     work.up(us(0), 0, 1000);
     work.until(us(6000));
@@ -319,8 +324,8 @@ fn packets_go_by_the_service_flow_of_their_class() {
     assert_eq!(stats.map(|stats| stats.requests), [1, 0, 0]);
     assert_eq!(stats.map(|stats| stats.answered_polls), [0, 0, 1]);
     assert_eq!(work.cell.station_stats(0).uplink_pdus, 5);
-    // Downlink: voice, video, the rest, whatever came first. 3 symbols, 6 of maps: 30 and 41 octets with the tail. 210, 310, 310, 410 and 410
-    // octets end in symbols 2, 5, 8, 12 and 16 of the burst.
+    // Downlink: voice, video, the rest, whatever came first. 3 symbols, 6 of maps: 30 and 41 octets with the
+    // tail. 210, 310, 310, 410 and 410 octets end in symbols 2, 5, 8, 12 and 16 of the burst.
     let at_us: Vec<u64> =
         work.delivered.iter().filter(|(_, to, _)| *to == up).map(|(at_us, ..)| *at_us).collect();
     assert_eq!(at_us, [2, 5, 8, 12, 16].map(|symbols| 50 * (9 + symbols)));
@@ -350,8 +355,8 @@ fn service_flows_of_a_station_do_not_collide_with_each_other() {
 #[test]
 fn each_service_flow_is_added_by_its_own_messages_and_one_may_be_refused() {
     let mut with = three_flows();
-    // 30 symbols of the uplink behind all opportunities, of which a message takes 2: two bursts of 1 + 19 do not fit, nor one and a poll of
-    // 2 beside another one.
+    // 30 symbols of the uplink behind all opportunities, of which a message takes 2: two bursts of 1 + 19 do
+    // not fit, nor one and a poll of 2 beside another one.
     let voice = Service::UnsolicitedGrant { packet_bytes: 2000, interval: Span::from_ms(5) };
     with.flows[0].service = voice;
     with.flows.push(FlowConfig { station: 0, service: voice, dscps: 1 << 40, packing: false, arq: false });

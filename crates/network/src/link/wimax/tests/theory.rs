@@ -1,4 +1,5 @@
-//! Network entry beside what arithmetic says of it: a uniform phase and whole frames; stations that begin together.
+//! Network entry beside what arithmetic says of it: a uniform phase and whole frames; stations that begin
+//! together.
 
 use super::joining::{at, entry, go_on};
 use super::{FAST, Work, config, us};
@@ -6,7 +7,8 @@ use crate::link::indication::LinkEvent;
 use crate::link::stations::Stations;
 use crate::testing::stream;
 
-/// Connected stations at one place, with a first window of two to the power of `backoff_start`, in a cell whose descriptors come seldom.
+/// Connected stations at one place, with a first window of two to the power of `backoff_start`, in a cell
+/// whose descriptors come seldom.
 fn connected(stations: usize, backoff_start: u32) -> Work {
     let mut with = config(&vec![FAST; stations]);
     let mut known = entry(vec![at(50.0); stations]);
@@ -21,8 +23,8 @@ fn connected(stations: usize, backoff_start: u32) -> Work {
 
 #[test]
 fn entry_takes_a_uniform_phase_and_seven_frames() {
-    // Ranging comes at 2.5 and 2.75 ms of each fourth frame of 5 ms, the acknowledgement of the last connection seven frames later, 0.75
-    // ms from the begin of the frame.
+    // Ranging comes at 2.5 and 2.75 ms of each fourth frame of 5 ms, the acknowledgement of the last
+    // connection seven frames later, 0.75 ms from the begin of the frame.
     let mut work = connected(1, 0);
     let mut draws = stream("begins");
     let rounds = 400;

@@ -1,6 +1,6 @@
-//! Every end of a connection twice, on the same segments and calls: once as it is, once without the short way of
-//! [`steady`](crate::tcp::connection::steady). Both send the same and tell the same, and they are the same in every field, looked at after every
-//! few steps.
+//! Every end of a connection twice, on the same segments and calls: once as it is, once without the short way
+//! of [`steady`](crate::tcp::connection::steady). Both send the same and tell the same, and they are the same
+//! in every field, looked at after every few steps.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! Profiles: named sets of TCP settings that a scenario's own settings are laid over.
 //!
-//! A profile fills in the keys that a transport leaves out, before the scenario is decoded: the rest of the program
-//! sees plain settings. To change one, change its file; `roamsim schema` prints it as it stands there.
+//! A profile fills in the keys that a transport leaves out, before the scenario is decoded: the rest of the
+//! program sees plain settings. To change one, change its file; `roamsim schema` prints it as it stands
+//! there.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +19,8 @@ const PROFILES: [(&str, &str); 3] = [
     ("rfc", include_str!("rfc.toml")),
 ];
 
-/// Fills in the settings of the profiles that transports name. A name that is no profile's is for decoding to refuse.
+/// Fills in the settings of the profiles that transports name. A name that is no profile's is for decoding to
+/// refuse.
 pub(crate) fn apply(tree: &mut Tree) {
     let mut named = Vec::new();
     let sections =
@@ -32,7 +34,8 @@ pub(crate) fn apply(tree: &mut Tree) {
     let mut read = BTreeMap::new();
     for transport in named {
         let Some((profile, name)) = profile(tree.node(transport)) else { continue };
-        // What is wrong with a setting of the profile beside one of the scenario's is shown where the profile is named.
+        // What is wrong with a setting of the profile beside one of the scenario's is shown where the profile
+        // is named.
         let (place, name) = (profile.place(), name.to_owned());
         let settings: &Vec<New> = read.entry(name).or_insert_with_key(|name| settings(tree, name));
         let own = tree.node(transport).inner();

@@ -14,7 +14,8 @@ fn counts_of_the_account(mac: &Mac, frames: u64) -> [([[u64; 8]; 8], [u64; 8]); 
         MacState::ALL.iter().position(|state| state.name() == name).expect("the name of a state")
     };
     let mut counts = [([[0; 8]; 8], [0; 8]); 5];
-    // Each call by type and number: its state and since when. The user's next call goes on where the last ended.
+    // Each call by type and number: its state and since when. The user's next call goes on where the last
+    // ended.
     let mut calls: BTreeMap<(usize, u64), (usize, u64)> = Default::default();
     for line in mac.trace().lines().filter(|line| line.contains(" -> ")) {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -63,8 +64,9 @@ fn states_and_transitions_of_every_type_are_those_of_the_account() {
     }
 }
 
-/// What each procedure tried by type, read from the account of a run. Counted are attempts from the last bearer that
-/// was obtained, passed over after `limit` attempts of a connection handover, or left with its procedure.
+/// What each procedure tried by type, read from the account of a run. Counted are attempts from the last
+/// bearer that was obtained, passed over after `limit` attempts of a connection handover, or left with its
+/// procedure.
 fn attempts_of_the_account(mac: &Mac) -> BTreeMap<(&str, &str), ProcedureStats> {
     let mut counts: BTreeMap<(&str, &str), ProcedureStats> = BTreeMap::new();
     // By type and number of the call: its state, the attempts for the present bearer.
@@ -122,9 +124,9 @@ fn attempts_of_every_procedure_are_those_of_the_account() {
 
 #[test]
 fn a_second_attempt_is_as_probable_as_an_occupied_first_pick() {
-    // A user with one of 12 channels, all others idle, who hands it over: his own is on the list, seen as interfered,
-    // with probability 1/2, and then he picks it with 1/12. The first attempt fails with 1/24, no other terminal
-    // being there to collide with.
+    // A user with one of 12 channels, all others idle, who hands it over: his own is on the list, seen as
+    // interfered, with probability 1/2, and then he picks it with 1/12. The first attempt fails with 1/24, no
+    // other terminal being there to collide with.
     let config = MacConfig {
         rfps: 1,
         carriers: 1,

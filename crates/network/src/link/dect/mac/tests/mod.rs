@@ -55,8 +55,8 @@ fn units_of_bearers(mac: &Mac) -> Vec<UnitSet> {
 #[test]
 fn one_cell_of_telephones_loses_calls_by_erlangs_formula() {
     // A single RFP of one carrier: 12 channels. Set-up is ideal: permission in every frame, a list that tells
-    // idle from reserved, and 1 frame of time. Two calls that come in one frame can collide: at 8 E and 120 s a
-    // call comes in 1 of 1500 frames, so that this is far below the tolerance.
+    // idle from reserved, and 1 frame of time. Two calls that come in one frame can collide: at 8 E and 120 s
+    // a call comes in 1 of 1500 frames, so that this is far below the tolerance.
     let config = MacConfig {
         rfps: 1,
         carriers: 1,
@@ -124,10 +124,10 @@ fn bearers_lost_one_by_one_and_restored_below_the_threshold_have_the_mean_of_the
         run(&mut mac, from + 20_000_000);
         means.push(mac.stats(from + 20_000_000).mean_user_bearers());
     }
-    // A cycle goes through n = 10, 9, ..., 4 and from 3 back to 10. At n it stays 1 / n of a bearer's lifetime:
-    // mean = sum of n / n over the sum of 1 / n = 7 / (1/4 + ... + 1/10) = 7 / 1.095635 = 6.38899.
-    // The frame for which a bearer in need is kept, and the 7 frames of restoring, shift it by less than 0.002:
-    // 6 and 45 bearer frames of 70,000 in a cycle of 10,956 and 14 more.
+    // A cycle goes through n = 10, 9, ..., 4 and from 3 back to 10. At n it stays 1 / n of a bearer's
+    // lifetime: mean = sum of n / n over the sum of 1 / n = 7 / (1/4 + ... + 1/10) = 7 / 1.095635 = 6.38899.
+    // The frame for which a bearer in need is kept, and the 7 frames of restoring, shift it by less than
+    // 0.002: 6 and 45 bearer frames of 70,000 in a cycle of 10,956 and 14 more.
     let (mean, error) = mean_and_error(&means);
     assert!(error < 0.005 && (mean - 6.38899).abs() < 3.0 * error + 0.004, "{mean} +- {error}");
 }
@@ -144,7 +144,8 @@ fn the_time_at_each_number_of_bearers_is_inverse_to_it() {
         let stay = spent as f64 / cycles * n as f64;
         assert!((stay - 10_000.0).abs() < 300.0, "{n}: {stay}");
     }
-    // In a modification each attempt succeeds: one frame at each of 3 to 9 (the first in the frame of the loss).
+    // In a modification each attempt succeeds: one frame at each of 3 to 9 (the first in the frame of the
+    // loss).
     assert!(frames[3] as f64 / cycles < 1.1, "{}", frames[3]);
 }
 
@@ -272,8 +273,8 @@ fn a_user_dwells_in_each_cell_alike() {
     run(&mut mac, end);
     let stats = mac.stats(end);
     let handovers = stats.of(TerminalType::User).entries(MacState::ConnectionHandover);
-    // One in 6000 frames: 10,000, standard deviation 100. A change within the 11 frames of another handover can
-    // undo it, which takes less than 20.
+    // One in 6000 frames: 10,000, standard deviation 100. A change within the 11 frames of another handover
+    // can undo it, which takes less than 20.
     assert!((9_680..=10_300).contains(&handovers), "{handovers}");
     // The time in a cell: a third. About 3333 stays of 6000 +- 6000 frames in each: standard error of a share
     // about sqrt(2/9 * 2 / 10000) = 0.7 %.

@@ -1,7 +1,7 @@
 //! Cells whose rates adapt, to the microsecond and to the attempt.
 //!
-//! 20 dBm in free space: -20.095 - 20 log10(150) = -63.6 dBm at 150 m, enough for 5.5 Mb/s of the thresholds below and too little
-//! for 11.
+//! 20 dBm in free space: -20.095 - 20 log10(150) = -63.6 dBm at 150 m, enough for 5.5 Mb/s of the thresholds
+//! below and too little for 11.
 
 use super::super::arf::ArfConfig;
 use super::super::by_signal::BySignalConfig;
@@ -62,8 +62,9 @@ fn data_goes_by_the_signal_and_acknowledgements_by_the_data() {
 
 #[test]
 fn a_rate_out_of_reach_is_tried_and_left() {
-    // A hundred packets: ten answers at 1 Mb/s, ten at 2, and the other eighty at 5.5 Mb/s. ARF tries 11 Mb/s at the first packet
-    // after each ten of them but the last: 7 times. AARF after 10, 20 more, and 40 more; 50 more do not come.
+    // A hundred packets: ten answers at 1 Mb/s, ten at 2, and the other eighty at 5.5 Mb/s. ARF tries 11 Mb/s
+    // at the first packet after each ten of them but the last: 7 times. AARF after 10, 20 more, and 40 more;
+    // 50 more do not come.
     for (config, probes) in [(ArfConfig::ARF, 7), (ArfConfig::AARF, 3)] {
         let mut cell = cell(RateControl::Arf(config));
         (0..100).for_each(|packet| upload(&mut cell, 1000 + 20_000 * packet));
@@ -88,8 +89,8 @@ fn rates_are_kept_of_data_frames_that_go() {
         let us = |change: &RateChange| (change.at.as_ns() / 1000, change.rate_bps / 1000);
         (attempts, cell.rate_changes().iter().map(us).collect::<Vec<_>>())
     };
-    // An RTS of 20 octets and a CTS of 14 at 1 Mb/s, and SIFS after each, go before: 352 + 10 + 304 + 10 us; 2 Mb/s in the second one:
-    // 272 + 10 + 248 + 10.
+    // An RTS of 20 octets and a CTS of 14 at 1 Mb/s, and SIFS after each, go before: 352 + 10 + 304 + 10 us;
+    // 2 Mb/s in the second one: 272 + 10 + 248 + 10.
     assert_eq!(kept(150.0, 2347), (2, vec![(1000, 1000), (21_000, 5500)]));
     assert_eq!(kept(150.0, 0), (2, vec![(1676, 1000), (21_540, 5500)]));
     // Out of reach no CTS comes to any of the seven RTS of each packet, and no data frame goes.
