@@ -5,7 +5,7 @@ use super::medium::Frame;
 use super::reach::Reach;
 use super::shadowing::{Pairs, Redrawn};
 use super::sinr::SinrConfig;
-use super::turns::FEW;
+use super::turns::are_few;
 use crate::link::propagation::Propagation;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
@@ -137,7 +137,7 @@ impl Air {
         };
         let around = self.standing[from].take();
         let mut known = around.iter().flatten().map(|&(radio, dbm)| (radio, Some(dbm))).peekable();
-        if self.places.len() <= FEW {
+        if are_few(self.places.len()) {
             for radio in 0..self.places.len() {
                 let dbm = known.next_if(|&(at, _)| at == radio).and_then(|(_, dbm)| dbm);
                 hear(self, radio, dbm);

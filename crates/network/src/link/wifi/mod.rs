@@ -273,7 +273,7 @@ impl Cell {
         }
         let most = cells.iter().zip(&channels).map(|(_, &channel)| channel);
         let most = most.chain(stations.iter().flatten().flat_map(|station| station.channels())).max();
-        let in_turns = !shared && radios.len() > turns::FEW;
+        let in_turns = !shared && !turns::are_few(radios.len());
         let mut cell = Cell {
             ears: Watched::new(
                 (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),

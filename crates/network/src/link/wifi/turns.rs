@@ -10,9 +10,11 @@ use std::collections::BTreeSet;
 use std::ops::{Index, IndexMut};
 use std::slice;
 
-/// So many radios are looked at one by one: of fewer, an order in time or place costs more than the look.
-/// Chosen; tests have the order.
-pub(super) const FEW: usize = if cfg!(test) { 0 } else { 32 };
+/// Whether radios are so few that they are looked at one by one: an order in time or place costs more than
+/// the look. The number is chosen; tests have the order.
+pub(super) fn are_few(radios: usize) -> bool {
+    !cfg!(test) && radios <= 32
+}
 
 /// Radios, or their ears, with a list of those that may have changed.
 #[derive(Debug)]

@@ -275,10 +275,9 @@ impl Connection {
         let options = &segment.options;
         self.ecn.synchronize(self.config.ecn, segment.flags);
         let timestamps = options.timestamps.filter(|_| self.config.timestamps);
-        self.extended = Extended(
-            Extended::TIMESTAMPS * u8::from(timestamps.is_some())
-                | Extended::EXTRAS * u8::from(self.sender.is_tracked()),
-        );
+        let (stamped, tracked) = (timestamps.is_some(), self.sender.is_tracked());
+        self.extended =
+            Extended((Extended::TIMESTAMPS * u8::from(stamped)) | (Extended::EXTRAS * u8::from(tracked)));
         if let Some(timestamps) = timestamps {
             self.receiver.ts_recent = timestamps.value;
             self.receiver.ts_recent_at = now;
