@@ -20,7 +20,7 @@ from roamsim.study.data import Data
 from roamsim.study.definition import LEVELS, points
 from roamsim.study.entries import Curve, Figure
 from roamsim.study.figures import chart, figure_rows, specification
-from roamsim.study.reference import path_of
+from roamsim.study.full import path_of
 from roamsim.study.sequences import picture
 from small_study import change, refused
 

@@ -34,10 +34,11 @@ from roamsim.study.answer import answer
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
 from roamsim.study.definition import BUNDLED, LEVELS, Level, Study, available, load, of_folder
+from roamsim.study.full import turned_in_full
 from roamsim.study.judging import Finding
 from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
-from roamsim.study.reference import Comparison, Moved, compare, turned_in_full, update
+from roamsim.study.reference import Comparison, Moved, compare, update
 from roamsim.study.runs import Effort, Planned, distinct, execute, plan
 from roamsim.tables.words import count
 

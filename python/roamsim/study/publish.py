@@ -27,6 +27,7 @@ from roamsim.study.definition import (
     Tabulation,
 )
 from roamsim.study.figures import specification
+from roamsim.study.full import verdicts_in_full
 from roamsim.study.judging import Verdict, number
 from roamsim.study.runs import Effort, Planned
 from roamsim.study.shown import caption, is_shown, note
@@ -126,8 +127,6 @@ class Outcome:
 
     def left_to_the_full_run(self) -> dict[str, str]:
         """The statements that a quick look leaves open, with the verdict of the full run's reference."""
-        from roamsim.study.reference import verdicts_in_full
-
         if self.level != "quick":
             return {}
         known = verdicts_in_full(self.study)

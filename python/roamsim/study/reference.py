@@ -17,9 +17,9 @@ from typing import Any
 
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
-from roamsim.study.definition import Level, Study, replications
+from roamsim.study.definition import replications
+from roamsim.study.full import path_of
 from roamsim.study.judging import Value
-from roamsim.study.provenance import REFERENCES
 from roamsim.study.publish import Outcome, plain
 from roamsim.tables.words import count
 
@@ -84,11 +84,6 @@ class Comparison:
         )
 
 
-def path_of(study: Study, level: Level) -> Path:
-    """The file of the reference results."""
-    return study.folder / REFERENCES.replace("*", level)
-
-
 def compare(outcome: Outcome) -> Comparison:
     """Holds a run against the reference results of its study and level.
 
@@ -136,20 +131,6 @@ def _written(kept: Mapping[str, Any]) -> str:
         for name, part in kept.items()
     }
     return rows(parts)
-
-
-def turned_in_full(study: Study) -> dict[tuple[str, str], list[str]]:
-    """What turns a statement's verdict round by the reference of the full run, by statement and verdict."""
-    try:
-        statements = json.loads(path_of(study, "full").read_text(encoding="utf-8"))["statements"]
-        return {(name, one["verdict"]): list(one.get("turned_by", [])) for name, one in statements.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def verdicts_in_full(study: Study) -> dict[str, str]:
-    """The verdict of each statement by the reference of the full run; none if there is no such file."""
-    return dict(turned_in_full(study).keys())
 
 
 def _kept(outcome: Outcome) -> dict[str, Any]:
