@@ -125,10 +125,9 @@ impl Octets {
         &self.octets
     }
 
-    /// The same, which carry data of an application or not.
-    #[must_use]
-    pub(crate) fn with_data(self, has_data: bool) -> Octets {
-        Octets { has_data, ..self }
+    /// Those of a whole datagram between two ports, and whether it carries data of an application.
+    pub(crate) fn of_datagram(whole: Vec<u8>, ports: (u16, u16), has_data: bool) -> Octets {
+        Octets { octets: whole.into(), protocol: UDP, ports, has_data }
     }
 
     /// Whether they carry data of an application.

@@ -14,7 +14,7 @@ from roamsim.estimates.comparisons import Comparison
 from roamsim.estimates.paired import Difference, Sample, difference
 from roamsim.statistics import Estimate
 from roamsim.tables.metrics import Target
-from roamsim.tables.words import capital, in_words, metric_words, scale, titled
+from roamsim.tables.words import capital, in_words, listed, metric_words, scale, titled
 
 #: Values of which every pair is shown (chosen: their 36 pairs fill a screen); of more, each with the best and the
 #: next one.
@@ -62,9 +62,7 @@ class Ranking:
         it_is = "It is" if second.own_words else "That is"
         like = [pair.against.label for pair in against.values() if not _shown(pair)]
         if like:
-            told = (
-                f"{best} has the {self._extent} mean, {mean}, but no difference from {_listed(like, 'or')} is shown"
-            )
+            told = f"{best} has the {self._extent} mean, {mean}, but no difference from {listed(like, 'or')} is shown"
             beaten = next((pair for pair in against.values() if _shown(pair)), None)
             return f"{told}. {it_is} {beaten.by()}" if beaten else told
         named = (
@@ -154,8 +152,3 @@ def rows(found: Sequence[Ranking]) -> tuple[list[dict[str, Any]], str]:
 
 def _shown(pair: Difference) -> bool:
     return pair.verdict in ("better", "worse", "higher", "lower")
-
-
-def _listed(names: Sequence[str], word: str) -> str:
-    *others, last = names
-    return f"{', '.join(others)} {word} {last}" if others else last

@@ -225,10 +225,10 @@ def capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def listed(words: Iterable[str]) -> str:
+def listed(words: Iterable[str], joined_by: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     *others, last = list(words) or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} {joined_by} {last}" if others else last
 
 
 def count(number: int, what: str) -> str:

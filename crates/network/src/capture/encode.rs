@@ -62,10 +62,8 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     };
     // Agent discovery stays on its link (RFC 5944 section 2.1).
     let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };
-    let mut octets = header(ip, [&source, &destination], (protocol, hop_limit), packet.id, length);
-    set_class(ip, &mut octets, packet.traffic_class);
-    octets.extend(transport);
-    octets
+    let carried = (packet.id, packet.traffic_class, transport);
+    in_ip(ip, [&source, &destination], (protocol, hop_limit), carried)
 }
 
 /// The octets of a datagram from one address to another.
@@ -77,28 +75,24 @@ pub fn datagram(
     payload: &[u8],
 ) -> Vec<u8> {
     let (source, destination) = (address_octets(ip, source), address_octets(ip, destination));
-    let length = datagram.total_bytes();
-    let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, UDP]);
-    let mut octets = header(ip, [&source, &destination], (UDP, HOP_LIMIT), id, length);
-    set_class(ip, &mut octets, traffic_class);
-    octets.extend(datagram.encode(pseudo_header, payload));
-    octets
+    let pseudo_header = Sum::from(datagram.total_bytes()).with(&source).with(&destination).with(&[0, UDP]);
+    let carried = (id, traffic_class, datagram.encode(pseudo_header, payload));
+    in_ip(ip, [&source, &destination], (UDP, HOP_LIMIT), carried)
 }
 
-/// An IP header, of traffic class 0, before `length` octets. IPv4's has no checksum yet.
-fn header(
+/// What IP carries, behind its header.
+fn in_ip(
     ip: IpVersion,
     [source, destination]: [&[u8]; 2],
     (protocol, hop_limit): (u8, u8),
-    id: PacketId,
-    length: u32,
+    (id, traffic_class, carried): (PacketId, TrafficClass, Vec<u8>),
 ) -> Vec<u8> {
-    let size_bytes = ip.header_bytes() + length;
-    let mut octets = Vec::with_capacity(size_bytes as usize);
+    let size_bytes = ip.header_bytes() as usize + carried.len();
+    let mut octets = Vec::with_capacity(size_bytes);
     match ip {
         IpVersion::V6 => {
             octets.extend([0; 4]);
-            octets.extend((length as u16).to_be_bytes());
+            octets.extend((carried.len() as u16).to_be_bytes());
             octets.extend([protocol, hop_limit]);
         }
         IpVersion::V4 => {
@@ -111,5 +105,7 @@ fn header(
     }
     octets.extend(source);
     octets.extend(destination);
+    set_class(ip, &mut octets, traffic_class);
+    octets.extend(carried);
     octets
 }

@@ -28,7 +28,7 @@ use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Span, Time};
-use roamsim_protocols::{Address, Machine};
+use roamsim_protocols::Address;
 
 /// Where an association begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,18 +202,19 @@ pub struct EcnCounts {
     pub reductions: u64,
 }
 
-/// The timer of a connection's machine fires; `handle_timeout` does what is due.
-fn wake<M: Machine>(
+/// The timer of a connection's machine fires; `handle_timeout` does what is due by `poll_timeout`.
+fn wake<M>(
     (alarm, machine): (&mut Alarm, &mut M),
     moment: &mut Moment<'_>,
     event: Event,
+    poll_timeout: impl FnOnce(&M) -> Option<Time>,
     handle_timeout: impl FnOnce(&mut M, Time),
 ) -> bool {
     let now = moment.now;
     if !alarm.fires(now) {
         return false;
     }
-    let due = machine.poll_timeout();
+    let due = poll_timeout(machine);
     if due.is_none_or(|due| due > now) {
         alarm.arm(due, event, moment);
         return false;

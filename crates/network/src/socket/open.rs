@@ -8,7 +8,7 @@ use crate::alarm::{Alarm, Moment};
 use crate::capture::encode;
 use crate::ending::{Failure, Life};
 use crate::event::Event;
-use crate::octets;
+use crate::octets::Octets;
 use crate::packet::{IpVersion, Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::subject::Subject;
@@ -182,8 +182,7 @@ impl Socket for OpenSocket {
                 datagram,
                 &transmit.payload,
             );
-            // It is well-formed: it was made here.
-            let octets = octets::read(self.ip, &whole).ok()?.octets;
+            let ports = (datagram.source_port, datagram.destination_port);
             self.traffic.sent(size_bytes);
             return Some(Packet {
                 id: envelope.id,
@@ -193,7 +192,7 @@ impl Socket for OpenSocket {
                 size_bytes,
                 traffic_class,
                 tunnel: None,
-                pdu: Pdu::Octets(octets.with_data(transmit.has_data)),
+                pdu: Pdu::Octets(Octets::of_datagram(whole, ports, transmit.has_data)),
             });
         }
     }
@@ -244,17 +243,14 @@ impl Socket for OpenSocket {
     }
 
     fn wake(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
-        let now = moment.now;
-        if !self.alarm.fires(now) {
-            return false;
-        }
-        let due = self.endpoint.poll_timeout();
-        if due.is_none_or(|due| due > now) {
-            self.alarm.arm(due, event, moment);
-            return false;
-        }
-        self.endpoint.handle_timeout(now);
-        true
+        let OpenSocket { alarm, endpoint, .. } = self;
+        super::wake(
+            (alarm, endpoint),
+            moment,
+            event,
+            |end| end.poll_timeout(),
+            |end, now| end.handle_timeout(now),
+        )
     }
 
     fn life(&self) -> Option<&Life> {

@@ -415,7 +415,7 @@ impl Socket for SctpSocket {
 
     fn wake(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
         let SctpSocket { alarm, association, random, .. } = self;
-        super::wake((alarm, association), moment, event, |association, now| {
+        super::wake((alarm, association), moment, event, Machine::poll_timeout, |association, now| {
             association.handle_timeout(&mut Context { now, random });
         })
     }

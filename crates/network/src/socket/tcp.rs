@@ -443,7 +443,8 @@ impl Socket for TcpSocket {
     }
 
     fn wake(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
-        super::wake((&mut self.alarm, &mut self.connection), moment, event, Connection::handle_timeout_at)
+        let machine = (&mut self.alarm, &mut self.connection);
+        super::wake(machine, moment, event, Machine::poll_timeout, Connection::handle_timeout_at)
     }
 
     fn life(&self) -> Option<&Life> {

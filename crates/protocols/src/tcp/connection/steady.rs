@@ -14,8 +14,7 @@
 
 use roamsim_engine::Time;
 
-use super::receiver::{Acknowledgement, Receiver};
-use super::sender::Sender;
+use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Extended, Pending, State, Steady};
 use crate::ranges::Range;
@@ -54,20 +53,6 @@ pub(super) struct Data {
     pub flags: Flags,
 }
 
-/// Whether a segment is what a steady connection expects: the next data, or an acknowledgement of so many
-/// octets in flight.
-#[inline(always)]
-fn is_expected(segment: &Segment, sender: &Sender, receiver: &Receiver, acked: u64) -> bool {
-    let (seq, payload) = (receiver.rcv_nxt, u64::from(segment.payload_bytes));
-    segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
-        && segment.options.sack.is_empty()
-        && segment.seq == to_wire(receiver.irs, seq)
-        && seq + payload <= receiver.rcv_adv
-        && acked <= sender.flight()
-        // Neither a duplicate ACK nor a window that is out of date.
-        && (acked > 0 || payload > 0 && sender.is_window_news(seq))
-}
-
 impl Connection {
     /// Whether nothing goes on but new data and its acknowledgements.
     #[inline(always)]
@@ -92,96 +77,83 @@ impl Connection {
         };
     }
 
-    /// Takes a segment that is as expected of a steady connection; false of any other.
+    /// Takes a segment that is as expected of a steady connection that is plain; false of any other.
     #[inline(always)]
     pub(super) fn arrive_steady(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.steady == Steady::No || self.is_steady());
-        let (sender, receiver) = (&mut self.sender, &self.receiver);
-        let seq = receiver.rcv_nxt;
-        let acked = u64::from(segment.ack.wrapping_sub(to_wire(sender.iss, sender.snd_una)));
-        if !(self.steady == Steady::Plain && is_expected(segment, sender, receiver, acked)) {
-            return false;
-        }
-        sender.take_window(segment, seq, sender.snd_una + acked);
-        if acked > 0 {
-            self.take_ack(now, acked);
-        }
-        self.take_expected_data(now, segment);
-        true
+        self.arrive_expected::<false>(now, segment)
     }
 
     /// The same of one that is extended.
     #[inline]
     pub(super) fn arrive_extended(&mut self, now: Time, segment: &Segment) -> bool {
+        self.arrive_expected::<true>(now, segment)
+    }
+
+    /// The same of either kind, which is known here: a plain one is asked nothing about what it has not.
+    #[inline(always)]
+    fn arrive_expected<const EXTENDED: bool>(&mut self, now: Time, segment: &Segment) -> bool {
         let (sender, receiver) = (&mut self.sender, &self.receiver);
         let seq = receiver.rcv_nxt;
+        let payload = u64::from(segment.payload_bytes);
         let acked = u64::from(segment.ack.wrapping_sub(to_wire(sender.iss, sender.snd_una)));
-        let expected = self.steady == Steady::Extended
-            && is_expected(segment, sender, receiver, acked)
-            && (!self.extended.has(Extended::TIMESTAMPS) || receiver.expects_timestamp(segment));
+        let kind = if EXTENDED { Steady::Extended } else { Steady::Plain };
+        let has_timestamps = EXTENDED && self.extended.has(Extended::TIMESTAMPS);
+        let expected = self.steady == kind
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.options.sack.is_empty()
+            && segment.seq == to_wire(receiver.irs, seq)
+            && seq + payload <= receiver.rcv_adv
+            && acked <= sender.flight()
+            // Neither a duplicate ACK nor a window that is out of date.
+            && (acked > 0 || payload > 0 && sender.is_window_news(seq))
+            && (!has_timestamps || receiver.expects_timestamp(segment));
         if !expected {
             return false;
         }
         sender.take_window(segment, seq, sender.snd_una + acked);
         if acked > 0 {
-            self.take_extended_ack(now, segment, acked);
+            self.take_ack::<EXTENDED>(now, segment, acked);
         }
-        if self.extended.has(Extended::TIMESTAMPS) {
+        if has_timestamps {
             self.record_timestamp(now, segment, seq);
         }
-        self.take_expected_data(now, segment);
-        true
-    }
-
-    #[inline(always)]
-    fn take_expected_data(&mut self, now: Time, segment: &Segment) {
-        let payload = u64::from(segment.payload_bytes);
         if payload > 0 {
             self.stats.data_segments_received += 1;
             self.receiver.rcv_nxt += payload;
             self.owe_acknowledgement(now, payload, false);
         }
+        true
     }
 
     /// So many octets of those in flight are acknowledged.
     #[inline(always)]
-    fn take_ack(&mut self, now: Time, acked: u64) {
+    fn take_ack<const EXTENDED: bool>(&mut self, now: Time, segment: &Segment, acked: u64) {
         let sender = &mut self.sender;
         let ack = sender.snd_una + acked;
-        if let Some(elapsed) = sender.end_timing(now, ack) {
+        if EXTENDED {
+            self.take_echo(now, segment, ack);
+        } else if let Some(elapsed) = sender.end_timing(now, ack) {
             self.take_round_trip(elapsed, 1);
         }
         let sender = &mut self.sender;
         sender.snd_una = ack;
         self.pending.set(Pending::ACKNOWLEDGED);
-        let heard = sender.detection.on_new_ack(ack, now);
-        sender.recovery.on_undisturbed_ack(ack);
-        sender.grow_any_window(now, acked, u64::from(self.config.byte_counting_limit), heard.rtt, true);
-        sender.count_round(ack);
-        self.restart_timer(now);
-        if heard.overdue {
-            self.answer_loss(now);
-            self.settle();
-        }
-    }
-
-    /// The same of one that is extended.
-    fn take_extended_ack(&mut self, now: Time, segment: &Segment, acked: u64) {
-        let ack = self.sender.snd_una + acked;
-        self.take_echo(now, segment, ack);
-        let sender = &mut self.sender;
-        sender.snd_una = ack;
-        self.pending.set(Pending::ACKNOWLEDGED);
         let mut heard = sender.detection.on_new_ack(ack, now);
         sender.recovery.on_undisturbed_ack(ack);
-        if sender.is_tracked() {
+        let is_tracked = EXTENDED && sender.is_tracked();
+        if is_tracked {
             self.finish_steady_ack(now, &mut heard);
         }
-        let sender = &mut self.sender;
-        sender.grow_window(now, acked, u64::from(self.config.byte_counting_limit), heard.rtt, true);
+        let (sender, most_segments) = (&mut self.sender, u64::from(self.config.byte_counting_limit));
+        if EXTENDED {
+            sender.grow_window(now, acked, most_segments, heard.rtt, true);
+        } else {
+            sender.grow_any_window(now, acked, most_segments, heard.rtt, true);
+        }
         sender.count_round(ack);
         self.restart_timer(now);
-        if self.sender.is_tracked() {
+        if is_tracked {
             self.schedule_probe(now);
         }
         if heard.overdue {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::link::testing::{datagram, stream};
 use crate::link::wifi::phy::{Format, Preamble, Timing};
-use crate::queue::{QueueLimit, Rule};
+use crate::queue::QueueLimit;
 use roamsim_engine::Span;
 
 /// A cell of 802.11b or g with one rate for all.
@@ -15,20 +15,11 @@ fn config(format: Format, rate_kbps: u64, stations: usize) -> CellConfig {
         format,
         timing: Timing::new(format, Span::from_us(if b { 20 } else { 9 })),
         rates_bps: vec![rate_kbps * 1000; stations],
-        rate_control: None,
         basic_rates_bps,
         cw_min: if b { 31 } else { 15 },
-        cw_max: 1023,
-        short_retry_limit: 7,
-        long_retry_limit: 4,
-        rts_threshold_bytes: 2347,
-        freezing: Freezing::Standard,
-        edca: None,
-        fragmentation_threshold_bytes: 2346,
-        protection: None,
         queue: QueueLimit::Packets(1000),
-        rule: Rule::DropTail,
         mtu_bytes: 2304,
+        ..super::config(stations)
     }
 }
 
