@@ -46,6 +46,8 @@ pub(super) struct Branches {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forest {
     places: Vec<Place>,
+    /// The roots that are in rings, by their orders.
+    rings: Vec<(u32, NodeId)>,
     /// To nodes in other branches than the largest of their node, in order.
     interfaces: Vec<u32>,
 }
@@ -69,6 +71,18 @@ impl Forest {
         }
     }
 
+    /// The roots that are in rings.
+    pub fn ring_roots(&self) -> impl Iterator<Item = NodeId> {
+        self.rings.iter().map(|&(_, root)| root)
+    }
+
+    /// The root that a node hangs on, of a node in a part with a ring: there each root is in one.
+    pub fn ring_root(&self, node: NodeId) -> Option<NodeId> {
+        let Place { order, part } = self.places[node.0 as usize];
+        let behind = self.rings.partition_point(|&(root, _)| root <= order);
+        (part != ELSEWHERE && behind > 0).then(|| self.rings[behind - 1].1)
+    }
+
     /// How many interfaces nodes keep, beside those to their largest branches.
     #[cfg(test)]
     pub fn interfaces(&self) -> usize {
@@ -83,7 +97,11 @@ impl Forest {
         forwarding: &[usize],
     ) -> (Forest, Vec<Branches>) {
         let trees = Trees::new(nodes, interfaces, host);
-        let mut forest = Forest { places: trees.places, interfaces: Vec::new() };
+        let ring_roots = (0..nodes.len()).filter(|&node| trees.left[node] > 0);
+        let mut rings: Vec<_> =
+            ring_roots.map(|root| (trees.places[root].order, NodeId(root as u32))).collect();
+        rings.sort_unstable_by_key(|&(order, _)| order);
+        let mut forest = Forest { places: trees.places, rings, interfaces: Vec::new() };
         let branches = |&node: &usize| {
             // The nearest to each neighbour first, among equals the first.
             let mut ends: Vec<(usize, u16, u32)> = Vec::with_capacity(nodes[node].interfaces.len());

@@ -1,7 +1,8 @@
 //! Nodes, their interfaces, and the static routes between them.
 //!
-//! Routes are shortest paths by number of links; among equals, the link described first wins. They are made
-//! once: links do not leave, and an outage is not seen by routing.
+//! Routes are shortest paths by the sum of their links' costs, the same in both directions. Of equally short
+//! ones a node takes the one whose first link was described first. They are made once: links do not leave, and
+//! an outage is not seen by routing.
 //!
 //! A route leads to a node, by whichever interface is nearest - unless the interface is *bound*
 //! ([`Topology::bind`]): then packets to its address arrive over its own link. Stations of cells are bound,
@@ -10,14 +11,15 @@
 //! ([`Topology::redirect`]), and by which interface a host sends ([`Topology::set_egress`]).
 
 mod forest;
+mod search;
 
 use self::forest::{Branches, Forest, UNDECIDED};
+use self::search::Towards;
 use crate::names::shared;
 use crate::ways::Ways;
 use roamsim_protocols::Address;
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Deref;
 use std::slice;
 use std::sync::{Arc, OnceLock};
@@ -152,10 +154,11 @@ pub struct Topology {
     host: Vec<bool>,
     /// Of connections, as long as packets go where they went.
     pub(crate) ways: Ways,
-    /// Of each neighbour of a host with several interfaces, how much the way from it to every node costs,
-    /// `UNREACHABLE` where no route leads there. Worked out when it is first asked for. Empty where these
-    /// hosts are fewer than their neighbours, and have tables.
-    costs: BTreeMap<NodeId, OnceLock<Vec<u32>>>,
+    /// The ways to nodes on rings, and to the neighbours of hosts with several interfaces or to those hosts:
+    /// whichever are fewer. Found when they are first asked for.
+    towards: BTreeMap<NodeId, OnceLock<Towards>>,
+    /// Whether hosts with several interfaces are fewer than their neighbours: then they have tables.
+    hosts_are_few: bool,
 }
 
 /// By address: the node, and its place on its link.
@@ -295,10 +298,41 @@ impl Topology {
         match self.tables[number].get() {
             Some(table) => table[destination.0 as usize],
             None => match self.forest.next(&self.branches[number], destination) {
-                UNDECIDED => self.table(from, number)[destination.0 as usize],
+                UNDECIDED => self.search_route(from, destination),
                 next => next,
             },
         }
+    }
+
+    /// The interface by which a node that forwards reaches another to which several ways may lead.
+    #[cold]
+    fn search_route(&self, from: NodeId, destination: NodeId) -> u32 {
+        let root = self.forest.ring_root(destination);
+        if let Some(to) = root.or(self.hosts_are_few.then_some(destination)) {
+            return self.towards(to).map_or(UNREACHABLE, |way| way.first(from));
+        }
+        let last_links =
+            self.node(destination).interfaces.iter().map(|&number| self.interface(Address(number)));
+        let ways = last_links.filter_map(|last| {
+            if last.neighbour == from {
+                return self.nearest_interface(from, destination);
+            }
+            let way = self.towards(last.neighbour)?;
+            Some((way.cost(from).saturating_add(last.cost.into()), way.first(from)))
+        });
+        ways.min().map_or(UNREACHABLE, |(_, first)| first)
+    }
+
+    /// Of the interfaces to a neighbour the one that costs the least, and its cost before it.
+    fn nearest_interface(&self, from: NodeId, neighbour: NodeId) -> Option<(u32, u32)> {
+        let own =
+            self.node(from).interfaces.iter().map(|&number| (&self.interfaces[number as usize], number));
+        own.filter(|(own, _)| own.neighbour == neighbour).map(|(own, number)| (own.cost.into(), number)).min()
+    }
+
+    /// The ways to a node, where they are kept.
+    fn towards(&self, to: NodeId) -> Option<&Towards> {
+        Some(self.towards.get(&to)?.get_or_init(|| Towards::new(self, to, self.hosts_are_few)))
     }
 
     /// The table of a node, by its number.
@@ -444,17 +478,20 @@ impl Topology {
         }
         (self.forest, self.branches) = Forest::new(&self.nodes, &self.interfaces, &self.host, &routers);
         self.tables = vec![OnceLock::new(); routers.len() + hosts as usize];
-        self.costs.clear();
+        self.towards.clear();
         for (node, routes) in self.nodes.iter().zip(&mut self.routes) {
             if let Routes::Host(number) = routes {
                 *number += routers.len() as u32;
                 let neighbours = node.interfaces.iter().map(|&own| self.interfaces[own as usize].neighbour);
-                self.costs.extend(neighbours.map(|neighbour| (neighbour, OnceLock::new())));
+                self.towards.extend(neighbours.map(|neighbour| (neighbour, OnceLock::new())));
             }
         }
-        if self.costs.len() > hosts as usize {
-            self.costs.clear();
+        self.hosts_are_few = (hosts as usize) < self.towards.len();
+        if self.hosts_are_few {
+            let hosts = self.routes.iter().zip(0..).filter(|(routes, _)| matches!(routes, Routes::Host(_)));
+            self.towards = hosts.map(|(_, node)| (NodeId(node), OnceLock::new())).collect();
         }
+        self.towards.extend(self.forest.ring_roots().map(|root| (root, OnceLock::new())));
         self.find_ways_to_bound();
         for place in 0..self.bound.len() {
             let address = Address(self.bound[place].address);
@@ -481,7 +518,7 @@ impl Topology {
 
     /// The first interface of a shortest path from a node to every other, and to every bound interface.
     fn first_interfaces(&self, from: usize) -> Vec<u32> {
-        let (_, mut first) = self.shortest_from(from, true);
+        let mut first = search::first_interfaces(self, from);
         // To the node at the other end of the link of a bound interface, and over that link.
         let to_bound = self.bound.iter().map(|&Bound { address, from: last, by }| {
             match (self.owner(Address(address)).0 as usize == from, last.0 as usize == from) {
@@ -495,40 +532,6 @@ impl Topology {
         first
     }
 
-    /// The shortest paths from a node, by the sums of the costs of their interfaces: how long they are, and
-    /// their first interfaces. Of equally short ones a node that forwards takes the one found first, in the
-    /// order in which links were described; a host takes the one whose first interface was described first.
-    /// No way leads through a host, but from one if it `may_begin` there.
-    fn shortest_from(&self, from: usize, may_begin: bool) -> (Vec<u32>, Vec<u32>) {
-        let mut costs = vec![UNREACHABLE; self.nodes.len()];
-        let mut first = vec![UNREACHABLE; self.nodes.len()];
-        costs[from] = 0;
-        let of_host = self.host[from] && may_begin;
-        // The nearest first (Dijkstra 1959), of equally near nodes the one that counts.
-        let mut found = 0;
-        let mut frontier = BinaryHeap::from([Reverse((0, found, from))]);
-        while let Some(Reverse((cost, _, at))) = frontier.pop() {
-            let is_end = self.host[at] && !(at == from && may_begin);
-            if cost > costs[at] || is_end {
-                continue;
-            }
-            for &number in &*self.nodes[at].interfaces {
-                let interface = &self.interfaces[number as usize];
-                let next = interface.neighbour.0 as usize;
-                let cost = cost.saturating_add(interface.cost.into());
-                let by = if at == from { number } else { first[at] };
-                let precedes = of_host && next != from && cost == costs[next] && by < first[next];
-                if cost < costs[next] || precedes {
-                    costs[next] = cost;
-                    first[next] = by;
-                    found += 1;
-                    frontier.push(Reverse((cost, if of_host { by } else { found }, next)));
-                }
-            }
-        }
-        (costs, first)
-    }
-
     /// What [`Topology::first_interfaces`] would find for a host: of its interfaces, the first of those by
     /// which the way is shortest.
     #[cold]
@@ -538,11 +541,7 @@ impl Topology {
         }
         let cost = |&number: &u32| {
             let Interface { neighbour, cost, .. } = self.interfaces[number as usize];
-            let from_there = |costs: &OnceLock<Vec<u32>>| {
-                costs.get_or_init(|| self.shortest_from(neighbour.0 as usize, false).0)
-                    [destination.0 as usize]
-            };
-            let behind = self.costs.get(&neighbour).map_or(UNREACHABLE, from_there);
+            let behind = self.towards(neighbour).map_or(UNREACHABLE, |way| way.cost(destination));
             if neighbour == from { UNREACHABLE } else { behind.saturating_add(cost.into()) }
         };
         let nearest = self.node(from).interfaces.iter().min_by_key(|&number| cost(number));
@@ -570,7 +569,7 @@ impl Topology {
     /// The table of a host with several interfaces, where it has one.
     fn host_table(&self, host: NodeId) -> Option<&[u32]> {
         match self.routes[host.0 as usize] {
-            Routes::Host(number) if self.costs.is_empty() => Some(self.table(host, number as usize)),
+            Routes::Host(number) if self.hosts_are_few => Some(self.table(host, number as usize)),
             Routes::Host(number) => self.tables[number as usize].get().map(|table| &**table),
             _ => None,
         }
@@ -808,12 +807,33 @@ mod tests {
         assert_eq!(there.iter().map(|&to| by(to)).collect::<Vec<_>>(), [0, 2, 4].map(|at| Some(Address(at))));
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+    /// The first of the interfaces by which the way from one node to another is shortest, by relaxing every
+    /// link as often as there are nodes (Bellman 1958); no way leads through a host.
+    fn first_of_shortest(topology: &Topology, from: NodeId, to: NodeId) -> u32 {
+        let mut costs = vec![UNREACHABLE; topology.nodes.len()];
+        costs[to.0 as usize] = 0;
+        let by = |costs: &[u32], number: u32| {
+            let Interface { neighbour, cost, .. } = topology.interfaces[number as usize];
+            let ends = topology.host[neighbour.0 as usize] && neighbour != to;
+            if ends { UNREACHABLE } else { costs[neighbour.0 as usize].saturating_add(cost.into()) }
+        };
+        for _ in 0..topology.nodes.len() {
+            for number in 0..topology.interfaces.len() as u32 {
+                let owner = topology.owner(Address(number)).0 as usize;
+                costs[owner] = costs[owner].min(by(&costs, number));
+            }
+        }
+        let own = topology.node(from).interfaces.iter().copied();
+        let onward = own.filter(|&number| topology.interface(Address(number)).neighbour != from);
+        let nearest = onward.min_by_key(|&number| by(&costs, number));
+        nearest.filter(|&number| from != to && by(&costs, number) != UNREACHABLE).unwrap_or(UNREACHABLE)
+    }
 
-        /// Trees and searches tell the same, in networks of which most are trees or nearly so. A host takes
-        /// the first of its interfaces by which the way is shortest, of those to its neighbours and on from
-        /// there.
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// In networks of which most are trees or nearly so, a node takes the first of its interfaces by which
+        /// the way is shortest.
         #[test]
         fn routes_are_those_of_a_search_from_each_node(
             nodes in 1..9u32,
@@ -838,19 +858,17 @@ mod tests {
                 if topology.node(from).interfaces.len() < 2 {
                     continue;
                 }
-                let mut table = topology.first_interfaces(from.0 as usize);
-                if topology.host[from.0 as usize] {
-                    let ways: Vec<_> = topology.node(from).interfaces.iter().map(|&number| {
-                        let Interface { neighbour, cost, .. } = topology.interfaces[number as usize];
-                        let (behind, _) = topology.shortest_from(neighbour.0 as usize, false);
-                        (number, u32::from(cost), if neighbour == from { vec![UNREACHABLE; nodes as usize] } else { behind })
-                    }).collect();
-                    for to in 0..nodes as usize {
-                        let of = |(_, cost, behind): &&(u32, u32, Vec<u32>)| behind[to].saturating_add(*cost);
-                        let nearest = ways.iter().min_by_key(of).filter(|way| to != from.0 as usize && of(way) != UNREACHABLE);
-                        table[to] = nearest.map_or(UNREACHABLE, |&(number, ..)| number);
+                let mut table: Vec<u32> =
+                    (0..nodes).map(|to| first_of_shortest(&topology, from, NodeId(to))).collect();
+                let to_bound: Vec<u32> = topology.bound.iter().map(|bound| {
+                    match (topology.owner(Address(bound.address)) == from, bound.from == from) {
+                        (true, _) => bound.address,
+                        (false, true) => bound.by,
+                        (false, false) => table[bound.from.0 as usize],
                     }
-                }
+                }).collect();
+                table.extend(to_bound);
+                prop_assert_eq!(&topology.first_interfaces(from.0 as usize), &table, "{:?}", from);
                 for to in (0..nodes).map(NodeId) {
                     prop_assert_eq!(topology.route(from, to), reachable(table[to.0 as usize]), "{:?} to {:?}", from, to);
                 }
