@@ -320,6 +320,20 @@ pub(crate) trait Socket {
         None
     }
 
+    /// The station whose addresses it is told of.
+    fn station(&self) -> Option<u32> {
+        None
+    }
+
+    /// The addresses of its node that can be used have changed; the preferred one comes first.
+    fn on_addresses(&mut self, _now: Time, _usable: &[Address]) {}
+
+    /// Whether its peer sends to this address, or has no connection by which it could; true where the peer is
+    /// not asked to.
+    fn is_settled(&self, _preferred: Address) -> bool {
+        true
+    }
+
     /// Takes a packet from IP.
     fn handle(&mut self, now: Time, packet: Packet)
     where
@@ -327,7 +341,7 @@ pub(crate) trait Socket {
 
     /// Whether it may have a packet for IP.
     fn may_transmit(&self) -> bool {
-        !self.sends_at_once()
+        true
     }
 
     /// Whether it has no packet for IP, by a closer look, which is worth it where much is to be done for one
@@ -391,12 +405,6 @@ pub(crate) trait Socket {
 
     /// Opens the connection.
     fn open(&mut self) {}
-
-    /// Whether what is written leaves at once, and not when the work list comes to the socket, which is asked
-    /// for nothing then.
-    fn sends_at_once(&self) -> bool {
-        false
-    }
 
     /// Takes octets without message boundaries; validation refuses that where there is no connection.
     fn write_stream(&mut self, _bytes: u64) {}

@@ -47,7 +47,7 @@ pub struct OpenSocket {
     /// On their way to this socket.
     incoming: VecDeque<Coming>,
     /// The station whose addresses it is told of.
-    pub(crate) station: Option<u32>,
+    station: Option<u32>,
     life: Life,
 }
 
@@ -104,11 +104,6 @@ impl OpenSocket {
         self.incoming.push_back(coming);
     }
 
-    /// The addresses of its node that can be used have changed.
-    pub(crate) fn on_addresses(&mut self, now: Time, usable: &[Address]) {
-        self.endpoint.on_addresses(now, usable);
-    }
-
     /// Its own number.
     fn id(&self) -> SocketId {
         SocketId::Open(self.peer ^ 1)
@@ -130,6 +125,14 @@ impl Socket for OpenSocket {
 
     fn traffic(&self) -> Traffic {
         self.traffic
+    }
+
+    fn station(&self) -> Option<u32> {
+        self.station
+    }
+
+    fn on_addresses(&mut self, now: Time, usable: &[Address]) {
+        self.endpoint.on_addresses(now, usable);
     }
 
     fn counts(&self) -> Counts {

@@ -302,6 +302,15 @@ impl Socket for SctpSocket {
         self.traffic
     }
 
+    fn station(&self) -> Option<u32> {
+        self.follows.map(|follows| follows.station)
+    }
+
+    fn is_settled(&self, preferred: Address) -> bool {
+        !self.association.state().is_up()
+            || self.follows.is_some_and(|follows| follows.primary == Some(preferred))
+    }
+
     fn counts(&self) -> Counts {
         let stats = self.association.stats();
         Counts {

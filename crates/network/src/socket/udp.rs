@@ -1,5 +1,5 @@
-//! Sockets of UDP. A message that is written leaves at once in a datagram, and what has come goes to the
-//! socket's user at once: the world does both, and the socket keeps nothing between.
+//! Sockets of UDP. A message that is written is asked for at once, and leaves in a datagram; what has come goes
+//! to the socket's user at once. So one message of each is kept at most, and only between two calls.
 
 use super::describe::{describe, octets};
 use super::{Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
@@ -32,6 +32,10 @@ pub struct UdpSocket {
     pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
+    /// Written, and to be asked for.
+    outgoing: Option<Message>,
+    /// Come, and to be taken.
+    arrived: Option<Message>,
 }
 
 impl UdpSocket {
@@ -49,13 +53,28 @@ impl UdpSocket {
                 user: here.user,
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
+                outgoing: None,
+                arrived: None,
             }
         })
     }
 
+    /// Takes a message, for which it is to be asked at once.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, message: Message) {
+        self.outgoing = Some(message);
+    }
+
+    /// Takes a message past [`Socket::handle`], in a packet of so many octets; returns whose it is.
+    #[inline(always)]
+    pub(crate) fn take_in(&mut self, size_bytes: u32) -> User {
+        self.traffic.received(size_bytes);
+        self.user
+    }
+
     /// A datagram with a message, which is the next packet of the socket.
     #[inline(always)]
-    pub(crate) fn datagram(&mut self, message: Message, envelope: Envelope) -> Packet {
+    fn datagram(&mut self, message: Message, envelope: Envelope) -> Packet {
         let datagram = Datagram {
             source_port: self.local_port,
             destination_port: self.remote_port,
@@ -73,21 +92,6 @@ impl UdpSocket {
             tunnel: None,
             pdu: Pdu::Udp(datagram, message),
         }
-    }
-
-    /// What the recorder wants to know of a datagram with a message.
-    #[cold]
-    pub(crate) fn detail(message: &Message, recorder: &Recorder) -> Option<Box<Detail>> {
-        recorder.wants_details().then(|| {
-            Box::new(Detail {
-                description: describe(message),
-                payload: match recorder.capture.is_some() {
-                    true => octets(message, 0..u64::from(message.bytes())),
-                    false => Vec::new(),
-                },
-                parts: Vec::new(),
-            })
-        })
     }
 }
 
@@ -108,27 +112,48 @@ impl Socket for UdpSocket {
         self.traffic
     }
 
-    fn sends_at_once(&self) -> bool {
-        true
+    #[inline(always)]
+    fn may_transmit(&self) -> bool {
+        self.outgoing.is_some()
     }
 
-    // What it sends and gets does not come this way: the world takes both past it.
-
-    fn handle(&mut self, _now: Time, _packet: Packet) {}
-
-    fn poll_transmit(&mut self, _now: Time, _envelope: Envelope) -> Option<Packet> {
-        None
+    #[inline(always)]
+    fn handle(&mut self, _now: Time, packet: Packet) {
+        self.traffic.received(packet.size_bytes);
+        if let Pdu::Udp(_, message) = packet.pdu {
+            self.arrived = Some(message);
+        }
     }
 
+    #[inline(always)]
+    fn poll_transmit(&mut self, _now: Time, envelope: Envelope) -> Option<Packet> {
+        let message = self.outgoing.take()?;
+        Some(self.datagram(message, envelope))
+    }
+
+    #[inline(always)]
     fn poll_event(&mut self, _now: Time) -> Option<SocketEvent> {
-        None
+        let bytes = self.arrived.as_ref()?.bytes().into();
+        Some(SocketEvent::Message { bytes })
     }
 
+    #[inline(always)]
     fn poll_message(&mut self) -> Option<Message> {
-        None
+        self.arrived.take()
     }
 
-    fn watch_sent(&mut self, _now: Time, _packet: &Packet, _recorder: &mut Recorder) -> Option<Box<Detail>> {
-        None
+    #[cold]
+    fn watch_sent(&mut self, _now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>> {
+        let Pdu::Udp(_, message) = &packet.pdu else { return None };
+        recorder.wants_details().then(|| {
+            Box::new(Detail {
+                description: describe(message),
+                payload: match recorder.capture.is_some() {
+                    true => octets(message, 0..u64::from(message.bytes())),
+                    false => Vec::new(),
+                },
+                parts: Vec::new(),
+            })
+        })
     }
 }

@@ -13,6 +13,7 @@ mod mih;
 mod mih_handover;
 mod named;
 mod path_changes;
+mod reconfiguration;
 mod series;
 mod signals;
 mod sockets;
@@ -106,8 +107,6 @@ pub struct World {
     details: bool,
     /// Whether either of the next two.
     sockets_watched: bool,
-    /// Whether what connections send is recorded.
-    sending_watched: bool,
     /// Whether time series of the state of connections are recorded.
     connections_sampled: bool,
     /// By node, the signalling entries that its link events drive.
@@ -123,7 +122,6 @@ impl World {
         let trace = network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
         let fingerprints = network.recorder.as_ref().is_some_and(|recorder| recorder.fingerprints);
         let details = network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
-        let sending_watched = details || trace.segments;
         let connections_sampled = trace.cwnd || trace.rtt || trace.backlog;
         World {
             network,
@@ -147,8 +145,7 @@ impl World {
             trace,
             fingerprints,
             details,
-            sockets_watched: sending_watched || connections_sampled,
-            sending_watched,
+            sockets_watched: details || trace.segments || connections_sampled,
             connections_sampled,
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
@@ -186,7 +183,7 @@ impl World {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Socket(id) => self.serve_socket(moment, id),
-                Work::Addresses(id) => self.follow_addresses(now, id),
+                Work::Addresses(id) => self.tell_addresses(now, id),
                 Work::Source(number) => self.serve_source(moment, number),
                 Work::Server(number) => self.serve_server(moment, number),
                 Work::Reader(number) => {
@@ -289,7 +286,7 @@ impl World {
             Pdu::Udp(datagram, Message::MobileIp(message)) => {
                 self.mobile_ip().receive_registration(moment, &packet, *datagram, message);
             }
-            Pdu::Udp(..) => self.receive_datagram(moment.now, packet),
+            Pdu::Udp(..) => return self.receive_at(moment, SocketId::Udp(packet.socket), packet),
             Pdu::Sctp(_) => return self.receive_at(moment, SocketId::Sctp(packet.socket), packet),
             Pdu::Octets(_) => return self.receive_at(moment, SocketId::Open(packet.socket), packet),
             // Never here.

@@ -336,7 +336,11 @@ impl World {
                 }
             }
             SocketEvent::AddressesAsked => self.count_request(id),
-            SocketEvent::Addresses => self.on_address_event(id),
+            SocketEvent::Addresses => {
+                if let SocketId::Sctp(number) = id {
+                    self.on_address_event(number);
+                }
+            }
         }
     }
 
@@ -501,20 +505,15 @@ impl World {
 
     /// Has a connection do something for its user, and serves it afterwards.
     fn on_socket(&mut self, id: SocketId, call: impl FnOnce(&mut dyn Socket)) {
-        let socket = self.socket_mut(id);
-        call(socket);
-        if !socket.sends_at_once() {
-            self.work.push_back(Work::Socket(id));
-        }
+        call(self.socket_mut(id));
+        self.work.push_back(Work::Socket(id));
     }
 
     /// A socket's timer fires; false where that was superseded, or comes too early.
     pub(super) fn wake_socket(&mut self, moment: &mut Moment<'_>, id: SocketId) -> bool {
-        let (worked, is_served) = with_socket!(self, id, socket => {
-            (socket.wake(moment, Event::Socket(id)), socket.sends_at_once())
-        });
+        let worked = with_socket!(self, id, socket => socket.wake(moment, Event::Socket(id)));
         // At once, as nothing else is on the work list yet.
-        if worked && !is_served {
+        if worked {
             self.serve_socket(moment, id);
         }
         worked
@@ -561,6 +560,18 @@ impl World {
                 socket.open();
             }
         });
+    }
+
+    /// Tells a socket of its node's addresses.
+    pub(super) fn tell_addresses(&mut self, now: Time, id: SocketId) {
+        if let SocketId::Sctp(number) = id {
+            return self.follow_by_requests(now, number);
+        }
+        let usable = self.usable_addresses(id);
+        self.on_socket(id, |socket| socket.on_addresses(now, &usable));
+        if let Some(station) = self.socket(id).station() {
+            self.complete_handover(now, station);
+        }
     }
 
     /// Writes octets without message boundaries.
@@ -636,31 +647,21 @@ impl World {
         self.work.push_back(Work::Socket(id));
     }
 
-    /// Sends a message over a socket of UDP.
+    /// Sends a message over a socket of UDP, which leaves before anything else happens.
     #[inline(always)]
     fn send_datagram(&mut self, moment: &mut Moment<'_>, number: u32, message: Message) {
-        let detail = match &self.network.recorder {
-            Some(recorder) if self.sending_watched => UdpSocket::detail(&message, recorder),
-            _ => None,
-        };
         let socket = &mut self.udp[number as usize];
-        let packet = socket.datagram(message, envelope(&self.network));
-        self.network.send(moment, socket.node, packet, detail);
-    }
-
-    /// Hands a datagram to its socket, and what it carries to the socket's user.
-    pub(super) fn receive_datagram(&mut self, now: Time, packet: Packet) {
-        if let Pdu::Udp(_, message) = packet.pdu {
-            self.receive_message(now, (packet.socket, packet.size_bytes), message);
+        socket.write(message);
+        match self.sockets_watched {
+            true => transmit_watched(&mut self.network, socket, moment),
+            false => transmit_otherwise(&mut self.network, socket, moment),
         }
     }
 
-    /// Hands a message to the user of a socket, which has come to it in a packet of so many octets.
+    /// Hands a message to the user of a socket of UDP, which has come to it in a packet of so many octets.
     #[inline(always)]
     pub(super) fn receive_message(&mut self, now: Time, (socket, bytes): (u32, u32), message: Message) {
-        let socket = &mut self.udp[socket as usize];
-        socket.traffic.received(bytes);
-        let user = socket.user;
+        let user = self.udp[socket as usize].take_in(bytes);
         self.deliver(now, user, message);
     }
 }
