@@ -36,16 +36,16 @@ use roamsim_protocols::Address;
 
 use self::queue::Queue;
 use self::wire::path::{LinkEvent, LinkEventName};
-use crate::Scenario;
 use crate::build::Builder;
-use crate::by_name::ByName;
-use crate::model::node::Node;
-use crate::results::samples::Sample;
-use crate::run::Trace;
+use crate::names::ByName;
+use crate::names::Names;
+use crate::node::model::Node;
+use crate::report::{At, Key, Report, Step};
+use crate::scenario::Scenario;
 use crate::table::Table;
-use crate::traces::TracedTable;
-use crate::validate::names::Names;
-use crate::validate::{At, Key, Report, Step};
+use crate::table::sample::Sample;
+use crate::table::traced::TracedTable;
+use roamsim_network::trace::Trace;
 
 /// What the house knows of an entry of an access technology.
 pub(crate) trait Access {

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::de;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Scenario;
-use crate::model::dscp::Dscp;
-use crate::schema::first_variant_is_default;
+use crate::decode::schema::first_variant_is_default;
+use crate::dscp::Dscp;
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 use crate::units;
-use crate::validate::{At, Key, Report, Step, join};
 use roamsim_network::queue::classes::{Classes, MOST_CLASSES};
 use roamsim_network::queue::{QueueLimit, Rule, codel, drr, fq_codel, pie, red};
 

@@ -11,8 +11,9 @@ use serde::Deserialize;
 use super::mtu::MAX_MTU_BYTES;
 use super::{Access, Context, Role, places};
 use crate::build::Builder;
+use crate::report::{At, Report, Step, join};
+use crate::timing::check_start;
 use crate::units;
-use crate::validate::{At, Report, Step, check_start, join};
 
 /// Entries whose stations come and go, in the words of a scenario.
 pub(crate) const THAT_COME_AND_GO: &str =
@@ -84,7 +85,7 @@ pub(crate) fn check_advertisement(
     report: &mut Report<'_>,
 ) {
     let steps = join(at, ["advertisement"]);
-    check_start(&join(&steps, ["start"]), advertisement.start, context.scenario, report);
+    check_start(&join(&steps, ["start"]), advertisement.start, context.scenario.general.duration, report);
     if advertisement.period < SHORTEST_PERIOD {
         let message = "a base station beacons once a millisecond at most";
         report.add(&join(&steps, ["period"]), message, "write a longer time, such as \"100ms\"");

@@ -4,10 +4,11 @@ use roamsim_engine::Span;
 
 use super::model::{Application, Cbr};
 use super::video;
-use crate::Scenario;
-use crate::model::distribution::SizeDistribution;
+use crate::distribution::check::check_distribution;
+use crate::distribution::model::SizeDistribution;
+use crate::report::{Report, Step, join};
+use crate::scenario::Scenario;
 use crate::units::time_text;
-use crate::validate::{Report, Step, check_distribution, join};
 
 /// What comes at one instant is in memory at one instant.
 const MAX_MEAN_BATCH: u64 = 10_000;

@@ -1,8 +1,8 @@
 //! Links: their places in the topology, and which change at link events of others.
 
 use super::Builder;
-use crate::Scenario;
 use crate::access::Access;
+use crate::scenario::Scenario;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_network::world::PathChange;
 use roamsim_protocols::Address;

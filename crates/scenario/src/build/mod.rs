@@ -3,15 +3,15 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so
 //! that a change elsewhere in the scenario leaves them as they are.
 
-pub(crate) mod distribution;
 mod links;
 
-use self::distribution::time_distribution;
 use self::links::{NewLink, NewLinks};
 use crate::access::{Access, Making};
-use crate::by_name::NodesByName;
-use crate::model::distribution::TimeDistribution;
-use crate::model::scenario::{IpVersion as IpModel, Scenario};
+use crate::distribution::build::time_distribution;
+use crate::distribution::model::TimeDistribution;
+use crate::general::IpVersion as IpModel;
+use crate::node::by_name::NodesByName;
+use crate::scenario::Scenario;
 use crate::transport::Transport;
 use roamsim_engine::run::Watch;
 use roamsim_engine::{Stream, Time};

@@ -50,7 +50,8 @@ pub(crate) fn sharing<'de, D: Deserializer<'de>, T: Deserialize<'de> + Sharing>(
 
 #[cfg(test)]
 mod tests {
-    use crate::{Format, Scenario};
+    use crate::Format;
+    use crate::scenario::Scenario;
     use std::sync::Arc;
 
     #[test]

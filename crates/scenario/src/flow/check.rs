@@ -1,13 +1,15 @@
 //! Flows: their ends, their transport and their application.
 
-use crate::Scenario;
 use crate::application::check as application;
 use crate::application::model::Application;
+use crate::distribution::check::check_size;
 use crate::flow::reader;
+use crate::names::Names;
+use crate::report::{At, Key, Report, join};
+use crate::scenario::Scenario;
+use crate::timing::check_times;
 use crate::transport::{Transport, check as transport};
-use crate::validate::names::Names;
 use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, check_size, check_times, join};
 
 pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
     for (i, flow) in scenario.flows.iter().enumerate() {
@@ -20,7 +22,13 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         transport::check(&at_transport, &flow.transport, ends, scenario, topology, report);
         let over_udp = matches!(*flow.transport, Transport::Udp(_));
         let steps = join(&at, ["application"]);
-        check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
+        check_times(
+            &steps,
+            &flow.application.start(),
+            flow.application.stop(),
+            scenario.general.duration,
+            report,
+        );
         application::check(&steps, &flow.application, over_udp, scenario, report);
         check_both_ways(i, scenario, report);
         check_transfers(i, scenario, report);

@@ -3,11 +3,11 @@
 use roamsim_engine::{Span, Time};
 
 use super::model::{Flow, Reader};
-use crate::Scenario;
 use crate::application::model::Application;
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 use crate::transport::Transport;
 use crate::units::time_text;
-use crate::validate::{At, Key, Report, Step, join};
 
 /// Checks the readers of a flow.
 pub(crate) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {

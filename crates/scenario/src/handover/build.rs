@@ -2,7 +2,7 @@
 
 use super::model::{Scheme as SchemeModel, Schemes};
 use crate::build::Builder;
-use crate::model::node::PrimaryChange as PrimaryChangeModel;
+use crate::node::model::PrimaryChange as PrimaryChangeModel;
 use roamsim_network::handover::association::{Association, Uses};
 use roamsim_network::handover::mobile_sctp::PrimaryChange;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};

@@ -2,13 +2,13 @@
 //! of it, and the cells can serve it.
 
 use super::model::{Scheme, Schemes};
-use crate::Scenario;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Attached, Role};
-use crate::model::node::Node;
-use crate::validate::names::Names;
+use crate::names::Names;
+use crate::node::model::Node;
+use crate::report::{At, Key, Report};
+use crate::scenario::Scenario;
 use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report};
 
 pub(crate) fn check(
     scenario: &Scenario,

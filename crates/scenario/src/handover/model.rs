@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::access::Pair;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
-use crate::model::node::Node;
-use crate::model::scenario::Scenario;
+use crate::node::model::Node;
+use crate::scenario::Scenario;
 
 /// How a station's addresses follow it from cell to cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,17 +4,18 @@ use roamsim_engine::Span;
 use std::collections::BTreeMap;
 
 use super::model::{ActOn, CandidateNetwork, Initiator, MihHandover, Notice, Then};
-use crate::Scenario;
 use crate::access::Pair;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::wimax::model::Wimax;
 use crate::application::model::Application;
+use crate::distribution::check::check_distribution;
 use crate::flow::model::Flow;
+use crate::names::Names;
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 use crate::signalling::check::{HEADER_BYTES, check_threshold, check_transactions, id_tlv_bytes};
 use crate::transport::{Transport, check as transport};
-use crate::validate::names::Names;
 use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, Step, check_distribution, join};
 
 pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
     let mut handed_over: BTreeMap<&str, usize> = BTreeMap::new();

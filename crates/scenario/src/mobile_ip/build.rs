@@ -5,7 +5,7 @@ use super::model::{
     ReplayProtection as ReplayModel,
 };
 use crate::build::{Builder, escaped};
-use crate::model::scenario::Scenario;
+use crate::scenario::Scenario;
 use roamsim_engine::{Span, time::NS_PER_S};
 use roamsim_network::handover::mobile_ip::{Agent, MobileHost, MobileIp};
 use roamsim_network::handover::{Handovers, StationPlace};

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use roamsim_engine::Span;
 
 use super::model::{AgentAdvertisement, MobileIp, MoveDetection, Registration, ReplayProtection};
-use crate::Scenario;
 use crate::access::{Attached, Role};
-use crate::model::scenario::IpVersion;
+use crate::general::IpVersion;
+use crate::names::Names;
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 use crate::units::time_text;
-use crate::validate::names::Names;
 use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, Step, join};
 
 /// The longest lifetime that a message can say (RFC 5944 sections 2.1.1, 3.3; RFC 1256 section 3).
 const MAX_LIFETIME: Span = Span::from_secs(65_535);

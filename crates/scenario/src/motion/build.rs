@@ -2,7 +2,7 @@
 
 use super::model::{Motion, Place};
 use crate::build::Builder;
-use crate::model::node::Node;
+use crate::node::model::Node;
 use roamsim_network::mobility::{Point, Trajectory};
 
 impl Builder<'_> {

@@ -5,11 +5,12 @@ use roamsim_network::mobility::Trajectory;
 
 use super::build;
 use super::model::{Area, Motion, Place};
-use crate::Scenario;
 use crate::files::{Fault, Walk};
-use crate::model::node::Node;
+use crate::node::model::Node;
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
+use crate::timing::check_start;
 use crate::units::{length_text, time_text};
-use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// Shorter rounds than this are no walk, and would make a run of any length endless to look at.
 const SHORTEST_ROUND: Span = Span::from_ms(1);
@@ -22,7 +23,7 @@ pub(crate) fn check(scenario: &Scenario, report: &mut Report<'_>) -> Vec<Option<
     for (i, node) in scenario.nodes.iter().enumerate() {
         let at = [Key("node"), At(i)];
         if let Some(start) = node.motion.as_deref().and_then(Motion::start) {
-            check_start(&join(&at, ["motion", "start"]), start, scenario, report);
+            check_start(&join(&at, ["motion", "start"]), start, scenario.general.duration, report);
         }
         let trajectory = match check_motion(&at, node, scenario.general.duration, report) {
             true => build::trajectory(node),

@@ -4,18 +4,20 @@ use roamsim_engine::Span;
 use roamsim_protocols::mih::wire::octets::length_octets;
 
 use super::build::USABILITY;
-use crate::Scenario;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Access, Compares};
+use crate::distribution::check::{check_distribution, check_size};
+use crate::names::Names;
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 use crate::signalling::model::{
     Acknowledgement, AcknowledgementMode, Crossing, LinkActionKind, LinkThreshold, RateLimit, Signalling,
     SignallingKind, SubscribedEvent,
 };
+use crate::timing::check_times;
 use crate::transport::check::TooLarge;
 use crate::transport::{Transport, check as transport};
-use crate::validate::names::Names;
 use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
 pub(crate) const HEADER_BYTES: u64 = 8;
@@ -38,7 +40,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         let at_transport = join(&at, ["transport"]);
         transport::check(&at_transport, &source.transport, ends, scenario, topology, report);
         transport::check_messages(&at_transport, &source.transport, report);
-        check_times(&at, &source.start, source.stop, scenario, report);
+        check_times(&at, &source.start, source.stop, scenario.general.duration, report);
         check_sizes(&at, source, report);
         if matches!(source.transport, Transport::Udp(_)) {
             let steps = join(&at, ["message_size"]);

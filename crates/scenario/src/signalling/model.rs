@@ -4,9 +4,9 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Scenario;
-use crate::model::distribution::{SizeDistribution, TimeDistribution};
-use crate::model::dscp::Dscp;
+use crate::distribution::model::{SizeDistribution, TimeDistribution};
+use crate::dscp::Dscp;
+use crate::scenario::Scenario;
 use crate::transport::Transport;
 use crate::units;
 

@@ -1,9 +1,9 @@
 //! What is wrong with a transport, and with what an application hands to it.
 
 use super::{Transport, Udp, sctp, tcp};
-use crate::Scenario;
+use crate::report::{Report, Step, join};
+use crate::scenario::Scenario;
 use crate::validate::topology::Topology;
-use crate::validate::{Report, Step, join};
 
 /// Checks the transport at `at`; `ends` are its nodes where a route between them exists.
 pub(crate) fn check(

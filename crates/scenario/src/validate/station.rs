@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::last_within;
 
-use super::{At, Key, Report, Step, join};
-use crate::Scenario;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Attached, Compares, Context, Entry, Pair, Role, wifi};
 use crate::handover::model::Schemes;
-use crate::model::node::{Node, PrimaryChange};
+use crate::node::model::{Node, PrimaryChange};
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 use crate::units::{length_text, time_text};
 
 /// Cells that are told of a station that reaches none; chosen.
@@ -64,7 +64,7 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             report.add(&join(&at, ["hysteresis"]), message, "leave `hysteresis` out");
         } else if node.hysteresis_m > 0.0
             // A cell that names nobody rightly was reported.
-            && report.problems.count() == 0
+            && report.count() == 0
             && attached.count(&node.name, Role::Station) < 2
         {
             let message = format!("\"{}\" is a station of one cell, and changes to no other", node.name);
@@ -82,7 +82,7 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     }
     check_compared(context, report);
     // What is wrong with a place or a cell was reported.
-    if report.problems.count() == 0 {
+    if report.count() == 0 {
         check_reach(context, report);
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 use roamsim_network::network::tunnel;
 
-use super::names::Names;
-use super::{Report, Step, join};
-use crate::Scenario;
 use crate::access::{Access, Attached, Role};
 use crate::handover::model::Schemes;
+use crate::names::Names;
+use crate::report::{Report, Step, join};
+use crate::scenario::Scenario;
 
 /// The nodes as a graph, accesses as its edges.
 pub(crate) struct Topology {

@@ -9,8 +9,8 @@ use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
 use crate::access::stations;
+use crate::report::{At, Report, Step, join};
 use crate::units::length_text;
-use crate::validate::{At, Report, Step, join};
 
 /// A larger exponent is no law of nature, and its powers are zero.
 const LARGEST_EXPONENT: f64 = 100.0;

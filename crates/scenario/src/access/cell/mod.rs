@@ -8,7 +8,7 @@ use self::model::Cell;
 use super::stations;
 use super::{Access, Context, Making, Pair};
 use crate::build::Builder;
-use crate::validate::{Report, Step};
+use crate::report::{Report, Step};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::topology::{LinkId, Topology};

@@ -4,13 +4,14 @@ use roamsim_engine::{Span, Time};
 
 use super::build::first_frame;
 use super::model::{Connection, Dect, Dlc, Lu2, TerminalType, Terminals, Transceivers};
-use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
-use crate::model::scenario::IpVersion;
+use crate::general::IpVersion;
+use crate::report::{At, Report, Step, join};
+use crate::scenario::Scenario;
+use crate::timing::{check_start, check_warm_up};
 use crate::units;
-use crate::validate::{At, Report, Step, check_start, check_warm_up, join};
 use roamsim_network::link::dect::FRAME;
 
 /// Slot pairs of a carrier (ETS 300 175-2 clause 4.2.1): duplex channels of a full slot.
@@ -47,7 +48,7 @@ pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &
     check_errors(at, access, scenario, report);
     check_handovers(at, access, report);
     check_procedures(at, access, report);
-    check_warm_up(at, access.warm_up, scenario, report);
+    check_warm_up(at, access.warm_up, scenario.general.duration, report);
     check_mtu(at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
     if let Some(queue) = access.queue {
         check_queue(at, queue, scenario, report);
@@ -281,7 +282,7 @@ fn check_errors(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Re
             let help = "frames begin every 10 ms; start earlier, or give the scenario a longer `duration`";
             report.add(&join(&steps, ["start"]), message, help);
         } else {
-            check_start(&join(&steps, ["start"]), burst.start, scenario, report);
+            check_start(&join(&steps, ["start"]), burst.start, scenario.general.duration, report);
         }
         if let Some(&(.., first)) = ends.iter().find(|other| from < other.1 && other.0 < until) {
             let mut other = join(at, ["errors", "bursts"]);

@@ -10,8 +10,9 @@ use crate::access::mtu::check_mtu;
 use crate::access::queue::check_queue;
 use crate::access::stations::{one_radio_help, several_accesses_help};
 use crate::access::{Context, Role};
+use crate::report::{At, Key, Report, Step, join};
+use crate::timing::check_start;
 use crate::units::rate_text;
-use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// IEEE 802.11-2007 section 7.1.2: an MSDU has 2304 bytes at most, of which LLC and SNAP take 8.
 const MAX_MTU_BYTES: u64 = 2296;
@@ -115,7 +116,7 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
         report.add(&join(&steps, ["period"]), "beacons come every 1 to 65535 time units of 1024 us", help);
     }
     if let Some(start) = beacons.start {
-        check_start(&join(&steps, ["start"]), start, context.scenario, report);
+        check_start(&join(&steps, ["start"]), start, context.scenario.general.duration, report);
     }
     let is_station = |name: &String| context.attached.is(name, Role::Station);
     if is_station(&cell.access_point) && !cell.stations.contains(&cell.access_point) {

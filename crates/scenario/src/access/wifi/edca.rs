@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::model::{Wifi, WifiStandard};
+use crate::report::{Report, Step, join};
 use crate::units;
-use crate::validate::{Report, Step, join};
 
 /// The access categories of EDCA (IEEE 802.11-2007 section 9.9.1): packets have one by their `dscp`, as RFC
 /// 8325 recommends, and categories contend with each other, also inside of a node. `edca = {}` takes the

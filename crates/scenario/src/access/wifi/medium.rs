@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::cell_config;
 use super::loss;
 use super::model::{Beacons, Wifi};
-use crate::Scenario;
 use crate::access::{Making, places, stations};
 use crate::build::{Builder, escaped};
+use crate::scenario::Scenario;
 
 /// Cells of one medium, in the order of the scenario.
 pub(super) struct Medium<'a> {

@@ -11,8 +11,8 @@ use super::model::{Wifi, WifiStandard};
 use super::rates::{RateThreshold, check_thresholds, pairs};
 use crate::access::Context;
 use crate::access::path_loss::{self, PathLoss};
+use crate::report::{At, Report, Step, join};
 use crate::units::{self, rate_text};
-use crate::validate::{At, Report, Step, join};
 
 /// Channel 1 (IEEE 802.11-2007 section 18.4.6.2).
 const FREQUENCY_HZ: f64 = 2.412e9;

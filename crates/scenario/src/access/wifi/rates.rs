@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::model::{Preamble, Wifi, WifiStandard};
+use crate::report::{At, Key, Report, Step, join};
 use crate::units::{self, rate_text};
-use crate::validate::{At, Key, Report, Step, join};
 
 /// How the rate of data frames is chosen, by each transmitter for each of its receivers, up to `rate` or the
 /// receiver's of `station_rates`.

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::check::CHANNELS;
 use super::model::Wifi;
-use crate::model::node::Node;
-use crate::validate::{Report, Step, join};
-use crate::{Scenario, units};
+use crate::node::model::Node;
+use crate::report::{Report, Step, join};
+use crate::scenario::Scenario;
+use crate::units;
 
 /// How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]

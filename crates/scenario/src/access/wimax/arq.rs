@@ -1,8 +1,8 @@
 //! Automatic repeat request of an 802.16 cell.
 
 use super::model::Wimax;
+use crate::report::{At, Key, Report, Step, join};
 use crate::units;
-use crate::validate::{At, Key, Report, Step, join};
 use roamsim_engine::Span;
 use roamsim_network::link::wimax::{
     Acknowledgement as NetworkAcknowledgement, ArqConfig, MOST_BLOCK_BYTES, MOST_WINDOW_BLOCKS,

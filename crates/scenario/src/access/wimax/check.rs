@@ -16,11 +16,11 @@ use super::build::{LEAST_T16, clock, config};
 use super::entry_check;
 use super::model::{RequestLimit, Served, Wimax};
 use super::ofdma;
-use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
 use crate::access::queue::{SEND_SOME, check_queue};
-use crate::validate::{At, Key, Report, Step, join};
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 
 /// The widest channel of the standard's lists (IEEE Std 802.16-2004 annex B.2).
 const WIDEST_HZ: u64 = 28_000_000;

@@ -10,8 +10,8 @@ use super::radio;
 use super::scanning;
 use crate::access::stations::one_radio_help;
 use crate::access::{Context, stations};
+use crate::report::{At, Report, Step, join};
 use crate::units::{self, length_text};
-use crate::validate::{At, Report, Step, join};
 
 /// Checks the entry of a cell whose keys are under `at`.
 pub(super) fn check(

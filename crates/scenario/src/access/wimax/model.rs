@@ -11,7 +11,7 @@ use super::entry::Entry;
 use super::ofdma::Ofdma;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
-use crate::model::dscp::Dscp;
+use crate::dscp::Dscp;
 use crate::units;
 
 /// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or

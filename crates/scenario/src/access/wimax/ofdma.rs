@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::model::{BurstProfile, Wimax};
-use crate::validate::{At, Key, Report, Step, join};
+use crate::report::{At, Key, Report, Step, join};
 
 /// WirelessMAN-OFDMA with PUSC in place of WirelessMAN-OFDM (IEEE Std 802.16e-2005 section 8.4): slots in
 /// place of symbols, codes in place of messages in contention.

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use super::build::clock;
 use super::model::{BurstProfile, Wimax};
 use crate::access::path_loss::{self, PathLoss};
+use crate::report::{At, Report, Step, join};
 use crate::units;
-use crate::validate::{At, Report, Step, join};
 
 /// Nobody has a frequency outside of these (chosen: any band that 802.16 is for, and more).
 const FREQUENCIES_HZ: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;

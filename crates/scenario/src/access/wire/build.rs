@@ -4,8 +4,8 @@ use super::model::{Kind, Link as LinkModel, LossModel as Losses, Transitions as 
 use super::path::{Delay as DelayModel, LinkEvent, Rate, Varying};
 use crate::access::Making;
 use crate::access::queue::{Queue, queue_limit};
-use crate::build::distribution::time_distribution;
 use crate::build::escaped;
+use crate::distribution::build::time_distribution;
 use crate::signalling::model::{has_errors_counted, is_commanded};
 use roamsim_engine::{Span, Stream};
 use roamsim_network::flow::Flow;

@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use roamsim_engine::{Span, Time};
 
 use super::model::{Link, LossModel, Outage, Transitions};
-use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
 use crate::application::model::Application;
 use crate::flow::model::Flow;
-use crate::validate::names;
-use crate::validate::{At, Report, Step, check_start, join};
+use crate::names;
+use crate::report::{At, Report, Step, join};
+use crate::scenario::Scenario;
+use crate::timing::check_start;
 
 /// Costs have 16 bits (RFC 2328 appendix A.4.2).
 const MAX_COST: u32 = 65_535;
@@ -110,7 +111,7 @@ fn check_losses(at: &[Step], link: &Link, context: &Context<'_>, report: &mut Re
     for (j, loss) in link.loss.iter().enumerate().filter(|&(j, _)| known[j]) {
         let mut steps = join(at, ["loss"]);
         steps.push(At(j));
-        check_start(&join(&steps, ["start"]), loss.start, scenario, report);
+        check_start(&join(&steps, ["start"]), loss.start, scenario.general.duration, report);
         check_loss_model(&steps, &loss.model, context, report);
     }
 }
@@ -187,7 +188,7 @@ fn check_outages(at: &[Step], outages: &[Outage], scenario: &Scenario, report: &
         steps
     };
     for (j, outage) in outages.iter().enumerate() {
-        check_start(&join(&steps(j), ["start"]), outage.start, scenario, report);
+        check_start(&join(&steps(j), ["start"]), outage.start, scenario.general.duration, report);
         if outage.duration == Span::ZERO {
             let steps = join(&steps(j), ["duration"]);
             report.add(

@@ -1,11 +1,12 @@
 //! What is wrong with transfers that arrive.
 
 use super::model::Transfers;
-use crate::Scenario;
+use crate::distribution::check::check_size;
 use crate::files::transfers::Arrivals;
 use crate::files::{Fault, only_first};
+use crate::report::{Report, Step, join};
+use crate::scenario::Scenario;
 use crate::units;
-use crate::validate::{Report, Step, check_size, join};
 use roamsim_engine::Time;
 
 /// More arrivals are more than their number a run can begin.

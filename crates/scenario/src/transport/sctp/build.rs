@@ -1,7 +1,7 @@
 //! SCTP associations of flows and signalling.
 
 use super::model::{Sctp, SctpRules};
-use crate::model::scenario::Scenario;
+use crate::scenario::Scenario;
 use crate::transport::Transport;
 use crate::transport::path::path_payload;
 use roamsim_engine::Stream;

@@ -3,13 +3,13 @@
 use roamsim_engine::Span;
 
 use super::model::{Sctp, SctpRules};
-use crate::Scenario;
 use crate::access::Entry;
-use crate::model::node::Node;
+use crate::names::report_unknown;
+use crate::node::model::Node;
+use crate::report::{Report, Step, join};
+use crate::scenario::Scenario;
 use crate::units::time_text;
-use crate::validate::names::report_unknown;
 use crate::validate::topology::Topology;
-use crate::validate::{Report, Step, join};
 
 /// The smallest packet, without the IP header: an INIT ACK with its cookie.
 const MIN_PACKET_BYTES: u64 = 128;

@@ -3,10 +3,10 @@
 use roamsim_engine::Span;
 
 use super::model::{Tcp, TcpVariant};
-use crate::Scenario;
+use crate::report::{Report, Step, join};
+use crate::scenario::Scenario;
 use crate::units::time_text;
 use crate::validate::topology::Topology;
-use crate::validate::{Report, Step, join};
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
 const MAX_TCP_OPTION_BYTES: u64 = 40;

@@ -10,11 +10,13 @@ use crate::access::Context;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::wire::model::Link;
 use crate::access::wire::path::{Begins, LinkEvent, LinkEventName, Rate, Varying};
+use crate::distribution::check::check_distribution;
 use crate::files::{Fault, only_first};
+use crate::names::report_unknown;
+use crate::report::{At, Report, Step, join};
 use crate::signalling::model::is_commanded;
+use crate::timing::check_start;
 use crate::units::time_text;
-use crate::validate::names::report_unknown;
-use crate::validate::{At, Report, Step, check_distribution, check_start, join};
 
 /// Shorter periods have a packet pass through more steps than a run can.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
@@ -157,7 +159,7 @@ pub(super) fn check_steps<V: Varying>(
                         format!("nothing says what holds before {}", time_text(time.since(Time::ZERO)));
                     report.add(&here, message, "write `constant` beside `steps`, or a first step at \"0s\"");
                 }
-                check_start(&join(&here, ["at"]), time, context.scenario, report);
+                check_start(&join(&here, ["at"]), time, context.scenario.general.duration, report);
                 first.get_or_insert(time);
                 last = Some(time);
             }
