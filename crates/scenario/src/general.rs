@@ -4,7 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::motion::model::Area;
+use crate::node::motion::model::Area;
 use crate::units;
 
 /// A `[scenario]`: the name of the run, its duration, and settings of the whole.

@@ -15,7 +15,6 @@ pub mod general;
 pub mod handover;
 pub mod mih_handover;
 pub mod mobile_ip;
-pub mod motion;
 pub mod names;
 pub mod node;
 mod overrides;

@@ -11,11 +11,13 @@ use crate::distribution::build::time_distribution;
 use crate::distribution::model::TimeDistribution;
 use crate::general::IpVersion as IpModel;
 use crate::node::by_name::NodesByName;
+use crate::node::motion::build::trajectory;
 use crate::scenario::Scenario;
 use crate::transport::Transport;
 use roamsim_engine::run::Watch;
 use roamsim_engine::{Stream, Time};
 use roamsim_network::handover::Scheme;
+use roamsim_network::mobility::{Point, Trajectory};
 use roamsim_network::packet::IpVersion;
 use roamsim_network::recorder::Recorder;
 use roamsim_network::topology::{NodeId, Topology};
@@ -155,6 +157,13 @@ impl Builder<'_> {
     pub(crate) fn stop(&self, stop: Option<Time>) -> Time {
         let end = Time::ZERO + self.scenario.general.duration;
         stop.map_or(end, |stop| stop.min(end))
+    }
+
+    /// Where the node of this name is at each time.
+    pub(crate) fn trajectory(&self, name: &str) -> Trajectory {
+        let node = &self.scenario.nodes[self.node(name).0 as usize];
+        // Validation refuses members of a cell without a place.
+        trajectory(node).unwrap_or_else(|| Trajectory::fixed(Point::default()))
     }
 
     pub(crate) fn node(&self, name: &str) -> NodeId {

@@ -1,7 +1,8 @@
 //! Cells and stations as handovers see them, and the schemes by which stations keep their addresses.
 
-use super::model::{Scheme as SchemeModel, Schemes};
+use super::model::Schemes;
 use crate::build::Builder;
+use crate::node::handover::Scheme as SchemeModel;
 use crate::node::model::PrimaryChange as PrimaryChangeModel;
 use roamsim_network::handover::association::{Association, Uses};
 use roamsim_network::handover::mobile_sctp::PrimaryChange;

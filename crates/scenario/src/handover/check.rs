@@ -1,10 +1,11 @@
 //! How stations' addresses follow them from cell to cell: what a scenario states goes together with the rest
 //! of it, and the cells can serve it.
 
-use super::model::{Scheme, Schemes};
+use super::model::Schemes;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Attached, Role};
 use crate::names::Names;
+use crate::node::handover::Scheme;
 use crate::node::model::Node;
 use crate::report::{At, Key, Report};
 use crate::scenario::Scenario;

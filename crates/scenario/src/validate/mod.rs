@@ -15,12 +15,13 @@ use crate::application::model::Application;
 use crate::diagnostics::Problems;
 use crate::distribution::check::check_distribution;
 use crate::names::Names;
+use crate::node::motion;
 use crate::printable::fault_of_name;
 use crate::report::{At, Key, Report};
 use crate::scenario::Scenario;
 use crate::timing::check_warm_up;
 use crate::tree::Node;
-use crate::{flow, handover, mih_handover, mobile_ip, motion, signalling};
+use crate::{flow, handover, mih_handover, mobile_ip, signalling};
 
 /// Reports everything that is wrong with the scenario, which was decoded from `root`.
 pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Problems) {
@@ -28,7 +29,8 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
     unique::check(scenario, &mut report);
     let names = Names::new(scenario.nodes.iter().map(|node| node.name.as_str()));
     check_general(scenario, &mut report);
-    let trajectories = motion::check::check(scenario, &mut report);
+    let trajectories =
+        motion::check::check(&scenario.nodes, scenario.general.area, scenario.general.duration, &mut report);
     let attached = Attached::new(scenario);
     let context = Context { scenario, names: &names, attached: &attached, trajectories: &trajectories };
     for access in scenario.accesses() {
