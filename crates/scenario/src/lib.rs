@@ -3,6 +3,7 @@
 pub mod access;
 pub mod application;
 mod build;
+mod builder;
 mod decode;
 mod diagnostics;
 pub mod distribution;
@@ -34,6 +35,7 @@ mod stories;
 mod suggest;
 pub mod table;
 mod timing;
+mod topology;
 mod traces;
 pub mod transport;
 mod tree;

@@ -20,17 +20,20 @@ use crate::access::dect::model::Dect;
 use crate::access::wifi::model::Wifi;
 use crate::access::wimax::model::Wimax;
 use crate::access::wire::model::Link;
-use crate::access::{Entry, entries};
+use crate::access::{Entries, Entry, Network, Traffic};
+use crate::application::model::Application;
 use crate::decode::sharing;
 use crate::dscp::Dscp;
 use crate::flow::model::Flow;
 use crate::general::General;
+use crate::handover::schemes::Schemes;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
 use crate::names::name::Name;
 use crate::node::model::Node;
 use crate::packed::PackedText;
 use crate::signalling::model::Signalling;
+use crate::transport::Transport;
 
 /// A scenario: nodes, the links between them, and who sends what to whom.
 ///
@@ -97,22 +100,39 @@ impl Scenario {
         }
     }
 
-    /// Every access, in the order in which their links join the topology. With the keys above, this is where
-    /// a technology is named.
-    pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
-        let (wires, wifi) = (entries(&self.links), entries(&self.wifi));
-        let others = entries(&self.cells).chain(entries(&self.dect)).chain(entries(&self.wimax));
-        wires.chain(wifi).chain(others)
+    /// The accesses by technology, in the order in which their links join the topology. With the keys above,
+    /// this is where a technology is named.
+    fn entries(&self) -> [&(dyn Entries + 'static); 5] {
+        [&self.links, &self.wifi, &self.cells, &self.dect, &self.wimax]
     }
 
-    /// The classes of packets, by codepoint, that anything here sends; best effort always, which is what no
-    /// key sets.
-    pub(crate) fn sent_dscps(&self) -> BTreeSet<u8> {
-        let flows = self.flows.iter().map(|flow| flow.dscp);
-        let signalling = self.signalling.iter().map(|entry| entry.dscp);
-        let handovers = self.mih_handovers.iter().map(|entry| entry.dscp);
-        let sent = flows.chain(signalling).chain(handovers).chain([Dscp::default()]);
-        sent.map(Dscp::codepoint).collect()
+    /// Every access, in that order.
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.entries().into_iter().flat_map(|entries| entries.iter())
+    }
+
+    /// Nodes and accesses.
+    pub(crate) fn network(&self) -> Network<'_> {
+        Network { general: &self.general, nodes: &self.nodes, entries: self.entries().to_vec() }
+    }
+
+    /// The nodes whose addresses an association follows.
+    pub(crate) fn with_followed_addresses(&self) -> BTreeSet<&str> {
+        let flows = self.flows.iter().map(|flow| (&*flow.transport, [flow.from.as_str(), &flow.to]));
+        let signalling =
+            self.signalling.iter().map(|entry| (&entry.transport, [entry.from.as_str(), &entry.to]));
+        let follows =
+            |transport: &Transport| matches!(transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
+        flows
+            .chain(signalling)
+            .filter(|(transport, _)| follows(transport))
+            .flat_map(|(_, ends)| ends)
+            .collect()
+    }
+
+    /// The handover schemes of its stations.
+    pub(crate) fn schemes(&self) -> Schemes<'_> {
+        Schemes::new(self.with_followed_addresses(), &self.mobile_ip, &self.mih_handovers)
     }
 
     /// The values of the column `name` in the result tables that have rows for each entry of their kind, by
@@ -141,5 +161,33 @@ impl Scenario {
     /// such as of `count`.
     pub fn written_json(&self) -> String {
         self.written.clone().unwrap_or_else(|| self.canonical_json())
+    }
+}
+
+impl Traffic for Scenario {
+    fn sent_dscps(&self) -> BTreeSet<u8> {
+        let flows = self.flows.iter().map(|flow| flow.dscp);
+        let signalling = self.signalling.iter().map(|entry| entry.dscp);
+        let handovers = self.mih_handovers.iter().map(|entry| entry.dscp);
+        let sent = flows.chain(signalling).chain(handovers).chain([Dscp::default()]);
+        sent.map(Dscp::codepoint).collect()
+    }
+
+    fn flows(&self) -> Vec<&str> {
+        self.flows.iter().map(|flow| flow.name.as_str()).collect()
+    }
+
+    fn has_transfers(&self, flow: &str) -> bool {
+        let mut named = self.flows.iter().filter(|other| other.name == *flow);
+        named.any(|flow| matches!(flow.application, Application::Transfers(_)))
+    }
+
+    fn is_commanded(&self, link: &str) -> bool {
+        self.signalling.iter().flat_map(|entry| &entry.actions).any(|action| action.link == link)
+    }
+
+    fn has_errors_counted(&self, link: &str) -> bool {
+        let mut thresholds = self.signalling.iter().flat_map(|entry| &entry.thresholds);
+        thresholds.any(|threshold| threshold.packet_error_percent.is_some() && threshold.link == link)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::model::{Initiator, MihHandover as Model, Notice as NoticeModel};
 use super::policy::{policy, timers};
-use crate::build::Builder;
+use crate::builder::Builder;
 use crate::distribution::build::time_distribution;
 use crate::signalling::build::{Exchange, mihf_id, percent, signal_threshold};
 use roamsim_engine::{Span, Time};

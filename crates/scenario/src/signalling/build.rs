@@ -4,7 +4,7 @@ use super::model::{
     Acknowledgement, AcknowledgementMode, Crossing, LinkAction as LinkActionModel, LinkActionKind,
     LinkThreshold, RateLimit, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
 };
-use crate::build::Builder;
+use crate::builder::Builder;
 use crate::distribution::build::{size_distribution, time_distribution};
 use crate::dscp::Dscp;
 use crate::transport::Transport;

@@ -3,13 +3,11 @@
 
 mod loss_list;
 mod station;
-pub(crate) mod topology;
 mod unique;
 mod unused;
 
 use roamsim_engine::{Span, Time};
 
-use self::topology::Topology;
 use crate::access::{Attached, Context};
 use crate::application::model::Application;
 use crate::diagnostics::Problems;
@@ -20,6 +18,7 @@ use crate::printable::fault_of_name;
 use crate::report::{At, Key, Report};
 use crate::scenario::Scenario;
 use crate::timing::check_warm_up;
+use crate::topology::Topology;
 use crate::tree::Node;
 use crate::{flow, handover, mih_handover, mobile_ip, signalling};
 
@@ -31,20 +30,34 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
     check_general(scenario, &mut report);
     let trajectories =
         motion::check::check(&scenario.nodes, scenario.general.area, scenario.general.duration, &mut report);
-    let attached = Attached::new(scenario);
-    let context = Context { scenario, names: &names, attached: &attached, trajectories: &trajectories };
+    let network = scenario.network();
+    let attached = Attached::new(&network);
+    let context = Context {
+        network: &network,
+        traffic: scenario,
+        names: &names,
+        attached: &attached,
+        trajectories: &trajectories,
+    };
     for access in scenario.accesses() {
         access.check(&access.at(), &context, &mut report);
     }
-    station::check(&context, &mut report);
-    let topology = Topology::new(scenario, &names, &attached);
-    mobile_ip::check::check(scenario, &names, &attached, &topology, &mut report);
-    handover::check::check(scenario, &names, &attached, &topology, &mut report);
-    flow::check::check(scenario, &names, &topology, &mut report);
-    signalling::check::check(scenario, &names, &topology, &mut report);
-    mih_handover::check::check(scenario, &names, &topology, &mut report);
+    let schemes = scenario.schemes();
+    station::check(&context, &schemes, &scenario.mih_handovers, &mut report);
+    let is_mobile = |node: &str| schemes.mobile_ip(node).is_some();
+    let topology = Topology::new(&network, &names, &attached, is_mobile);
+    mobile_ip::check::check(&scenario.mobile_ip, &network, &names, &attached, &topology, &mut report);
+    handover::check::check(&scenario.nodes, &schemes, &names, &attached, &topology, &mut report);
+    flow::check::check(&scenario.flows, &network, &names, &topology, &mut report);
+    signalling::check::check(&scenario.signalling, &network, &names, &topology, &mut report);
+    let all = mih_handover::check::All {
+        handovers: &scenario.mih_handovers,
+        flows: &scenario.flows,
+        followed: scenario.with_followed_addresses(),
+    };
+    mih_handover::check::check(&all, &network, &names, &topology, &mut report);
     // What follows makes tables of its own.
-    drop((names, trajectories, topology));
+    drop((names, trajectories, topology, schemes, all));
     unused::check(scenario, &attached, &mut report);
     if report.count() == 0 {
         loss_list::check(scenario, &mut report);

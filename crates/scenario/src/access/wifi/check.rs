@@ -65,8 +65,8 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         report.add(&join(at, ["fragmentation_threshold"]), message, help);
     }
     check_protection(at, cell, report);
-    check_queue(at, cell.queue, context.scenario, report);
-    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    check_queue(at, cell.queue, context.traffic, report);
+    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.network.general.ip, report);
 }
 
 fn check_protection(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
@@ -116,7 +116,7 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
         report.add(&join(&steps, ["period"]), "beacons come every 1 to 65535 time units of 1024 us", help);
     }
     if let Some(start) = beacons.start {
-        check_start(&join(&steps, ["start"]), start, context.scenario.general.duration, report);
+        check_start(&join(&steps, ["start"]), start, context.network.duration(), report);
     }
     let is_station = |name: &String| context.attached.is(name, Role::Station);
     if is_station(&cell.access_point) && !cell.stations.contains(&cell.access_point) {
@@ -126,12 +126,12 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
     }
     let with_beacons = |name: &String| {
         let own = |cell: &&Wifi| cell.beacons.is_some() && cell.stations.contains(name);
-        context.scenario.wifi.iter().filter(own).count()
+        context.network.of::<Wifi>().iter().filter(own).count()
     };
     for (j, station) in cell.stations.iter().enumerate() {
         let mut steps = join(at, ["stations"]);
         steps.push(At(j));
-        let Some(node) = context.names.node(station).map(|node| &context.scenario.nodes[node]) else {
+        let Some(node) = context.names.node(station).map(|node| &context.network.nodes[node]) else {
             continue;
         };
         if context.attached.is(station, Role::Fixed) && !node.multihomed {
@@ -154,10 +154,10 @@ fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Re
     if cell.radio.is_none() && !has_shared {
         return;
     }
-    let mut before = context.scenario.wifi.iter().take_while(|other| other.name != cell.name);
+    let mut before = context.network.of::<Wifi>().iter().take_while(|other| other.name != cell.name);
     for other in before.clone().filter(|_| has_shared) {
         let Some(station) = cell.shared_station(other) else { continue };
-        let node = context.names.node(station).map(|node| &context.scenario.nodes[node]);
+        let node = context.names.node(station).map(|node| &context.network.nodes[node]);
         let both = cell.beacons.is_some() && other.beacons.is_some();
         let neither = cell.beacons.is_none() && other.beacons.is_none();
         let apart = neither && (cell.radio.is_none() || other.radio.is_none());

@@ -15,7 +15,7 @@ use crate::access::wire::model::{LossModel, Transitions};
 use crate::access::wire::path::{LinkEvent, LossSeries, LossStep, Varying};
 use crate::access::wire::{check_loss_model, loss_model};
 use crate::access::{Context, Making};
-use crate::build::escaped;
+use crate::builder::escaped;
 use crate::decode::schema::first_variant_is_default;
 use crate::files::Lines;
 use crate::report::{At, Report, Step, join};
@@ -323,7 +323,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
             let help = "name its access point or one of its stations, or leave `from` out for all of them";
             report.add(&join(&steps, ["from"]), message, help);
         }
-        check_start(&join(&steps, ["start"]), *start, context.scenario.general.duration, report);
+        check_start(&join(&steps, ["start"]), *start, context.network.duration(), report);
         check_loss_model(&steps, model, context, report);
         if *during == During::LinkGoingDown && cell.beacons.is_none() {
             let message = "no link goes down in a cell without `beacons`: nothing would be lost";

@@ -14,11 +14,10 @@ pub mod station;
 use self::medium::Medium;
 use self::model::Wifi;
 use super::wire::path::LinkEvent;
-use super::{Access, Compares, Context, Logged, Making, Pair};
-use crate::build::Builder;
+use super::{Access, Compares, Context, Logged, Making, Network, Pair};
+use crate::builder::Builder;
 use crate::node::model::Node;
 use crate::report::{Report, Step};
-use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::table::sample::Sample;
 use roamsim_engine::{Span, Time};
@@ -85,14 +84,20 @@ impl Access for Wifi {
         edca::check(self, at, report);
     }
 
-    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+    fn join(
+        &self,
+        builder: &Builder<'_>,
+        network: &Network<'_>,
+        topology: &mut Topology,
+        first: LinkId,
+    ) -> Vec<Vec<Address>> {
         // The first cell of a medium stands for all of them.
-        let medium = Medium::of_first(builder.scenario, self);
+        let medium = Medium::of_first(network.of(), self);
         medium.iter().map(|medium| medium.join(builder, topology, first)).collect()
     }
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
-        let medium = Medium::of(making.builder.scenario, self);
+        let medium = Medium::of(making.network.of(), self);
         let several = if medium.is_alone() { None } else { medium.machine(making) };
         let mut machine = several.unwrap_or_else(|| build::machine(self, making));
         if let (AnyLink::Wifi(machine), true) = (&mut machine, making.trace.rates) {
@@ -101,8 +106,8 @@ impl Access for Wifi {
         machine
     }
 
-    fn changes<'a>(&'a self, _part: usize, scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
-        loss::changes(&Medium::of(scenario, self).cells)
+    fn changes<'a>(&'a self, _part: usize, network: &Network<'a>) -> Vec<(&'a LinkEvent, Change)> {
+        loss::changes(&Medium::of(network.of(), self).cells)
     }
 
     fn tables(&self, world: &World) -> Vec<Table> {

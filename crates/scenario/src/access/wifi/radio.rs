@@ -282,7 +282,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         stations.push((name, steps));
     }
     for (name, steps) in std::iter::once((&cell.access_point, join(at, ["access_point"]))).chain(stations) {
-        let node = context.names.node(name).map(|node| &context.scenario.nodes[node]);
+        let node = context.names.node(name).map(|node| &context.network.nodes[node]);
         if node.is_some_and(|node| node.position.is_none() && node.motion.is_none()) {
             let help = format!(
                 "write in [[node]] \"{name}\": position = {{ x = \"0m\", y = \"0m\" }}, or leave `radio` out"

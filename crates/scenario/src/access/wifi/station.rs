@@ -11,14 +11,12 @@ use super::model::Wifi;
 use crate::node::model::Node;
 use crate::node::wifi::{Scan, WifiStation};
 use crate::report::{Report, Step, join};
-use crate::scenario::Scenario;
 
 /// Checks what a node says under `at` about itself as a station.
-pub(crate) fn check(node: &Node, at: &[Step], scenario: &Scenario, report: &mut Report<'_>) {
+pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<'_>) {
     let Some(settings) = &node.wifi else { return };
     let at = &join(at, ["wifi"])[..];
-    let cells: Vec<&Wifi> = scenario
-        .wifi
+    let cells: Vec<&Wifi> = all
         .iter()
         .filter(|cell| cell.beacons.is_some() && cell.stations.iter().any(|station| node.name == **station))
         .collect();

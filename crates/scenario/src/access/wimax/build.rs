@@ -2,7 +2,7 @@
 
 use super::model::{Requests, Served, Wimax};
 use crate::access::queue::queue_limit;
-use crate::build::{Builder, escaped};
+use crate::builder::{Builder, escaped};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::wimax::phy::{BurstProfile, FrameLayout, SymbolClock};

@@ -12,8 +12,8 @@ mod results;
 pub mod scanning;
 
 use self::model::Wimax;
-use super::{Access, Compares, Context, Making, Pair, places, stations};
-use crate::build::Builder;
+use super::{Access, Compares, Context, Making, Network, Pair, places, stations};
+use crate::builder::Builder;
 use crate::node::model::Node;
 use crate::report::{Report, Step};
 use crate::table::Table;
@@ -77,7 +77,13 @@ impl Access for Wimax {
         check::check(self, at, context, report);
     }
 
-    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+    fn join(
+        &self,
+        builder: &Builder<'_>,
+        _network: &Network<'_>,
+        topology: &mut Topology,
+        first: LinkId,
+    ) -> Vec<Vec<Address>> {
         if self.entry.is_some() {
             return vec![stations::join_topology(self, builder, topology, (first, 0))];
         }

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::access::Pair;
+use crate::access::{Network, Pair};
 use crate::mih_handover::model::MihHandover;
-use crate::mobile_ip::model::MobileIp;
+use crate::mobile_ip::model::{MobileIp, mobile_nodes};
 use crate::node::handover::Scheme;
 use crate::node::model::Node;
-use crate::scenario::Scenario;
 
 /// What the rest of a scenario makes of its stations.
 pub(crate) struct Schemes<'a> {
@@ -17,14 +16,14 @@ pub(crate) struct Schemes<'a> {
 }
 
 impl<'a> Schemes<'a> {
-    pub fn new(scenario: &'a Scenario) -> Schemes<'a> {
-        let handed_over =
-            scenario.mih_handovers.iter().rev().map(|entry| (entry.mobile_node.as_str(), entry));
-        Schemes {
-            followed: scenario.with_followed_addresses(),
-            mobile_nodes: scenario.mobile_nodes(),
-            handed_over: handed_over.collect(),
-        }
+    /// Of stations whose addresses an SCTP association follows, or that are mobile nodes of one of these.
+    pub fn new(
+        followed: BTreeSet<&'a str>,
+        mobile_ip: &'a [MobileIp],
+        mih_handovers: &'a [MihHandover],
+    ) -> Schemes<'a> {
+        let handed_over = mih_handovers.iter().rev().map(|entry| (entry.mobile_node.as_str(), entry));
+        Schemes { followed, mobile_nodes: mobile_nodes(mobile_ip), handed_over: handed_over.collect() }
     }
 
     /// The scheme of a station that does not state one.
@@ -46,9 +45,9 @@ impl<'a> Schemes<'a> {
     /// Whether a node has an interface and a radio of its own for each of its cells without keeping their
     /// addresses: a mobile node of Mobile IP, which listens to all agents, in cells of different
     /// technologies.
-    pub fn listens_to_each(&self, scenario: &Scenario, node: &str) -> bool {
+    pub fn listens_to_each(&self, network: &Network<'_>, node: &str) -> bool {
         let is_station = |pair: Pair<'_>| pair.has_station() && pair.nodes[1] == node;
-        let mut cells = scenario.accesses().filter(|entry| entry.access.pairs().into_iter().any(is_station));
+        let mut cells = network.accesses().filter(|entry| entry.access.pairs().into_iter().any(is_station));
         let mut technologies = BTreeSet::new();
         self.mobile_nodes.contains_key(node) && cells.all(|cell| technologies.insert(cell.access.section()))
     }
