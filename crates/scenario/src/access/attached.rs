@@ -1,7 +1,6 @@
 //! Who is attached where.
 
-use super::network::Network;
-use super::pair::Role;
+use super::pair::{Pair, Role};
 use crate::names::ByName;
 
 /// A node's part in an access.
@@ -18,10 +17,11 @@ pub(crate) struct Attached<'a> {
 }
 
 impl<'a> Attached<'a> {
-    pub fn new(network: &Network<'a>) -> Attached<'a> {
+    /// By the pairs of every access.
+    pub fn new(accesses: impl Iterator<Item = Vec<Pair<'a>>>) -> Attached<'a> {
         let mut by_node: ByName<'_, Vec<Part<'_>>> = ByName::default();
-        for entry in network.accesses() {
-            for (at, pair) in entry.access.pairs().into_iter().enumerate() {
+        for pairs in accesses {
+            for (at, pair) in pairs.into_iter().enumerate() {
                 for (end, node) in pair.nodes.into_iter().enumerate() {
                     let role = pair.roles[end];
                     // A base station is in its access once, not once a station.

@@ -15,7 +15,6 @@ mod attached;
 pub mod cell;
 pub mod dect;
 pub(crate) mod mtu;
-mod network;
 mod pair;
 pub mod path_loss;
 pub(crate) mod places;
@@ -28,7 +27,8 @@ pub mod wimax;
 pub mod wire;
 
 pub(crate) use self::attached::Attached;
-pub(crate) use self::network::{Entries, Entry, Network};
 pub(crate) use self::pair::{Pair, Role};
-pub(crate) use self::technology::{Access, Capacity, Compares, Context, DEFAULT_COST, Logged, Making};
+pub(crate) use self::technology::{
+    Access, Capacity, Compares, Context, DEFAULT_COST, Entries, Entry, Logged, Making, Network,
+};
 pub(crate) use self::traffic::Traffic;

@@ -1,6 +1,7 @@
-//! The boundary of an access technology.
+//! The boundary of an access technology: what an access can be asked, and what it may ask of the others.
 
-use std::ops::Range;
+use std::any::Any;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use roamsim_engine::{Span, Time};
@@ -13,15 +14,15 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
 use super::attached::Attached;
-use super::network::Network;
 use super::pair::Pair;
 use super::queue::Queue;
 use super::traffic::Traffic;
 use super::wire::path::{LinkEvent, LinkEventName};
 use crate::builder::Builder;
+use crate::general::General;
 use crate::names::Names;
 use crate::node::model::Node;
-use crate::report::{Report, Step};
+use crate::report::{At, Key, Report, Step};
 use crate::table::Table;
 use crate::table::sample::Sample;
 use crate::table::traced::TracedTable;
@@ -201,6 +202,85 @@ pub(crate) struct Capacity {
     pub queue: Queue,
     /// Whether it loses nothing but what its queue has no room for.
     pub lossless: bool,
+}
+
+/// An access and its place in the list of its technology.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub number: usize,
+    pub access: &'a dyn Access,
+}
+
+impl Entry<'_> {
+    /// Where it stands in the scenario.
+    pub fn at(&self) -> [Step; 2] {
+        [Key(self.access.section()), At(self.number)]
+    }
+}
+
+impl<'a> Deref for Entry<'a> {
+    type Target = dyn Access + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        self.access
+    }
+}
+
+/// All entries of one technology.
+pub(crate) trait Entries: Any {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// One of them.
+    fn access(&self, number: usize) -> &dyn Access;
+}
+
+impl<A: Access + 'static> Entries for Vec<A> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn access(&self, number: usize) -> &dyn Access {
+        &self[number]
+    }
+}
+
+impl dyn Entries {
+    /// They, in the order of the scenario.
+    pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.count()).map(|number| Entry { number, access: self.access(number) })
+    }
+}
+
+/// What a scenario says of its network.
+pub(crate) struct Network<'a> {
+    pub general: &'a General,
+    pub nodes: &'a [Node],
+    /// By technology, in the order in which their links join the topology.
+    pub entries: Vec<&'a (dyn Entries + 'static)>,
+}
+
+impl<'a> Network<'a> {
+    /// Every access.
+    pub fn accesses(&self) -> impl Iterator<Item = Entry<'a>> {
+        self.entries.iter().flat_map(|entries| entries.iter())
+    }
+
+    /// The access of this name.
+    pub fn access(&self, name: &str) -> Option<Entry<'a>> {
+        self.accesses().find(|entry| entry.name() == name)
+    }
+
+    /// The accesses of one technology.
+    pub fn of<A: Access + 'static>(&self) -> &'a [A] {
+        let found = self.entries.iter().find_map(|&entries| (entries as &dyn Any).downcast_ref::<Vec<A>>());
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    /// How long the run is.
+    pub fn duration(&self) -> Span {
+        self.general.duration
+    }
 }
 
 /// What checks of an access may look at.

@@ -31,7 +31,7 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
     let trajectories =
         motion::check::check(&scenario.nodes, scenario.general.area, scenario.general.duration, &mut report);
     let network = scenario.network();
-    let attached = Attached::new(&network);
+    let attached = Attached::new(network.accesses().map(|entry| entry.access.pairs()));
     let context = Context {
         network: &network,
         traffic: scenario,
