@@ -1,4 +1,4 @@
-//! What everything that is built is built with: the nodes, and the random streams of one run.
+//! The nodes by name, and the random streams of one run: parts of a world are built with them.
 
 use crate::distribution::build::time_distribution;
 use crate::distribution::model::TimeDistribution;
@@ -11,6 +11,7 @@ use roamsim_network::mobility::{Point, Trajectory};
 use roamsim_network::topology::NodeId;
 use std::borrow::Cow;
 
+/// Builds the parts of one world; each room adds its own functions.
 pub(crate) struct Builder<'a> {
     pub(crate) general: &'a General,
     pub(crate) nodes: &'a [Node],

@@ -246,7 +246,7 @@ impl<A: Access + 'static> Entries for Vec<A> {
 }
 
 impl dyn Entries {
-    /// They, in the order of the scenario.
+    /// All of them, in the order of the scenario.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.count()).map(|number| Entry { number, access: self.access(number) })
     }
@@ -274,7 +274,7 @@ impl<'a> Network<'a> {
     /// The accesses of one technology.
     pub fn of<A: Access + 'static>(&self) -> &'a [A] {
         let found = self.entries.iter().find_map(|&entries| (entries as &dyn Any).downcast_ref::<Vec<A>>());
-        found.map_or(&[], Vec::as_slice)
+        found.expect("every technology is among the entries")
     }
 
     /// How long the run is.
