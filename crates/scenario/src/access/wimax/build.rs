@@ -1,5 +1,8 @@
 //! The machine of an 802.16 cell.
 
+mod entry;
+pub(super) mod radio;
+
 use super::model::{Requests, Served, Wimax};
 use crate::access::queue::queue_limit;
 use crate::builder::{Builder, escaped};

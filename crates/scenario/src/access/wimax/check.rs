@@ -1,5 +1,10 @@
 //! 802.16 cells.
 
+mod arq;
+mod entry;
+mod ofdma;
+mod radio;
+
 use std::collections::BTreeSet;
 
 use roamsim_engine::Span;
@@ -11,11 +16,8 @@ use roamsim_network::link::wimax::{
 };
 use roamsim_network::mobility::{Point, Trajectory};
 
-use super::arq;
 use super::build::{LEAST_T16, clock, config};
-use super::entry_check;
 use super::model::{RequestLimit, Served, Wimax};
-use super::ofdma;
 use crate::access::mtu::check_mtu;
 use crate::access::queue::{SEND_SOME, check_queue};
 use crate::access::{Context, Traffic};
@@ -38,7 +40,7 @@ const SHORTEST_INTERVAL: Span = Span::from_ms(1);
 
 pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     match &cell.entry {
-        Some(entry) => entry_check::check(cell, entry, at, context, report),
+        Some(entry) => entry::check(cell, entry, at, context, report),
         None => check_members(at, cell, context, report),
     }
     let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);

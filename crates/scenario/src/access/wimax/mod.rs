@@ -2,9 +2,9 @@
 
 pub mod arq;
 mod build;
+pub mod burst_profile;
 mod check;
 pub mod entry;
-mod entry_check;
 pub mod model;
 pub mod ofdma;
 pub mod radio;

@@ -4,11 +4,11 @@ use roamsim_engine::{Span, Time};
 use roamsim_network::link::wimax::Timers;
 use roamsim_network::mobility::ever_within;
 
-use super::entry::{Entry, Limit};
-use super::model::Wimax;
 use super::radio;
-use super::scanning;
 use crate::access::stations::one_radio_help;
+use crate::access::wimax::entry::{Entry, Limit};
+use crate::access::wimax::model::Wimax;
+use crate::access::wimax::scanning;
 use crate::access::{Context, stations};
 use crate::report::{At, Report, Step, join};
 use crate::units::{self, length_text};
