@@ -1,11 +1,17 @@
 //! Wi-Fi cells.
 
+mod edca;
+mod loss;
+mod radio;
+mod rates;
+
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use roamsim_engine::Span;
 
-use super::model::{Preamble, Wifi, WifiStandard};
+use super::model::Wifi;
+use super::standard::{Preamble, WifiStandard};
 use crate::access::mtu::check_mtu;
 use crate::access::queue::check_queue;
 use crate::access::stations::{one_radio_help, several_accesses_help};
@@ -67,6 +73,10 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     check_protection(at, cell, report);
     check_queue(at, cell.queue, context.traffic, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.network.general.ip, report);
+    rates::check(cell, at, report);
+    loss::check(cell, at, context, report);
+    radio::check(cell, at, context, report);
+    edca::check(cell, at, report);
 }
 
 fn check_protection(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {

@@ -9,8 +9,7 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::cell_config;
-use super::loss;
+use super::build::{cell_config, loss};
 use super::model::{Beacons, Wifi};
 use crate::access::{Making, places, stations};
 use crate::builder::{Builder, escaped};

@@ -9,6 +9,7 @@ pub mod model;
 pub mod radio;
 pub mod rates;
 mod results;
+pub mod standard;
 pub mod station;
 
 use self::medium::Medium;
@@ -78,10 +79,6 @@ impl Access for Wifi {
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
         check::check(self, at, context, report);
-        rates::check(self, at, report);
-        loss::check(self, at, context, report);
-        radio::check(self, at, context, report);
-        edca::check(self, at, report);
     }
 
     fn join(
@@ -107,7 +104,7 @@ impl Access for Wifi {
     }
 
     fn changes<'a>(&'a self, _part: usize, network: &Network<'a>) -> Vec<(&'a LinkEvent, Change)> {
-        loss::changes(&Medium::of(network.of(), self).cells)
+        build::loss::changes(&Medium::of(network.of(), self).cells)
     }
 
     fn tables(&self, world: &World) -> Vec<Table> {

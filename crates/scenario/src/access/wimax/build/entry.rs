@@ -8,12 +8,12 @@ use roamsim_network::mobility::Trajectory;
 
 impl Entry {
     /// How far the maps of a cell are heard.
-    pub(in crate::access::wimax) fn reach_m(&self, cell: &Wimax) -> Option<f64> {
+    pub(crate) fn reach_m(&self, cell: &Wimax) -> Option<f64> {
         self.radius_m.or_else(|| self.radio.as_ref()?.reach_m(cell, cell.maps(), false))
     }
 
     /// The timers of the machine, with frames of this duration.
-    pub(in crate::access::wimax) fn timers(&self, frame: Span) -> NetworkTimers {
+    pub(crate) fn timers(&self, frame: Span) -> NetworkTimers {
         let Timers {
             t1,
             t2,
@@ -53,7 +53,7 @@ impl Entry {
     }
 
     /// The settings of the machine, and everybody's place.
-    pub(in crate::access::wimax) fn config(
+    pub(crate) fn config(
         &self,
         cell: &Wimax,
         base_station: Trajectory,

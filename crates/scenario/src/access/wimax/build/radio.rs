@@ -11,7 +11,7 @@ use roamsim_network::link::wimax::{
 };
 
 /// What the bursts of a cell are made of.
-pub(in crate::access::wimax) fn unit(cell: &Wimax) -> Unit {
+pub(crate) fn unit(cell: &Wimax) -> Unit {
     if cell.ofdma.is_some() { Unit::Slot } else { Unit::Symbol }
 }
 
@@ -27,7 +27,7 @@ fn network_errors(table: Option<&BlockErrors>) -> NetworkBlockErrors {
 
 impl Radio {
     /// The settings of the machine.
-    pub(in crate::access::wimax) fn config(&self, cell: &Wimax) -> RadioConfig {
+    pub(crate) fn config(&self, cell: &Wimax) -> RadioConfig {
         let &Radio {
             transmit_power_dbm,
             station_power_dbm,
@@ -66,12 +66,7 @@ impl Radio {
 
     /// How far bursts of a profile, to stations or from them, are understood in a cell; `None` in a channel
     /// of no standard.
-    pub(in crate::access::wimax) fn reach_m(
-        &self,
-        cell: &Wimax,
-        profile: BurstProfile,
-        uplink: bool,
-    ) -> Option<f64> {
+    pub(crate) fn reach_m(&self, cell: &Wimax, profile: BurstProfile, uplink: bool) -> Option<f64> {
         Some(self.config(cell).reach_m(clock(cell)?, profile.network(), uplink, 0.0))
     }
 }
