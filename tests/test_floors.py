@@ -83,9 +83,13 @@ def named(module: Sequence[str], text: str) -> Iterator[list[str]]:
             if inner and inner[-1][1] == depth:
                 inner.pop()
             depth -= 1
-        elif word in {"crate", "super"} and (at == 0 or words[at - 1] != "::"):
-            base = [] if word == "crate" else [*module, *(name for name, _ in inner)][:-1]
-            for path in paths(words, at + 1)[0]:
+        elif (
+            word in {"crate", "super", "self"} and words[at - 1 : at] != ["::"] and words[at - 2 : at] != ["(", "in"]
+        ):
+            here = [*module, *(name for name, _ in inner)]
+            base = [] if word == "crate" else here[:-1] if word == "super" else here
+            # A word that stands alone says who may see something, or is a value.
+            for path in filter(None, paths(words, at + 1)[0]):
                 climbs = next((steps for steps, step in enumerate(path) if step != "super"), len(path))
                 yield base[: len(base) - climbs] + path[climbs:]
 
@@ -101,6 +105,27 @@ def given(text: str) -> dict[str, str]:
                 steps = [step for step in path if step not in {"crate", "self"}]
                 found[steps[-1]] = steps[0]
     return found
+
+
+def files_of_rust(source: Path) -> dict[str, set[str]]:
+    """The imports among the files of a crate, by their modules. A name that a module gives counts as its own."""
+    files = {}
+    for path in sorted(source.rglob("*.rs")):
+        steps = path.relative_to(source).with_suffix("").parts
+        files[steps[:-1] if steps[-1] in {"mod", "lib"} else steps] = path
+    homes = given(files[()].read_text(encoding="utf-8"))
+    imports: dict[str, set[str]] = {}
+    for module, path in files.items():
+        found = imports["::".join(module)] = set()
+        for path_of_name in named(module, path.read_text(encoding="utf-8")) if module else ():
+            steps = tuple(path_of_name)
+            if steps and steps[:1] not in files:
+                steps = (homes.get(steps[0], ""),)
+            while steps not in files:
+                steps = steps[:-1]
+            found.add("::".join(steps))
+        found -= {"", "::".join(module)}
+    return imports
 
 
 def imports_of_rust(source: Path, folder: str = "") -> dict[str, set[str]]:
@@ -235,6 +260,10 @@ def test_no_modules_import_each_other(room: str) -> None:
     graphlib.TopologicalSorter(ROOMS[room]).prepare()
 
 
+def test_no_files_of_scenarios_import_each_other() -> None:
+    graphlib.TopologicalSorter(files_of_rust(ROOT / "crates" / "scenario" / "src")).prepare()
+
+
 def test_a_page_lists_floors_in_tables() -> None:
     page = "# Page\n### Floors of `a`\nFrom the ground up:\n\n| floor | holds |\n|---|---|\n| `x`, `y/` | `n` |\n| `z` | n |\n"
     assert tables(page + "## Other\n| `q` | n |\n") == {"`a`": [("x", "y/"), ("z",)]}
@@ -273,6 +302,8 @@ def test_imports_of_rust_are_found_however_they_are_written(tmp_path: Path) -> N
     assert sorted(imports["link"]) == found
     assert imports["flow"] == {"given"}
     assert imports_of_rust(tmp_path, "link") == {"dect": {"wired"}, "wired": {"dect"}}
+    assert files_of_rust(tmp_path)["link::wired"] == {"link::dect"}
+    assert "link::wired" in files_of_rust(tmp_path)["link::dect"]
 
 
 @pytest.mark.parametrize(
