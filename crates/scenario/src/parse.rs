@@ -2,9 +2,10 @@
 
 use crate::diagnostics::{Diagnostics, Problem, Problems};
 use crate::files::Folder;
+use crate::scenario::Scenario;
 use crate::transport::tcp::profile;
 use crate::tree::{self, MAX_BYTES, Tree};
-use crate::{Scenario, decode, files, overrides, repeat, validate};
+use crate::{decode, files, overrides, repeat, validate};
 
 /// The notation of a scenario's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

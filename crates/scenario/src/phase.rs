@@ -5,10 +5,10 @@
 use crate::access::Access;
 use crate::application::model::Application;
 use crate::build;
+use crate::distribution::model::{SizeDistribution, TimeDistribution};
 use crate::flow::model::Flow;
-use crate::model::distribution::{SizeDistribution, TimeDistribution};
-use crate::model::node::Node;
-use crate::model::scenario::Scenario;
+use crate::node::model::Node;
+use crate::scenario::Scenario;
 use crate::transport::Transport;
 use roamsim_network::topology::{LinkId, NodeId, Topology};
 use roamsim_protocols::Address;

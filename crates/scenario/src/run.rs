@@ -2,8 +2,8 @@
 
 use crate::build::{self, Unbuilt};
 use crate::flow;
-use crate::model::scenario::Scenario;
 use crate::results;
+use crate::scenario::Scenario;
 use crate::stories::Stories;
 use crate::table::{Table, Values};
 pub use crate::traces::Sink;

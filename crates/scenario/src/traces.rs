@@ -6,16 +6,16 @@
 //! for its other tables anyway (transactions, what accesses log by themselves) is held, and only its tables
 //! are made part by part.
 
-use crate::model::scenario::Scenario;
 use crate::results::{link_events, messages, packets, samples, segments};
-use crate::run::Trace;
+use crate::scenario::Scenario;
 use crate::signalling::transactions;
-use crate::table::Table;
+use crate::table::traced::TracedTable;
+use crate::table::{Table, sample};
 use roamsim_engine::log::{Log, Timed};
 use roamsim_engine::run::Watch;
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
-use std::ops::Range;
+use roamsim_network::trace::Trace;
 use std::sync::Arc;
 
 /// Takes some rows of a trace, which come in their order; false where it takes no more, which ends the run.
@@ -29,19 +29,6 @@ enum Destination {
     Sink(Sink),
     /// Tables that grow, one a name.
     Tables(Vec<Table>),
-}
-
-/// A table of a run that is over, of which any rows are made by themselves.
-pub(crate) struct TracedTable<'w> {
-    rows: usize,
-    make: Box<dyn Fn(Range<usize>) -> Table + 'w>,
-}
-
-impl<'w> TracedTable<'w> {
-    /// Of these rows, which `table` makes a table of.
-    pub(crate) fn new<T: 'w>(rows: Vec<T>, table: impl Fn(&[T]) -> Table + 'w) -> TracedTable<'w> {
-        TracedTable { rows: rows.len(), make: Box::new(move |range| table(&rows[range])) }
-    }
 }
 
 /// The traces of one run.
@@ -119,7 +106,7 @@ impl Traces {
         let recorded = if now.is_some() { samples.take(line) } else { samples.take_all() };
         let rows = samples::merged(scenario, world, &recorded, &(self.logged_before..line));
         (self.logged_before, self.logged) = (line, logged);
-        self.give_rows(&rows, samples::table)
+        self.give_rows(&rows, sample::table)
     }
 
     /// Hands out all that is left when the run is over. The tables that were asked for, in order: with their
@@ -143,7 +130,7 @@ impl Traces {
             tables.push((table.make)(0..0));
         }
         if self.trace.has_samples() {
-            tables.push(samples::table(&[]));
+            tables.push(sample::table(&[]));
         }
         if self.trace.link_events {
             tables.push(link_events::table(world, &[]));

@@ -36,6 +36,7 @@ mod sctp;
 mod segments;
 mod semantics;
 mod series;
+mod sharing;
 mod transfers;
 mod video;
 mod wifi;

@@ -3,7 +3,7 @@
 use roamsim_engine::{Span, Time};
 use roamsim_scenario::access::queue::{Limit, Queue};
 use roamsim_scenario::access::wire::model::LossModel;
-use roamsim_scenario::model::distribution::TimeDistribution;
+use roamsim_scenario::distribution::model::TimeDistribution;
 use roamsim_scenario::transport::Transport;
 use roamsim_scenario::transport::tcp::model::TcpVariant;
 use roamsim_scenario::{Diagnostics, Format, Scenario};

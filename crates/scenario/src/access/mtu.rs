@@ -1,7 +1,7 @@
 //! The largest packet of a link: its default and its check.
 
-use crate::model::scenario::IpVersion;
-use crate::validate::{Report, Step, join};
+use crate::general::IpVersion;
+use crate::report::{Report, Step, join};
 
 /// The largest packet that the length fields of IPv4 and IPv6 are used for here (RFC 791 section 3.1).
 pub(crate) const MAX_MTU_BYTES: u64 = 65_535;

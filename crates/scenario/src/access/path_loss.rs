@@ -4,8 +4,8 @@ use roamsim_network::link::propagation::PathLoss as NetworkPathLoss;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::report::{Report, Step, join};
 use crate::units;
-use crate::validate::{Report, Step, join};
 
 /// A larger exponent is no law of nature, and its powers are zero.
 const LARGEST_EXPONENT: f64 = 100.0;

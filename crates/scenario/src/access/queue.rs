@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::de;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Scenario;
-use crate::model::dscp::Dscp;
-use crate::schema::first_variant_is_default;
+use super::traffic::Traffic;
+use crate::decode::schema::first_variant_is_default;
+use crate::dscp::Dscp;
+use crate::report::{At, Key, Report, Step, join};
 use crate::units;
-use crate::validate::{At, Key, Report, Step, join};
 use roamsim_network::queue::classes::{Classes, MOST_CLASSES};
 use roamsim_network::queue::{QueueLimit, Rule, codel, drr, fq_codel, pie, red};
 
@@ -409,7 +409,7 @@ const SHORTEST_UPDATE: Span = Span::from_us(100);
 
 /// Checks that something can wait in a queue, and that its rule can work; warns of classes that have no
 /// packets.
-pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report: &mut Report<'_>) {
+pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, report: &mut Report<'_>) {
     let at = join(at, ["queue"]);
     if matches!(queue.limit(), Limit::Packets(0) | Limit::Bytes(0)) {
         let help = "give the queue room for one packet or more; the packet in service does not count";
@@ -422,9 +422,9 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report
     };
     match queue {
         Queue::DropTail(_) => {}
-        Queue::Priority(Priority { classes, .. }) => check_classes(&at, classes, scenario, report),
+        Queue::Priority(Priority { classes, .. }) => check_classes(&at, classes, traffic, report),
         Queue::Drr(Drr { classes, quantum_bytes, .. }) => {
-            check_classes(&at, classes.classes, scenario, report);
+            check_classes(&at, classes.classes, traffic, report);
             let all = classes.quanta_bytes.into_iter().enumerate();
             let all = all.map(|(class, quantum)| (vec![Key("classes"), At(class), Key("quantum")], quantum));
             for (steps, quantum_bytes) in all.chain([(vec![Key("quantum")], quantum_bytes)]) {
@@ -497,9 +497,8 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report
 }
 
 /// Warns of classes of which nothing is sent.
-fn check_classes(at: &[Step], classes: Classes, scenario: &Scenario, report: &mut Report<'_>) {
-    let sent: BTreeSet<usize> =
-        scenario.sent_dscps().into_iter().map(|dscp| classes.class_of(dscp)).collect();
+fn check_classes(at: &[Step], classes: Classes, traffic: &dyn Traffic, report: &mut Report<'_>) {
+    let sent: BTreeSet<usize> = traffic.sent_dscps().into_iter().map(|dscp| classes.class_of(dscp)).collect();
     // The last is of whatever no other has, and may be empty.
     for class in (0..classes.count() - 1).filter(|class| !sent.contains(class)) {
         let place = [at, &[Key("classes"), At(class)]].concat();

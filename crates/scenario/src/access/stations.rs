@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::mtu::MAX_MTU_BYTES;
-use super::{Access, Context, Role, places};
-use crate::build::Builder;
+use super::{Access, Context, Pair, Role, places};
+use crate::builder::Builder;
+use crate::report::{At, Report, Step, join};
+use crate::timing::check_start;
 use crate::units;
-use crate::validate::{At, Report, Step, check_start, join};
 
 /// Entries whose stations come and go, in the words of a scenario.
 pub(crate) const THAT_COME_AND_GO: &str =
@@ -84,7 +85,7 @@ pub(crate) fn check_advertisement(
     report: &mut Report<'_>,
 ) {
     let steps = join(at, ["advertisement"]);
-    check_start(&join(&steps, ["start"]), advertisement.start, context.scenario, report);
+    check_start(&join(&steps, ["start"]), advertisement.start, context.network.duration(), report);
     if advertisement.period < SHORTEST_PERIOD {
         let message = "a base station beacons once a millisecond at most";
         report.add(&join(&steps, ["period"]), message, "write a longer time, such as \"100ms\"");
@@ -114,7 +115,7 @@ pub(crate) fn check_members(
 ) {
     let place = |name: &str, steps: &[Step], report: &mut Report<'_>| {
         let Some(node) = context.names.resolve(name, steps, report) else { return };
-        let node = &context.scenario.nodes[node];
+        let node = &context.network.nodes[node];
         if node.position.is_none() && node.motion.is_none() {
             let help = format!("write in [[node]] \"{name}\": position = {{ x = \"0m\", y = \"0m\" }}");
             report.add(steps, format!("\"{name}\" is in a cell, but it has no position"), help);
@@ -144,11 +145,16 @@ pub(crate) fn check_members(
             report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
         }
         let node = context.names.node(station);
-        let multihomed = node.is_some_and(|node| context.scenario.nodes[node].multihomed);
+        let multihomed = node.is_some_and(|node| context.network.nodes[node].multihomed);
         if context.attached.is(station, Role::Fixed) && !multihomed {
             let message = format!("\"{station}\" is a station, and has another link as well");
             // Stations of [[cell]] have a radio in each.
-            let radio = context.scenario.wimax.iter().filter(|cell| cell.stations.contains(station)).count();
+            let is_its = |pair: &Pair<'_>| pair.nodes[1] == station;
+            let radio = context
+                .network
+                .accesses()
+                .filter(|entry| entry.has_one_radio() && entry.pairs().iter().any(is_its))
+                .count();
             report.add(&steps, message, several_accesses_help(context, station, radio));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::model::{Application, Pace};
 use super::{transfers, video};
-use crate::build::distribution::{size_distribution, time_distribution};
+use crate::distribution::build::{size_distribution, time_distribution};
 use roamsim_engine::{Stream, Time};
 use roamsim_network::Distribution;
 use roamsim_network::application::{

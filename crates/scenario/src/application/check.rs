@@ -4,10 +4,10 @@ use roamsim_engine::Span;
 
 use super::model::{Application, Cbr};
 use super::video;
-use crate::Scenario;
-use crate::model::distribution::SizeDistribution;
+use crate::distribution::check::check_distribution;
+use crate::distribution::model::SizeDistribution;
+use crate::report::{Report, Step, join};
 use crate::units::time_text;
-use crate::validate::{Report, Step, check_distribution, join};
 
 /// What comes at one instant is in memory at one instant.
 const MAX_MEAN_BATCH: u64 = 10_000;
@@ -33,7 +33,7 @@ pub(crate) fn check(
     at: &[Step],
     application: &Application,
     over_udp: bool,
-    scenario: &Scenario,
+    duration: Span,
     report: &mut Report<'_>,
 ) {
     if over_udp && matches!(application, Application::Bulk(_) | Application::Transfer(_)) {
@@ -45,7 +45,6 @@ pub(crate) fn check(
             "use TCP or SCTP, or an application with a rate such as \"cbr\"",
         );
     }
-    let duration = scenario.general.duration;
     match application.deadline() {
         Some(Span::ZERO) => {
             report.add(
@@ -63,7 +62,7 @@ pub(crate) fn check(
     }
     match application {
         Application::Bulk(_) => {}
-        Application::Transfers(a) => super::transfers::check::check(at, a, scenario, report),
+        Application::Transfers(a) => super::transfers::check::check(at, a, duration, report),
         Application::Video(a) => video::check::check(at, a, report),
         Application::Transfer(a) => {
             if a.size_bytes == 0 {

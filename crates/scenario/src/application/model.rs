@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::transfers::model::Transfers;
 use super::video::model::Video;
-use crate::model::distribution::{SizeDistribution, TimeDistribution};
+use crate::distribution::model::{SizeDistribution, TimeDistribution};
 use crate::units;
 
 /// The source of a flow's data.

@@ -1,8 +1,8 @@
 //! Links: their places in the topology, and which change at link events of others.
 
-use super::Builder;
-use crate::Scenario;
 use crate::access::Access;
+use crate::builder::Builder;
+use crate::scenario::Scenario;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_network::world::PathChange;
 use roamsim_protocols::Address;
@@ -51,19 +51,18 @@ impl NewLinks {
             NewLink { access, part, addresses: &self.addresses[std::mem::replace(&mut first, end)..end] }
         })
     }
-}
 
-impl Builder<'_> {
     /// Gives every link its place in the topology; their order is that of their numbers.
-    pub(super) fn links(&self, topology: &mut Topology) -> NewLinks {
+    pub(super) fn join(builder: &Builder<'_>, scenario: &Scenario, topology: &mut Topology) -> NewLinks {
         let mut links = NewLinks::default();
         // Wires, of which there may be many, are two each.
-        let wires = self.scenario.links.len();
+        let wires = scenario.links.len();
         links.parts.reserve(wires);
         links.ends.reserve(2 * wires);
         links.addresses.reserve(4 * wires);
-        for entry in self.scenario.accesses() {
-            let parts = entry.join(self, topology, LinkId(links.count() as u32));
+        let network = scenario.network();
+        for entry in scenario.accesses() {
+            let parts = entry.join(builder, &network, topology, LinkId(links.count() as u32));
             links.parts.push(parts.len() as u32);
             for addresses in parts {
                 links.addresses.extend(addresses);
@@ -74,15 +73,21 @@ impl Builder<'_> {
     }
 
     /// How links change at link events of others.
-    pub(super) fn path_changes(&self, topology: &Topology, links: &NewLinks) -> Vec<PathChange> {
+    pub(super) fn path_changes(
+        &self,
+        builder: &Builder<'_>,
+        scenario: &Scenario,
+        topology: &Topology,
+    ) -> Vec<PathChange> {
         let mut changes = Vec::new();
-        for (number, (access, part)) in (0..).zip(links.accesses(self.scenario)) {
-            for (event, change) in access.changes(part, self.scenario) {
+        let network = scenario.network();
+        for (number, (access, part)) in (0..).zip(self.accesses(scenario)) {
+            for (event, change) in access.changes(part, &network) {
                 let of =
                     (0..).zip(topology.interfaces()).filter(|(_, interface)| *interface.name == *event.link);
                 changes.push(PathChange {
                     of: of.map(|(number, _)| Address(number)).collect(),
-                    node: event.node.as_ref().map(|node| self.node(node)),
+                    node: event.node.as_ref().map(|node| builder.node(node)),
                     event: event.event.name(),
                     target: LinkId(number),
                     change,

@@ -3,37 +3,28 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so
 //! that a change elsewhere in the scenario leaves them as they are.
 
-pub(crate) mod distribution;
 mod links;
 
-use self::distribution::time_distribution;
 use self::links::{NewLink, NewLinks};
 use crate::access::{Access, Making};
-use crate::by_name::NodesByName;
-use crate::model::distribution::TimeDistribution;
-use crate::model::scenario::{IpVersion as IpModel, Scenario};
+use crate::builder::Builder;
+use crate::distribution::build::time_distribution;
+use crate::general::IpVersion as IpModel;
+use crate::node::by_name::NodesByName;
+use crate::scenario::Scenario;
 use crate::transport::Transport;
 use roamsim_engine::run::Watch;
-use roamsim_engine::{Stream, Time};
 use roamsim_network::handover::Scheme;
 use roamsim_network::packet::IpVersion;
 use roamsim_network::recorder::Recorder;
-use roamsim_network::topology::{NodeId, Topology};
+use roamsim_network::topology::Topology;
 use roamsim_network::{Network, World};
-use std::borrow::Cow;
 use std::io;
-
-pub(crate) struct Builder<'a> {
-    pub(crate) scenario: &'a Scenario,
-    seed: u64,
-    replication: u64,
-    nodes: NodesByName<'a>,
-}
 
 /// The nodes and their routes, the nodes by name, and by the number of each link its access.
 pub(crate) fn topology(scenario: &Scenario) -> (Topology, NodesByName<'_>, Vec<&dyn Access>) {
     let (builder, topology, links) = start(scenario, 0, 0);
-    (topology, builder.nodes, links.accesses(scenario).map(|(access, _)| access).collect())
+    (topology, builder.by_name, links.accesses(scenario).map(|(access, _)| access).collect())
 }
 
 /// The first steps, up to the routes.
@@ -44,8 +35,8 @@ fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topo
     scenario.nodes.iter().for_each(|node| {
         topology.add_node(&node.name);
     });
-    let builder = Builder { scenario, seed, replication, nodes: NodesByName::new(&scenario.nodes) };
-    let links = builder.links(&mut topology);
+    let builder = Builder::new(&scenario.general, &scenario.nodes, seed, replication);
+    let links = NewLinks::join(&builder, scenario, &mut topology);
     builder.bind_multihomed(&mut topology);
     topology.make_routes();
     (builder, topology, links)
@@ -75,8 +66,9 @@ pub(crate) fn world(
     keep_on(watch)?;
     let (builder, mut topology, links) = start(scenario, seed, replication);
     keep_on(watch)?;
-    let handovers = builder.handovers(&mut topology);
-    let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
+    let places = scenario.network();
+    let handovers = builder.handovers(&places, &scenario.schemes(), &mut topology);
+    let mobile_ip = builder.mobile_ip(&scenario.mobile_ip, &mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -104,13 +96,14 @@ pub(crate) fn world(
     }
     // After the flows, whose packets a loss may name.
     let trace = world.network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
-    let making = Making { builder: &builder, flows: &world.flows, trace };
+    let making =
+        Making { builder: &builder, network: &places, traffic: scenario, flows: &world.flows, trace };
     for NewLink { access, part, addresses } in links.iter(scenario) {
         keep_on(watch)?;
         let random = builder.stream("link", access.name(), &[]);
         world.network.add_link(access.machine(part, &making), access.name(), addresses, random);
     }
-    world.path_changes = builder.path_changes(&world.network.topology, &links);
+    world.path_changes = links.path_changes(&builder, scenario, &world.network.topology);
     for signalling in &scenario.signalling {
         keep_on(watch)?;
         builder.signalling(&mut world, signalling);
@@ -126,43 +119,4 @@ pub(crate) fn world(
         }
     }
     Ok(world)
-}
-
-impl Builder<'_> {
-    /// The random stream of a purpose. Names of the scenario are escaped as in RFC 6901, so that no two
-    /// purposes share a stream.
-    pub(crate) fn stream(&self, kind: &str, name: &str, purpose: &[&str]) -> Stream {
-        let name = escaped(name);
-        let mut path = String::with_capacity(
-            kind.len() + 1 + name.len() + purpose.iter().map(|part| 1 + part.len()).sum::<usize>(),
-        );
-        path += kind;
-        path.push(' ');
-        path += &name;
-        for part in purpose {
-            path.push('/');
-            path += part;
-        }
-        Stream::new(self.seed, self.replication, &path)
-    }
-
-    /// When something starts, drawn from a stream of its own.
-    pub(crate) fn start(&self, start: &TimeDistribution, mut random: Stream) -> Time {
-        Time::ZERO + time_distribution(start).sample_span(&mut random)
-    }
-
-    /// What is generated is generated before its stop, and before the end of the run.
-    pub(crate) fn stop(&self, stop: Option<Time>) -> Time {
-        let end = Time::ZERO + self.scenario.general.duration;
-        stop.map_or(end, |stop| stop.min(end))
-    }
-
-    pub(crate) fn node(&self, name: &str) -> NodeId {
-        self.nodes[name]
-    }
-}
-
-/// A name without slashes.
-pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
-    if name.contains(['~', '/']) { name.replace('~', "~0").replace('/', "~1").into() } else { name.into() }
 }

@@ -15,6 +15,7 @@
 
 mod error;
 mod one_or_many;
+pub(crate) mod schema;
 mod sharing;
 
 use std::cell::RefCell;

@@ -8,7 +8,8 @@
 //! lines do: three or four a waypoint, and then rising times. A file that fits both is refused unless
 //! `dimensions` says which.
 
-use super::{Fault, Walk, coordinate, instant, lines};
+use super::content::{Fault, Walk, coordinate, instant};
+use super::text::lines;
 use roamsim_engine::Time;
 use roamsim_network::mobility::{Leg, Point, Trajectory};
 use std::ops::Range;

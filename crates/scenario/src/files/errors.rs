@@ -2,7 +2,8 @@
 //!
 //! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
-use super::{Fault, columns, is_heading, lines};
+use super::content::Fault;
+use super::text::{columns, is_heading, lines};
 
 /// The points of the file: (metres, probability), in order of distance.
 pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, Fault> {
@@ -24,7 +25,7 @@ pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, Fault> {
                 "write a distance in metres and a probability, such as `120.5, 0.02`",
             );
         };
-        if !(0.0..=super::FURTHEST_M).contains(distance_m) {
+        if !(0.0..=super::content::FURTHEST_M).contains(distance_m) {
             return fault("this is no distance", "write a number of metres, zero or more");
         }
         if !(0.0..=1.0).contains(error) {

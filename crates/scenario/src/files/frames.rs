@@ -18,7 +18,8 @@
 //!
 //! Not read: a terse trace with a second column, which is a time or a quality in different libraries.
 
-use super::{Fault, columns as words_of, is_heading, lines};
+use super::content::Fault;
+use super::text::{columns as words_of, is_heading, lines};
 use roamsim_engine::{Span, Time};
 use roamsim_network::application::video::{Frame, FrameKind};
 use std::ops::Range;
@@ -163,7 +164,7 @@ fn record(words: &[&str], columns: Columns, span: Range<usize>) -> Result<Record
             .parse()
             .ok()
             .map(|value: f64| value * unit_s)
-            .filter(|s| (0.0..=super::LATEST_S).contains(s))
+            .filter(|s| (0.0..=super::content::LATEST_S).contains(s))
             .map(|s| Time::ZERO + Span::from_secs_f64(s))
             .ok_or_else(|| wrong(word, "a time, zero or more"))?,
     };

@@ -2,7 +2,8 @@
 //! opportunity to deliver 1504 octets is (`src/frontend/link_queue.cc` of its public source, which refuses
 //! what is refused here).
 
-use super::{Fault, lines};
+use super::content::Fault;
+use super::text::lines;
 
 /// More lines than that are refused: 100 Mb/s for 40 minutes.
 const MOST_OPPORTUNITIES: usize = 20_000_000;

@@ -2,7 +2,8 @@
 //!
 //! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
-use super::{Fault, columns, instant, is_heading, lines};
+use super::content::{Fault, instant};
+use super::text::{columns, is_heading, lines};
 use roamsim_engine::Time;
 
 /// What the values are.

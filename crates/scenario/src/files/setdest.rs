@@ -17,7 +17,8 @@
 //! else is refused, because it might have been meant for the node. Values that Tcl has to work out
 //! (`[expr ...]`) are refused where they are used.
 
-use super::{Fault, Walk, coordinate, instant, lines};
+use super::content::{Fault, Walk, coordinate, instant};
+use super::text::lines;
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::{Leg, Point, Trajectory};
 use std::collections::BTreeMap;

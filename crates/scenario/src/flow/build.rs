@@ -3,7 +3,7 @@
 use super::model::{Flow as FlowModel, Pause, Reader as ReaderModel};
 use crate::application::build::application;
 use crate::application::model::Application;
-use crate::build::Builder;
+use crate::builder::Builder;
 use crate::transport::Transport;
 use roamsim_network::World;
 use roamsim_network::application as network;
@@ -56,7 +56,7 @@ impl Builder<'_> {
         let mut flow = flow;
         if let Some(deadline) = model.application.deadline() {
             for flow in std::iter::once(&mut flow).chain(&mut reverse) {
-                flow.measurement.expect_within(deadline, self.scenario.general.warm_up, self.stop(None));
+                flow.measurement.expect_within(deadline, self.general.warm_up, self.stop(None));
             }
         }
         if let (Application::Transfers(transfers), Transport::Tcp(settings)) =

@@ -1,47 +1,56 @@
 //! Flows: their ends, their transport and their application.
 
-use crate::Scenario;
+use super::model::Flow;
+use crate::access::Network;
 use crate::application::check as application;
 use crate::application::model::Application;
+use crate::distribution::check::check_size;
 use crate::flow::reader;
+use crate::names::Names;
+use crate::node::model::Node;
+use crate::report::{At, Key, Report, join};
+use crate::timing::check_times;
+use crate::topology::Topology;
 use crate::transport::{Transport, check as transport};
-use crate::validate::names::Names;
-use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, check_size, check_times, join};
 
-pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
-    for (i, flow) in scenario.flows.iter().enumerate() {
+pub(crate) fn check(
+    flows: &[Flow],
+    network: &Network<'_>,
+    names: &Names<'_>,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    for (i, flow) in flows.iter().enumerate() {
         let at = [Key("flow"), At(i)];
         let ends = names
             .resolve_ends(&at, &flow.from, &flow.to, report)
-            .filter(|&ends| topology.check_route(&at, ends, scenario, report));
-        check_external(i, scenario, report);
+            .filter(|&ends| topology.check_route(&at, ends, network.nodes, report));
+        check_external(i, flow, network.nodes, report);
         let at_transport = join(&at, ["transport"]);
-        transport::check(&at_transport, &flow.transport, ends, scenario, topology, report);
+        transport::check(&at_transport, &flow.transport, ends, network, topology, report);
         let over_udp = matches!(*flow.transport, Transport::Udp(_));
         let steps = join(&at, ["application"]);
-        check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
-        application::check(&steps, &flow.application, over_udp, scenario, report);
-        check_both_ways(i, scenario, report);
-        check_transfers(i, scenario, report);
-        reader::check(i, scenario, report);
+        check_times(&steps, &flow.application.start(), flow.application.stop(), network.duration(), report);
+        application::check(&steps, &flow.application, over_udp, network.duration(), report);
+        check_both_ways(i, flow, report);
+        check_transfers(i, flow, report);
+        reader::check(i, flow, network.duration(), report);
         if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
             transport::check_messages(&at_transport, &flow.transport, report);
         }
         for (key, size) in application::sizes(&flow.application) {
             let steps = join(&steps, [key]);
             if check_size(&steps, &size, report) && over_udp {
-                transport::check_datagram(&steps, size.max_bytes(), ends, scenario, topology, report);
+                transport::check_datagram(&steps, size.max_bytes(), ends, network, topology, report);
             }
         }
     }
 }
 
 /// Refuses a flow with an end whose programs run outside: the simulation has no sockets there.
-fn check_external(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
-    let flow = &scenario.flows[i];
+fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>) {
     for (key, end) in [("from", &flow.from), ("to", &flow.to)] {
-        if scenario.nodes.iter().any(|node| node.external && node.name == *end) {
+        if nodes.iter().any(|node| node.external && node.name == *end) {
             let message =
                 format!("this flow ends in \"{end}\", whose programs run outside of the simulation");
             let help = "leave the flow out (`roamsim live --without-flows`), or let it end in another node";
@@ -51,8 +60,7 @@ fn check_external(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
 }
 
 /// Checks what a flow of transfers that arrive needs.
-fn check_transfers(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
-    let flow = &scenario.flows[i];
+fn check_transfers(i: usize, flow: &Flow, report: &mut Report<'_>) {
     if !matches!(flow.application, Application::Transfers(_)) {
         return;
     }
@@ -76,8 +84,7 @@ fn check_transfers(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
 }
 
 /// Checks the application of a flow with data in both directions.
-fn check_both_ways(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
-    let flow = &scenario.flows[i];
+fn check_both_ways(i: usize, flow: &Flow, report: &mut Report<'_>) {
     if !flow.bidirectional {
         return;
     }

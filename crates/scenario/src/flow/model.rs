@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer};
 
 use crate::application::model::Application;
 use crate::decode::{Sharing, share};
-use crate::model::dscp::Dscp;
-use crate::model::name::Name;
+use crate::dscp::Dscp;
+use crate::names::name::Name;
 use crate::transport::Transport;
 use crate::units;
 

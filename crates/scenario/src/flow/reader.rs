@@ -3,15 +3,13 @@
 use roamsim_engine::{Span, Time};
 
 use super::model::{Flow, Reader};
-use crate::Scenario;
 use crate::application::model::Application;
+use crate::report::{At, Key, Report, Step, join};
 use crate::transport::Transport;
 use crate::units::time_text;
-use crate::validate::{At, Key, Report, Step, join};
 
 /// Checks the readers of a flow.
-pub(crate) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
-    let flow = &scenario.flows[i];
+pub(crate) fn check(i: usize, flow: &Flow, duration: Span, report: &mut Report<'_>) {
     let at = [Key("flow"), At(i)];
     let readers = [("reader", &flow.reader), ("reverse_reader", &flow.reverse_reader)];
     for (key, reader) in readers {
@@ -27,8 +25,8 @@ pub(crate) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
             report.add(&steps, message, help);
         }
         check_pace(&steps, reader, report);
-        check_pauses(&steps, reader, scenario, report);
-        check_stop(&steps, reader, flow, scenario, report);
+        check_pauses(&steps, reader, duration, report);
+        check_stop(&steps, reader, flow, duration, report);
     }
 }
 
@@ -61,10 +59,10 @@ fn check_pace(at: &[Step], reader: &Reader, report: &mut Report<'_>) {
 
 /// Checks that an application that closes does so while something may arrive, and that nobody is left who
 /// would write.
-fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, duration: Span, report: &mut Report<'_>) {
     let Some(stop) = reader.stop else { return };
     let steps = join(at, ["stop"]);
-    let (stop, duration) = (stop.since(Time::ZERO), scenario.general.duration);
+    let stop = stop.since(Time::ZERO);
     let start = flow.application.start();
     if flow.bidirectional {
         let help = "leave `stop` out, or write two flows of one direction";
@@ -92,9 +90,8 @@ fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, scenario: &Scenario, re
     }
 }
 
-fn check_pauses(at: &[Step], reader: &Reader, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_pauses(at: &[Step], reader: &Reader, duration: Span, report: &mut Report<'_>) {
     let pauses = &reader.pauses;
-    let duration = scenario.general.duration;
     let place = |i: usize| [at, &[Key("pauses"), At(i)]].concat();
     for (i, pause) in pauses.iter().enumerate() {
         if pause.stop <= pause.start {

@@ -1,8 +1,10 @@
 //! Cells and stations as handovers see them, and the schemes by which stations keep their addresses.
 
-use super::model::{Scheme as SchemeModel, Schemes};
-use crate::build::Builder;
-use crate::model::node::PrimaryChange as PrimaryChangeModel;
+use super::schemes::Schemes;
+use crate::access::Network;
+use crate::builder::Builder;
+use crate::node::handover::Scheme as SchemeModel;
+use crate::node::model::PrimaryChange as PrimaryChangeModel;
 use roamsim_network::handover::association::{Association, Uses};
 use roamsim_network::handover::mobile_sctp::PrimaryChange;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};
@@ -12,22 +14,27 @@ use std::collections::BTreeMap;
 
 impl Builder<'_> {
     /// Base stations and stations, as handovers see them.
-    pub(crate) fn handovers(&self, topology: &mut Topology) -> Handovers {
+    pub(crate) fn handovers(
+        &self,
+        network: &Network<'_>,
+        schemes: &Schemes<'_>,
+        topology: &mut Topology,
+    ) -> Handovers {
         let mut handovers = Handovers::default();
-        if !self.scenario.accesses().any(|entry| entry.beacon_period().is_some()) {
+        if !network.accesses().any(|entry| entry.beacon_period().is_some()) {
             return handovers;
         }
-        let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.scenario.nodes.len()];
-        let mut hysteresis_db: Vec<Option<f64>> = vec![None; self.scenario.nodes.len()];
+        let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.nodes.len()];
+        let mut hysteresis_db: Vec<Option<f64>> = vec![None; self.nodes.len()];
         // How many of its cells share one radio.
-        let mut sharing: Vec<usize> = vec![0; self.scenario.nodes.len()];
+        let mut sharing: Vec<usize> = vec![0; self.nodes.len()];
         let mut interfaces: BTreeMap<&str, Vec<Address>> = BTreeMap::new();
         for (number, interface) in (0..).zip(topology.interfaces()) {
             interfaces.entry(&interface.name).or_default().push(Address(number));
         }
         // Stations have numbers on their link, which may be that of several cells.
         let mut numbers: BTreeMap<LinkId, u32> = BTreeMap::new();
-        for entry in self.scenario.accesses() {
+        for entry in network.accesses() {
             let own = interfaces.get(entry.name()).map_or(&[][..], Vec::as_slice);
             let (Some(&broadcast), stations) = (own.first(), entry.pairs().len()) else { continue };
             let link = topology.attachment(broadcast).0;
@@ -41,14 +48,13 @@ impl Builder<'_> {
             let cell = handovers.add_cell(place, &own[1..=stations]);
             for (number, &interface) in (first..).zip(&own[1 + stations..]) {
                 let station = topology.owner(interface).0 as usize;
-                hysteresis_db[station] = entry.signal_hysteresis_db(&self.scenario.nodes[station]);
+                hysteresis_db[station] = entry.signal_hysteresis_db(&self.nodes[station]);
                 sharing[station] += usize::from(entry.has_one_radio());
                 memberships[station].push(Membership { cell, number, interface });
             }
         }
-        let schemes = Schemes::new(self.scenario);
         for (((node, memberships), hysteresis_db), sharing) in
-            self.scenario.nodes.iter().zip(memberships).zip(hysteresis_db).zip(sharing)
+            self.nodes.iter().zip(memberships).zip(hysteresis_db).zip(sharing)
         {
             if memberships.is_empty() {
                 continue;
@@ -73,7 +79,7 @@ impl Builder<'_> {
             // With one interface for all of its cells, or one radio, it uses one at a time. Where it keeps an
             // address in each of several cells, or is a mobile node in cells of different technologies, it
             // has a radio for each of them.
-            let radio_each = node.multihomed || schemes.listens_to_each(self.scenario, &node.name);
+            let radio_each = node.multihomed || schemes.listens_to_each(network, &node.name);
             let one_radio =
                 (sharing > 1 || hysteresis_db.is_some()) && !(radio_each && memberships.len() > 1);
             let one = scheme == Scheme::Bridged || one_radio;
@@ -87,7 +93,7 @@ impl Builder<'_> {
 
     /// Binds the interfaces of nodes whose addresses stay with their links.
     pub(crate) fn bind_multihomed(&self, topology: &mut Topology) {
-        for node in self.scenario.nodes.iter().filter(|node| node.multihomed) {
+        for node in self.nodes.iter().filter(|node| node.multihomed) {
             let interfaces = topology.node(self.node(&node.name)).interfaces.to_vec();
             // Not the broadcast interface of a base station, which leads to nobody.
             let leads_away =

@@ -1,28 +1,28 @@
 //! How stations' addresses follow them from cell to cell: what a scenario states goes together with the rest
 //! of it, and the cells can serve it.
 
-use super::model::{Scheme, Schemes};
-use crate::Scenario;
+use super::schemes::Schemes;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Attached, Role};
-use crate::model::node::Node;
-use crate::validate::names::Names;
-use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report};
+use crate::names::Names;
+use crate::node::handover::Scheme;
+use crate::node::model::Node;
+use crate::report::{At, Key, Report};
+use crate::topology::Topology;
 
 pub(crate) fn check(
-    scenario: &Scenario,
+    nodes: &[Node],
+    schemes: &Schemes<'_>,
     names: &Names<'_>,
     attached: &Attached<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let schemes = Schemes::new(scenario);
-    for (i, node) in scenario.nodes.iter().enumerate() {
+    for (i, node) in nodes.iter().enumerate() {
         let Some(stated) = node.handover else { continue };
         let found = if attached.is(&node.name, Role::Station) {
             contradiction(stated, schemes.inferred(node), &node.name)
-                .or_else(|| unserved(stated, node, &schemes, names, attached, topology))
+                .or_else(|| unserved(stated, node, schemes, names, attached, topology))
         } else {
             let message = format!("\"{}\" is a station of no cell, and hands over nowhere", node.name);
             Some((

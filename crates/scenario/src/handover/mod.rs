@@ -2,5 +2,5 @@
 
 pub(crate) mod build;
 pub(crate) mod check;
-pub mod model;
 pub(crate) mod results;
+pub(crate) mod schemes;

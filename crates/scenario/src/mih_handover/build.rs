@@ -2,8 +2,8 @@
 
 use super::model::{Initiator, MihHandover as Model, Notice as NoticeModel};
 use super::policy::{policy, timers};
-use crate::build::Builder;
-use crate::build::distribution::time_distribution;
+use crate::builder::Builder;
+use crate::distribution::build::time_distribution;
 use crate::signalling::build::{Exchange, mihf_id, percent, signal_threshold};
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;

@@ -1,31 +1,45 @@
 //! Handovers by MIH users: the mobile node, its networks, and the nodes that serve them.
 
 use roamsim_engine::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{ActOn, CandidateNetwork, Initiator, MihHandover, Notice, Then};
-use crate::Scenario;
-use crate::access::Pair;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::wimax::model::Wimax;
+use crate::access::{Network, Pair};
 use crate::application::model::Application;
+use crate::distribution::check::check_distribution;
 use crate::flow::model::Flow;
+use crate::names::Names;
+use crate::report::{At, Key, Report, Step, join};
 use crate::signalling::check::{HEADER_BYTES, check_threshold, check_transactions, id_tlv_bytes};
+use crate::topology::Topology;
 use crate::transport::{Transport, check as transport};
-use crate::validate::names::Names;
-use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, Step, check_distribution, join};
 
-pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
+/// What handovers are checked against: each other, and the flows that they redirect.
+pub(crate) struct All<'a> {
+    pub handovers: &'a [MihHandover],
+    pub flows: &'a [Flow],
+    /// The nodes whose addresses an SCTP association follows.
+    pub followed: BTreeSet<&'a str>,
+}
+
+pub(crate) fn check(
+    all: &All<'_>,
+    network: &Network<'_>,
+    names: &Names<'_>,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
     let mut handed_over: BTreeMap<&str, usize> = BTreeMap::new();
     let mut capacities: BTreeMap<&str, Option<u32>> = BTreeMap::new();
-    for (i, entry) in scenario.mih_handovers.iter().enumerate() {
+    for (i, entry) in all.handovers.iter().enumerate() {
         let at = [Key("handover"), At(i)];
         if let Some(node) = names.resolve(&entry.mobile_node, &join(&at, ["mobile_node"]), report) {
-            check_networks(&at, entry, scenario, report);
-            check_mobile_node(&at, entry, node, scenario, report);
+            check_networks(&at, entry, network, report);
+            check_mobile_node(&at, entry, node, (all, network), report);
             if let Some(other) = handed_over.insert(&entry.mobile_node, i) {
-                let other = &scenario.mih_handovers[other].name;
+                let other = &all.handovers[other].name;
                 let message =
                     format!("\"{}\" is handed over by [[handover]] \"{other}\" already", entry.mobile_node);
                 let help = "name all networks that it may go to in the `to` of one";
@@ -40,15 +54,15 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
                 report.add(&steps, message, "a cell has one `capacity`: write the same in all of them");
             }
         }
-        check_points_of_service(&at, entry, scenario, names, topology, report);
+        check_points_of_service(&at, entry, network, names, topology, report);
         check_distribution(&join(&at, ["scan_time"]), &entry.scan_time, None, report);
-        check_policies(&at, entry, scenario, report);
+        check_policies(&at, entry, network, report);
         check_transactions(&at, (entry.acknowledgement, entry.lifetime, entry.rate_limit), report);
     }
 }
 
 /// What is left to the users fits together.
-fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_policies(at: &[Step], entry: &MihHandover, network: &Network<'_>, report: &mut Report<'_>) {
     let network_alone = entry.initiated_by == Initiator::Network;
     if entry.act_on != ActOn::LinkGoingDown && entry.initiated_by != Initiator::MobileNode {
         let message =
@@ -76,7 +90,7 @@ fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
         let help = "leave `thresholds` out, or write act_on = \"link_parameters_report\"";
         report.add(&join(at, ["thresholds"]), message, help);
     }
-    if let Some(found) = scenario.accesses().find(|other| other.access.name() == entry.from.access) {
+    if let Some(found) = network.access(&entry.from.access) {
         for (j, one) in entry.thresholds.iter().enumerate() {
             let place = [&join(at, ["thresholds"])[..], &[At(j)]].concat();
             check_threshold(&place, found.access, (one.dbm, one.percent, one.direction), report);
@@ -91,8 +105,7 @@ fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
     if entry.reservation_time == Span::ZERO {
         let message = "a place that is kept for no time is never taken";
         report.add(&reservation, message, "write a time that entering the network takes, such as \"30s\"");
-    } else if report.is_set(&reservation)
-        && !entry.to.iter().any(|target| is_limited(target, entry, scenario))
+    } else if report.is_set(&reservation) && !entry.to.iter().any(|target| is_limited(target, entry, network))
     {
         let message = "every network of `to` has room for all that come, and keeps no place for anybody";
         report.add(&reservation, message, "leave it out, or give one of them a `capacity`");
@@ -126,13 +139,13 @@ fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
 }
 
 /// Whether a network may have no room for the mobile node.
-fn is_limited(target: &CandidateNetwork, entry: &MihHandover, scenario: &Scenario) -> bool {
+fn is_limited(target: &CandidateNetwork, entry: &MihHandover, network: &Network<'_>) -> bool {
     let admits = |cell: &Wimax| cell.name == target.access && cell.admits_flows_of(&entry.mobile_node);
-    target.capacity.is_some() || scenario.wimax.iter().any(admits)
+    target.capacity.is_some() || network.of().iter().any(admits)
 }
 
 /// The networks are cells, each another one, and the mobile node a station of each.
-fn check_networks(at: &[Step], entry: &MihHandover, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_networks(at: &[Step], entry: &MihHandover, network: &Network<'_>, report: &mut Report<'_>) {
     if entry.to.is_empty() {
         let help = "write for example to = [{ access = \"wide\", pos = \"router\" }]";
         report.add(&join(at, ["to"]), "a handover needs a network to go to", help);
@@ -151,8 +164,8 @@ fn check_networks(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
             report.add(steps, message, "a handover leads from one cell to another: name each once");
             continue;
         }
-        let Some(found) = scenario.accesses().find(|entry| entry.access.name() == access) else {
-            let known: Vec<&str> = scenario
+        let Some(found) = network.access(access) else {
+            let known: Vec<&str> = network
                 .accesses()
                 .filter(|entry| entry.access.beacon_period().is_some())
                 .map(|entry| entry.access.name())
@@ -184,28 +197,28 @@ fn check_mobile_node(
     at: &[Step],
     entry: &MihHandover,
     node: usize,
-    scenario: &Scenario,
+    (all, network): (&All<'_>, &Network<'_>),
     report: &mut Report<'_>,
 ) {
     let steps = join(at, ["mobile_node"]);
     let name = &entry.mobile_node;
-    if !scenario.nodes[node].multihomed {
+    if !network.nodes[node].multihomed {
         let message = format!("\"{name}\" has one address for all of its networks");
         report.add(&steps, message, format!("write `multihomed = true` in [[node]] \"{name}\""));
     }
-    if scenario.with_followed_addresses().contains(name.as_str()) {
+    if all.followed.contains(name.as_str()) {
         let message = format!(
             "an SCTP association follows the addresses of \"{name}\" (`dynamic_addresses = true`), which MIH users are to redirect"
         );
         report.add(&steps, message, "leave `dynamic_addresses` out there, or leave this [[handover]] out");
     }
-    let handed_over = |node: &str| scenario.mih_handovers.iter().any(|other| other.mobile_node == node);
+    let handed_over = |node: &str| all.handovers.iter().any(|other| other.mobile_node == node);
     let both = |flow: &&Flow| {
         [&flow.from, &flow.to].iter().any(|end| ***end == **name)
             && handed_over(&flow.from)
             && handed_over(&flow.to)
     };
-    if let Some(flow) = scenario.flows.iter().find(both) {
+    if let Some(flow) = all.flows.iter().find(both) {
         let message =
             format!("both ends of flow \"{}\" are handed over, and neither would find the other", flow.name);
         report.add(&steps, message, "let the flow end at a node that stays");
@@ -214,7 +227,7 @@ fn check_mobile_node(
         [&flow.from, &flow.to].iter().any(|end| ***end == **name)
             && matches!(flow.application, Application::Transfers(_))
     };
-    if let Some(flow) = scenario.flows.iter().find(of_transfers) {
+    if let Some(flow) = all.flows.iter().find(of_transfers) {
         let message = format!(
             "flow \"{}\" has a connection for each transfer, and only connections that last are redirected",
             flow.name
@@ -222,7 +235,7 @@ fn check_mobile_node(
         let help = "write application = { kind = \"bulk\" } or \"transfer\" there, or let the transfers end at a node that stays";
         report.add(&steps, message, help);
     }
-    let mut flows = scenario.flows.iter().filter(|flow| flow.from == **name || flow.to == **name).peekable();
+    let mut flows = all.flows.iter().filter(|flow| flow.from == **name || flow.to == **name).peekable();
     let nothing = flows.peek().is_none();
     if flows.all(|flow| matches!(*flow.transport, Transport::Sctp(_))) {
         let message = match nothing {
@@ -239,7 +252,7 @@ fn check_mobile_node(
 fn check_points_of_service(
     at: &[Step],
     entry: &MihHandover,
-    scenario: &Scenario,
+    network: &Network<'_>,
     names: &Names<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
@@ -262,7 +275,7 @@ fn check_points_of_service(
             continue;
         }
         let Some(mobile_node) = names.node(&entry.mobile_node) else { continue };
-        let Some(base_station) = base_station(scenario, access, &entry.mobile_node) else { continue };
+        let Some(base_station) = base_station(network, access, &entry.mobile_node) else { continue };
         if !names.node(base_station).is_some_and(|node| topology.connected(node, of_pos)) {
             let message =
                 format!("nothing joins \"{base_station}\", the base station of \"{access}\", and \"{pos}\"");
@@ -289,14 +302,14 @@ fn check_points_of_service(
         None => groups[0].2.extend(between),
     }
     for (key, transport, sessions) in groups {
-        check_sessions(&join(at, [key]), transport, &sessions, scenario, topology, report);
-        check_messages(at, entry, transport, &sessions, scenario, topology, report);
+        check_sessions(&join(at, [key]), transport, &sessions, network, topology, report);
+        check_messages(at, entry, transport, &sessions, network, topology, report);
     }
 }
 
 /// The base station by which a node is in a cell.
-fn base_station<'a>(scenario: &'a Scenario, access: &str, node: &str) -> Option<&'a str> {
-    let found = scenario.accesses().find(|entry| entry.access.name() == access)?;
+fn base_station<'a>(network: &Network<'a>, access: &str, node: &str) -> Option<&'a str> {
+    let found = network.access(access)?;
     let pairs = found.access.pairs();
     pairs.iter().find(|pair| pair.has_station() && pair.nodes[1] == node).map(|pair| pair.nodes[0])
 }
@@ -312,7 +325,7 @@ fn check_sessions(
     at: &[Step],
     transport: &Transport,
     sessions: &[Session<'_>],
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
@@ -326,7 +339,7 @@ fn check_sessions(
     transport::check_messages(at, transport, report);
     for session in sessions {
         if report.count() == before {
-            transport::check(at, transport, Some(session.ends), scenario, topology, report);
+            transport::check(at, transport, Some(session.ends), network, topology, report);
         }
     }
 }
@@ -338,7 +351,7 @@ fn check_messages(
     entry: &MihHandover,
     transport: &Transport,
     sessions: &[Session<'_>],
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
@@ -352,7 +365,7 @@ fn check_messages(
             let message = format!("an MIH message between \"{a}\" and \"{b}\" has at least {least_bytes} B");
             report.add(&steps, message, "write more, or leave `message_size` out");
         } else if matches!(transport, Transport::Udp(_)) {
-            transport::check_datagram(&steps, bytes, Some(*ends), scenario, topology, report);
+            transport::check_datagram(&steps, bytes, Some(*ends), network, topology, report);
         }
         if report.count() > before {
             return;

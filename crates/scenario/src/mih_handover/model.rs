@@ -4,8 +4,8 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::distribution::TimeDistribution;
-use crate::model::dscp::Dscp;
+use crate::distribution::model::TimeDistribution;
+use crate::dscp::Dscp;
 use crate::signalling::model::{Acknowledgement, Crossing, RateLimit};
 use crate::transport::Transport;
 use crate::units;

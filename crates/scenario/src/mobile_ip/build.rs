@@ -4,8 +4,7 @@ use super::model::{
     AgentAdvertisement, MobileIp as Model, MoveDetection as DetectionModel, Registration,
     ReplayProtection as ReplayModel,
 };
-use crate::build::{Builder, escaped};
-use crate::model::scenario::Scenario;
+use crate::builder::{Builder, escaped};
 use roamsim_engine::{Span, time::NS_PER_S};
 use roamsim_network::handover::mobile_ip::{Agent, MobileHost, MobileIp};
 use roamsim_network::handover::{Handovers, StationPlace};
@@ -26,21 +25,16 @@ fn seconds(lifetime: Span) -> u16 {
     u16::try_from(lifetime.as_ns() / NS_PER_S).unwrap_or(u16::MAX)
 }
 
-impl Scenario {
-    /// The mobile nodes of Mobile IP by name, each with its entry; of several, which are refused, the first.
-    pub(crate) fn mobile_nodes(&self) -> BTreeMap<&str, &Model> {
-        let entries = self.mobile_ip.iter().rev();
-        entries.flat_map(|entry| entry.mobile_nodes.iter().map(move |name| (name.as_str(), entry))).collect()
-    }
-}
-
 impl Builder<'_> {
     /// The agents and mobile nodes; the home addresses become the nodes' primary addresses.
-    pub(crate) fn mobile_ip(&self, topology: &mut Topology, handovers: &Handovers) -> MobileIp {
+    pub(crate) fn mobile_ip(
+        &self,
+        entries: &[Model],
+        topology: &mut Topology,
+        handovers: &Handovers,
+    ) -> MobileIp {
         let mut mobile_ip = MobileIp::default();
-        let homes: Vec<(&Model, &str, u32, Address, u32)> = self
-            .scenario
-            .mobile_ip
+        let homes: Vec<(&Model, &str, u32, Address, u32)> = entries
             .iter()
             .flat_map(|entry| entry.mobile_nodes.iter().map(move |name| (entry, name.as_str())))
             .filter_map(|(entry, name)| {
@@ -56,9 +50,7 @@ impl Builder<'_> {
         for home in &homes {
             residents.entry(home.4).or_default().push(home);
         }
-        let foreign_agents: BTreeMap<NodeId, &Model> = self
-            .scenario
-            .mobile_ip
+        let foreign_agents: BTreeMap<NodeId, &Model> = entries
             .iter()
             .rev()
             .flat_map(|entry| entry.foreign_agents.iter().map(move |name| (self.node(name), entry)))

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use roamsim_engine::Span;
 
 use super::model::{AgentAdvertisement, MobileIp, MoveDetection, Registration, ReplayProtection};
-use crate::Scenario;
-use crate::access::{Attached, Role};
-use crate::model::scenario::IpVersion;
+use crate::access::{Attached, Network, Role};
+use crate::general::IpVersion;
+use crate::names::Names;
+use crate::report::{At, Key, Report, Step, join};
+use crate::topology::Topology;
 use crate::units::time_text;
-use crate::validate::names::Names;
-use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, Step, join};
 
 /// The longest lifetime that a message can say (RFC 5944 sections 2.1.1, 3.3; RFC 1256 section 3).
 const MAX_LIFETIME: Span = Span::from_secs(65_535);
@@ -23,27 +22,28 @@ const SHORTEST_PERIOD: Span = Span::from_ms(1);
 const SHORTEST_RETRANSMISSION: Span = Span::from_secs(1);
 
 pub(crate) fn check(
-    scenario: &Scenario,
+    entries: &[MobileIp],
+    network: &Network<'_>,
     names: &Names<'_>,
     attached: &Attached<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
     let mut named = BTreeSet::new();
-    for (i, entry) in scenario.mobile_ip.iter().enumerate() {
+    for (i, entry) in entries.iter().enumerate() {
         let at = [Key("mobile_ip"), At(i)];
-        if scenario.general.ip != IpVersion::Ipv4 {
+        if network.general.ip != IpVersion::Ipv4 {
             let help = "write ip = \"ipv4\" in [scenario]";
             let message = "Mobile IP of RFC 5944 is for IPv4, and this network speaks IPv6";
             report.add(&at, message, help);
         }
         let home = names.resolve(&entry.home_agent, &join(&at, ["home_agent"]), report);
         check_foreign_agents(&at, entry, home, names, topology, report);
-        check_mobile_nodes(&at, entry, &mut named, scenario, names, attached, report);
+        check_mobile_nodes(&at, entry, &mut named, network, names, attached, report);
         check_advertisement(&join(&at, ["advertisement"]), &entry.advertisement, report);
         check_registration(&join(&at, ["registration"]), &entry.registration, report);
-        check_unused(&at, entry, scenario, report);
-        for (j, other) in scenario.mobile_ip[..i].iter().enumerate() {
+        check_unused(&at, entry, entries, report);
+        for (j, other) in entries[..i].iter().enumerate() {
             check_shared_agents(&at, entry, (j, other), report);
         }
     }
@@ -91,7 +91,7 @@ fn check_mobile_nodes<'a>(
     at: &[Step],
     entry: &'a MobileIp,
     named: &mut BTreeSet<&'a str>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     names: &Names<'_>,
     attached: &Attached<'_>,
     report: &mut Report<'_>,
@@ -112,7 +112,7 @@ fn check_mobile_nodes<'a>(
             report.add(&steps, message, "a mobile node has one home agent; name it once");
             continue;
         }
-        if scenario.nodes[node].multihomed {
+        if network.nodes[node].multihomed {
             let message = format!("\"{name}\" keeps an address in each cell (`multihomed = true`)");
             let help = "with Mobile IP it keeps its home address everywhere; leave one of the two out";
             report.add(&steps, message, help);
@@ -218,11 +218,11 @@ fn check_registration(at: &[Step], registration: &Registration, report: &mut Rep
 }
 
 /// Refuses settings that others leave without effect.
-fn check_unused(at: &[Step], entry: &MobileIp, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_unused(at: &[Step], entry: &MobileIp, entries: &[MobileIp], report: &mut Report<'_>) {
     let steps = join(at, ["advertisement", "prefix_length"]);
     // An agent of several entries advertises for the nodes of all of them.
     let heard_by = |other: &&MobileIp| agents(entry).any(|agent| agents(other).any(|theirs| theirs == agent));
-    let mut hearers = scenario.mobile_ip.iter().filter(heard_by);
+    let mut hearers = entries.iter().filter(heard_by);
     if report.is_set(&steps) && !hearers.any(|other| other.move_detection == MoveDetection::Prefix) {
         let help = "write move_detection = \"prefix\", or leave `prefix_length` out";
         report.add(&steps, "only move detection by prefix looks at prefixes", help);

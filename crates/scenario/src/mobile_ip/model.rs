@@ -1,5 +1,7 @@
 //! Mobile IPv4: who keeps its home address, and by which agents.
 
+use std::collections::BTreeMap;
+
 use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +44,12 @@ pub struct MobileIp {
     /// Default: it leaves the foreign agent by the shortest way (RFC 5944 section 4.2.2).
     #[serde(default)]
     pub reverse_tunnel: bool,
+}
+
+/// The mobile nodes by name, each with its entry; of several, which are refused, the first.
+pub(crate) fn mobile_nodes(entries: &[MobileIp]) -> BTreeMap<&str, &MobileIp> {
+    let entries = entries.iter().rev();
+    entries.flat_map(|entry| entry.mobile_nodes.iter().map(move |name| (name.as_str(), entry))).collect()
 }
 
 fn default_solicitation() -> bool {

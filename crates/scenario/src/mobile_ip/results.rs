@@ -1,9 +1,9 @@
 //! `mobile_ip`: one row a machine of Mobile IP, agents in the order of their cells, then mobile nodes. Only
 //! where there are any.
 
-use crate::results::drops::unheard;
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
+use roamsim_protocols::Address;
 use roamsim_protocols::mobile_ip::Code;
 use std::collections::BTreeMap;
 
@@ -97,4 +97,12 @@ pub(crate) fn table(world: &World) -> Table {
             integer("expired", "registrations", rows.iter().map(|row| row.expired)),
         ],
     }
+}
+
+/// What a base station sent to all, such as advertisements, and a station in reach did not hear, or nobody at
+/// all. That is no loss, and not among the `drops`.
+fn unheard(world: &World, broadcast: Address) -> u64 {
+    let at = world.network.topology.attachment(broadcast);
+    let broadcasts = world.network.drops().filter(|drop| (drop.link.number, drop.from) == at);
+    broadcasts.map(|drop| drop.count.packets).sum()
 }

@@ -6,16 +6,7 @@ use roamsim_network::World;
 use roamsim_network::drops::DropReason;
 use roamsim_network::network::DropCount;
 use roamsim_network::topology::NodeId;
-use roamsim_protocols::Address;
 use std::collections::BTreeMap;
-
-/// What a base station sent to all, such as advertisements, and a station in reach did not hear, or nobody at
-/// all. That is no loss; `mobile_ip` counts it.
-pub(crate) fn unheard(world: &World, broadcast: Address) -> u64 {
-    let at = world.network.topology.attachment(broadcast);
-    let broadcasts = world.network.drops().filter(|drop| (drop.link.number, drop.from) == at);
-    broadcasts.map(|drop| drop.count.packets).sum()
-}
 
 pub(super) fn table(world: &World) -> Table {
     let mut rows: Vec<(&str, NodeId, DropReason, DropCount)> = Vec::new();

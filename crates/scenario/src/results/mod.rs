@@ -20,7 +20,7 @@ pub(crate) use self::series::table as series;
 pub(crate) use self::signals::table as signals;
 
 use crate::application::{transfers, video};
-use crate::model::scenario::Scenario;
+use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::{handover, mih_handover, mobile_ip, signalling};
 use roamsim_engine::Time;

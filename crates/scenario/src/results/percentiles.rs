@@ -1,7 +1,7 @@
 //! `percentiles`: one row a flow of messages, or a signalling entry, and percentile that the scenario asks
 //! for; only where it does.
 
-use crate::model::scenario::Scenario;
+use crate::scenario::Scenario;
 use crate::signalling;
 use crate::table::{Table, float, integer, text};
 use roamsim_network::World;

@@ -4,9 +4,9 @@ use super::model::{
     Acknowledgement, AcknowledgementMode, Crossing, LinkAction as LinkActionModel, LinkActionKind,
     LinkThreshold, RateLimit, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
 };
-use crate::build::Builder;
-use crate::build::distribution::{size_distribution, time_distribution};
-use crate::model::dscp::Dscp;
+use crate::builder::Builder;
+use crate::distribution::build::{size_distribution, time_distribution};
+use crate::dscp::Dscp;
 use crate::transport::Transport;
 use roamsim_engine::{Span, Stream};
 use roamsim_network::World;

@@ -4,18 +4,19 @@ use roamsim_engine::Span;
 use roamsim_protocols::mih::wire::octets::length_octets;
 
 use super::build::USABILITY;
-use crate::Scenario;
 use crate::access::stations::THAT_COME_AND_GO;
-use crate::access::{Access, Compares};
+use crate::access::{Access, Compares, Network};
+use crate::distribution::check::{check_distribution, check_size};
+use crate::names::Names;
+use crate::report::{At, Key, Report, Step, join};
 use crate::signalling::model::{
     Acknowledgement, AcknowledgementMode, Crossing, LinkActionKind, LinkThreshold, RateLimit, Signalling,
     SignallingKind, SubscribedEvent,
 };
+use crate::timing::check_times;
+use crate::topology::Topology;
 use crate::transport::check::TooLarge;
 use crate::transport::{Transport, check as transport};
-use crate::validate::names::Names;
-use crate::validate::topology::Topology;
-use crate::validate::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
 pub(crate) const HEADER_BYTES: u64 = 8;
@@ -29,21 +30,27 @@ const REGISTER_CODE_TLV_BYTES: u64 = 3;
 /// The largest message: the header and what its 16-bit length can say.
 const MAX_MESSAGE_BYTES: u64 = HEADER_BYTES + 65_535;
 
-pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
-    for (i, source) in scenario.signalling.iter().enumerate() {
+pub(crate) fn check(
+    sources: &[Signalling],
+    network: &Network<'_>,
+    names: &Names<'_>,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    for (i, source) in sources.iter().enumerate() {
         let at = [Key("signalling"), At(i)];
         let ends = names
             .resolve_ends(&at, &source.from, &source.to, report)
-            .filter(|&ends| topology.check_route(&at, ends, scenario, report));
+            .filter(|&ends| topology.check_route(&at, ends, network.nodes, report));
         let at_transport = join(&at, ["transport"]);
-        transport::check(&at_transport, &source.transport, ends, scenario, topology, report);
+        transport::check(&at_transport, &source.transport, ends, network, topology, report);
         transport::check_messages(&at_transport, &source.transport, report);
-        check_times(&at, &source.start, source.stop, scenario, report);
+        check_times(&at, &source.start, source.stop, network.duration(), report);
         check_sizes(&at, source, report);
         if matches!(source.transport, Transport::Udp(_)) {
             let steps = join(&at, ["message_size"]);
             if let Some(size) = &source.message_size {
-                transport::check_datagram(&steps, size.max_bytes(), ends, scenario, topology, report);
+                transport::check_datagram(&steps, size.max_bytes(), ends, network, topology, report);
             }
         }
         if let Some(interval) = &source.interval {
@@ -53,9 +60,9 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         check_pace(&at, source, report);
         check_events(&at, source, report);
         check_confidence(&at, source, report);
-        check_commands(&at, source, scenario, report);
+        check_commands(&at, source, network, report);
         if source.kind == SignallingKind::LinkEvents && matches!(source.transport, Transport::Udp(_)) {
-            check_registration(&at, source, ends, scenario, topology, report);
+            check_registration(&at, source, ends, network, topology, report);
         }
         check_distribution(&join(&at, ["processing_time"]), &source.processing_time, None, report);
         check_exchange(&at, source, report);
@@ -197,7 +204,7 @@ fn check_percent(
 }
 
 /// Checks thresholds and actions: of which links, and whether these can.
-fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_commands(at: &[Step], source: &Signalling, network: &Network<'_>, report: &mut Report<'_>) {
     for (key, some) in
         [("thresholds", !source.thresholds.is_empty()), ("actions", !source.actions.is_empty())]
     {
@@ -209,7 +216,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         }
     }
     let member = |name: &str| {
-        let cells = scenario.accesses().map(|entry| entry.access);
+        let cells = network.accesses().map(|entry| entry.access);
         let mut stations = cells.filter(|cell| cell.name() == name && cell.beacon_period().is_some());
         stations.find(|cell| cell.pairs().iter().any(|pair| pair.nodes[1] == source.from))
     };
@@ -218,7 +225,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
         (message, format!("name {THAT_COME_AND_GO} that it is a station of"))
     };
     let is = |name: &str, what: fn(&dyn Access, &str) -> bool| {
-        scenario.accesses().any(|entry| entry.access.name() == name && what(entry.access, &source.from))
+        network.accesses().any(|entry| entry.access.name() == name && what(entry.access, &source.from))
     };
     let counts_errors = |name: &str| is(name, |access, node| access.counts_errors_at(node));
     let is_switched = |name: &str| is(name, |access, node| access.is_switched_at(node));
@@ -266,7 +273,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             report.add(&join(&place, ["upon"]), message, "add it to `events`, or name one of them");
         }
         let cell = member(&action.link);
-        let keeps_all = scenario.nodes.iter().any(|node| node.name == *source.from && node.multihomed);
+        let keeps_all = network.nodes.iter().any(|node| node.name == *source.from && node.multihomed);
         if action.action == LinkActionKind::Scan && !cell.is_some_and(|cell| cell.scans_when_told()) {
             let message = format!("the link of \"{}\" cannot scan on command", action.link);
             let help = "name a [[wifi]] with `beacons`, or a [[wimax]] with `scanning` in its `entry`";
@@ -333,11 +340,11 @@ fn check_registration(
     at: &[Step],
     source: &Signalling,
     ends: Option<(usize, usize)>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let pairs = scenario.accesses().flat_map(|entry| entry.access.pairs().into_iter().map(|pair| pair.nodes));
+    let pairs = network.accesses().flat_map(|entry| entry.access.pairs().into_iter().map(|pair| pair.nodes));
     let links = pairs.filter(|nodes| nodes.contains(&source.from.as_str())).count() as u64;
     // Of MIH_Register.request (IEEE 802.21-2008 annex L): link identifiers of 11 B each in a list in a TLV,
     // and a code.
@@ -350,7 +357,7 @@ fn check_registration(
         + list_bytes
         + REGISTER_CODE_TLV_BYTES;
     if let Some(TooLarge { packet_bytes, mtu_bytes, .. }) =
-        transport::too_large_datagram(message_bytes, ends, scenario, topology)
+        transport::too_large_datagram(message_bytes, ends, network, topology)
     {
         let message = format!(
             "\"{}\" registers its {links} links in one message, an IP packet of {packet_bytes} B, and the path \

@@ -4,9 +4,8 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Scenario;
-use crate::model::distribution::{SizeDistribution, TimeDistribution};
-use crate::model::dscp::Dscp;
+use crate::distribution::model::{SizeDistribution, TimeDistribution};
+use crate::dscp::Dscp;
 use crate::transport::Transport;
 use crate::units;
 
@@ -150,17 +149,6 @@ pub enum Crossing {
     Above,
     /// From at least the threshold to less.
     Below,
-}
-
-/// Whether some user has a link of this name do something.
-pub(crate) fn is_commanded(scenario: &Scenario, link: &str) -> bool {
-    scenario.signalling.iter().flat_map(|entry| &entry.actions).any(|action| action.link == link)
-}
-
-/// Whether some user wants to know how many of a link's frames come in error.
-pub(crate) fn has_errors_counted(scenario: &Scenario, link: &str) -> bool {
-    let mut thresholds = scenario.signalling.iter().flat_map(|entry| &entry.thresholds);
-    thresholds.any(|threshold| threshold.packet_error_percent.is_some() && threshold.link == link)
 }
 
 /// An action that an MIH user orders of a link, upon an event.

@@ -1,23 +1,23 @@
 //! What is wrong with a transport, and with what an application hands to it.
 
 use super::{Transport, Udp, sctp, tcp};
-use crate::Scenario;
-use crate::validate::topology::Topology;
-use crate::validate::{Report, Step, join};
+use crate::access::Network;
+use crate::report::{Report, Step, join};
+use crate::topology::Topology;
 
 /// Checks the transport at `at`; `ends` are its nodes where a route between them exists.
 pub(crate) fn check(
     at: &[Step],
     transport: &Transport,
     ends: Option<(usize, usize)>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
     match transport {
         Transport::Udp(_) => {}
-        Transport::Tcp(tcp) => tcp::check::check(at, tcp, ends, scenario, topology, report),
-        Transport::Sctp(sctp) => sctp::check::check(at, sctp, ends, scenario, topology, report),
+        Transport::Tcp(tcp) => tcp::check::check(at, tcp, ends, network, topology, report),
+        Transport::Sctp(sctp) => sctp::check::check(at, sctp, ends, network, topology, report),
     }
 }
 
@@ -48,13 +48,13 @@ pub(crate) struct TooLarge {
 pub(crate) fn too_large_datagram(
     payload_bytes: u64,
     ends: Option<(usize, usize)>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
 ) -> Option<TooLarge> {
-    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
+    let header_bytes = Udp::HEADER_BYTES + network.general.ip.header_bytes();
     let packet_bytes = payload_bytes.saturating_add(header_bytes);
     let mtu_bytes = topology.too_small_mtu(ends?, packet_bytes)?;
-    (mtu_bytes >= scenario.general.ip.minimum_mtu_bytes()).then_some(TooLarge {
+    (mtu_bytes >= network.general.ip.minimum_mtu_bytes()).then_some(TooLarge {
         packet_bytes,
         header_bytes,
         mtu_bytes,
@@ -66,12 +66,12 @@ pub(crate) fn check_datagram(
     steps: &[Step],
     payload_bytes: u64,
     ends: Option<(usize, usize)>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
     if let Some(TooLarge { packet_bytes, header_bytes, mtu_bytes }) =
-        too_large_datagram(payload_bytes, ends, scenario, topology)
+        too_large_datagram(payload_bytes, ends, network, topology)
     {
         let message = format!(
             "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Node, Value};
+use super::arena::{Node, Value};
 
 impl Node<'_> {
     /// It as JSON.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{Keys, MAX_DEPTH, New, TOO_DEEP, Tree};
+use super::arena::{Keys, MAX_DEPTH, New, TOO_DEEP, Tree};
 use crate::diagnostics::{Place, Problem, Problems};
 
 /// Reads JSON. A syntax error is reported, with its text, and gives `None`.

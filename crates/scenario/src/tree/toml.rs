@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{MAX_DEPTH, New, TOO_DEEP, Tree};
+use super::arena::{MAX_DEPTH, New, TOO_DEEP, Tree};
 use crate::diagnostics::{Place, Problem, Problems};
 
 /// What the parser says of nesting that is beyond its own limits, which are behind ours.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{At, Key, Report, Step, join};
 use crate::access::wire::model::LossModel;
 use crate::access::{Access, Pair};
 use crate::application::model::Application;
-use crate::model::name::Name;
-use crate::{Scenario, build};
+use crate::build;
+use crate::names::name::Name;
+use crate::report::{At, Key, Report, Step, join};
+use crate::scenario::Scenario;
 
 /// Whose data pass a direction of a link, by the link's name and the node that sends there; a signalling
 /// source has no name here, since lists name flows alone.

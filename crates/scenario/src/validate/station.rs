@@ -6,31 +6,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::last_within;
 
-use super::{At, Key, Report, Step, join};
-use crate::Scenario;
 use crate::access::stations::THAT_COME_AND_GO;
-use crate::access::{Attached, Compares, Context, Entry, Pair, Role, wifi};
-use crate::handover::model::Schemes;
-use crate::model::node::{Node, PrimaryChange};
+use crate::access::{Attached, Compares, Context, Entry, Network, Pair, Role, wifi};
+use crate::handover::schemes::Schemes;
+use crate::mih_handover::model::MihHandover;
+use crate::node::model::{Node, PrimaryChange};
+use crate::report::{At, Key, Report, Step, join};
 use crate::units::{length_text, time_text};
 
 /// Cells that are told of a station that reaches none; chosen.
 const TOLD: usize = 3;
 
 /// The technology whose cells a node compares by their signals.
-fn compared_by_signal(node: &Node, scenario: &Scenario) -> Option<&'static str> {
+fn compared_by_signal(node: &Node, network: &Network<'_>) -> Option<&'static str> {
     let is_station = |pair: Pair<'_>| pair.has_station() && node.name == *pair.nodes[1];
-    let mut found = scenario.accesses().filter(|entry| entry.access.signal_hysteresis_db(node).is_some());
+    let mut found = network.accesses().filter(|entry| entry.access.signal_hysteresis_db(node).is_some());
     found.find(|entry| entry.access.pairs().into_iter().any(is_station)).map(|entry| entry.access.section())
 }
 
-pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
-    let &Context { scenario, attached, .. } = context;
-    let schemes = Schemes::new(scenario);
-    let asked = scenario.accesses().filter(|entry| entry.access.asks_for_places());
+pub(super) fn check(
+    context: &Context<'_>,
+    schemes: &Schemes<'_>,
+    handovers: &[MihHandover],
+    report: &mut Report<'_>,
+) {
+    let &Context { network, attached, .. } = context;
+    let asked = network.accesses().filter(|entry| entry.access.asks_for_places());
     let placed: BTreeSet<&str> =
         asked.flat_map(|entry| entry.access.pairs()).flat_map(|pair| pair.nodes).collect();
-    for (i, node) in scenario.nodes.iter().enumerate() {
+    for (i, node) in network.nodes.iter().enumerate() {
         let station = attached.is(&node.name, Role::Station);
         if node.motion.is_some() && !placed.contains(node.name.as_str()) {
             let message =
@@ -47,8 +51,8 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             let help = "leave `multihomed` out, or give the node a second link";
             report.add(&join(&at, ["multihomed"]), message, help);
         }
-        wifi::station::check(node, &at, scenario, report);
-        let by_signal = if node.hysteresis_m > 0.0 { compared_by_signal(node, scenario) } else { None };
+        wifi::station::check(node, &at, network.of(), report);
+        let by_signal = if node.hysteresis_m > 0.0 { compared_by_signal(node, network) } else { None };
         if let Some(section) = by_signal {
             let message = format!(
                 "\"{}\" compares cells of [[{section}]] by their signals, not by distances",
@@ -64,7 +68,7 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             report.add(&join(&at, ["hysteresis"]), message, "leave `hysteresis` out");
         } else if node.hysteresis_m > 0.0
             // A cell that names nobody rightly was reported.
-            && report.problems.count() == 0
+            && report.count() == 0
             && attached.count(&node.name, Role::Station) < 2
         {
             let message = format!("\"{}\" is a station of one cell, and changes to no other", node.name);
@@ -80,31 +84,30 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             check_primary_change(&steps, &node.name, station && follows, attached, report);
         }
     }
-    check_compared(context, report);
+    check_compared(context, schemes, report);
     // What is wrong with a place or a cell was reported.
-    if report.problems.count() == 0 {
-        check_reach(context, report);
+    if report.count() == 0 {
+        check_reach(context, handovers, report);
     }
 }
 
 /// Refuses a station that would have to compare a signal with a distance, or with a signal of another
 /// technology: of one that keeps an address in each cell, or listens to all agents of Mobile IP, nothing is
 /// compared.
-fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
-    let schemes = Schemes::new(context.scenario);
+fn check_compared(context: &Context<'_>, schemes: &Schemes<'_>, report: &mut Report<'_>) {
     let mut first: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
     let mut told = BTreeSet::new();
-    for entry in context.scenario.accesses() {
+    for entry in context.network.accesses() {
         for (number, pair) in entry.access.pairs().into_iter().enumerate() {
             let station = pair.nodes[1];
             let multihomed =
-                context.names.node(station).is_none_or(|node| context.scenario.nodes[node].multihomed);
+                context.names.node(station).is_none_or(|node| context.network.nodes[node].multihomed);
             if pair.roles[1] != Role::Station || multihomed {
                 continue;
             }
             let before = *first.entry(station).or_insert(entry);
             let (own, other) = (entry.access.compares(), before.access.compares());
-            if own == other || schemes.listens_to_each(context.scenario, station) || !told.insert(station) {
+            if own == other || schemes.listens_to_each(context.network, station) || !told.insert(station) {
                 continue;
             }
             let why = match (other, own) {
@@ -136,11 +139,11 @@ fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
 
 /// Refuses a station into whose reach no cell ever comes, and warns of one that leaves them all for good. (Of
 /// a cell that nobody comes into, that is reported.)
-fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
-    let end = Time::ZERO + context.scenario.general.duration;
+fn check_reach(context: &Context<'_>, handovers: &[MihHandover], report: &mut Report<'_>) {
+    let end = Time::ZERO + context.network.duration();
     let mut cells: BTreeMap<&str, Vec<(Entry<'_>, &str, f64)>> = BTreeMap::new();
     let mut anywhere = BTreeSet::new();
-    for entry in context.scenario.accesses() {
+    for entry in context.network.accesses() {
         for pair in entry.access.pairs() {
             let [base_station, station] = pair.nodes;
             match entry.access.reach_m() {
@@ -167,10 +170,10 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
                 .map(|(cell, base_station, reach_m)| (cell.access.name(), (*base_station, *reach_m)))
                 .filter(|(name, _)| !reached.contains(name))
                 .collect();
-            if context.scenario.mih_handovers.iter().any(|entry| entry.mobile_node == station) {
-                warn_of_missed_networks(context.scenario, station, &missed, report);
+            if handovers.iter().any(|entry| entry.mobile_node == station) {
+                warn_of_missed_networks(handovers, station, &missed, report);
             } else if reached.len() == 1
-                && context.scenario.nodes[number].motion.is_some()
+                && context.network.nodes[number].motion.is_some()
                 && !anywhere.contains(station)
             {
                 warn_of_one_cell(station, number, &missed, report);
@@ -201,7 +204,7 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
             told.push(format!("and {} more cells", cells.len() - TOLD));
         }
         let message = format!("\"{station}\" is never where one of its cells reaches: {}", told.join(", "));
-        let moves = context.scenario.nodes[number].motion.is_some();
+        let moves = context.network.nodes[number].motion.is_some();
         let key = if moves { "motion" } else { "position" };
         let help = "lead it into a cell, make a cell larger, or leave the node out of its `stations`";
         report.add(&[Key("node"), At(number), Key(key)], message, help);
@@ -236,12 +239,12 @@ fn warn_of_one_cell(
 /// Warns of a handover from or to a cell that its mobile node never comes into; those cells, each with a base
 /// station and how far it reaches.
 fn warn_of_missed_networks(
-    scenario: &Scenario,
+    handovers: &[MihHandover],
     station: &str,
     missed: &BTreeMap<&str, (&str, f64)>,
     report: &mut Report<'_>,
 ) {
-    let handovers = scenario.mih_handovers.iter().enumerate();
+    let handovers = handovers.iter().enumerate();
     for (i, entry) in handovers.filter(|(_, entry)| entry.mobile_node == station) {
         let at = [Key("handover"), At(i)];
         let to = (entry.to.iter().enumerate()).map(|(j, target)| {

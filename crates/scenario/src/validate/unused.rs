@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{At, Key, Report, join};
-use crate::Scenario;
 use crate::access::{Attached, Entry, Pair};
-use crate::by_name::NameSet;
-use crate::model::node::Node;
+use crate::names::NameSet;
+use crate::node::model::Node;
+use crate::report::{At, Key, Report, join};
+use crate::scenario::Scenario;
 
 pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
     let nothing_sent = scenario.flows.is_empty() && scenario.signalling.is_empty();
@@ -19,7 +19,7 @@ pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut R
     }
     check_parallel_links(scenario, report);
     // Of a name that is misspelt, that is what is wrong.
-    if report.problems.count() == 0 {
+    if report.count() == 0 {
         check_isolated_nodes(scenario, attached, report);
     }
     let steps = [Key("scenario"), Key("area")];

@@ -3,7 +3,7 @@
 use super::model::{Cell as CellModel, Coverage as CoverageModel, ErrorUnit as UnitModel};
 use crate::access::queue::queue_limit;
 use crate::access::stations::Advertisement;
-use crate::build::{Builder, escaped};
+use crate::builder::{Builder, escaped};
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::cell::beacons::BeaconConfig;
 use roamsim_network::link::cell::coverage::{Coverage, ErrorUnit};

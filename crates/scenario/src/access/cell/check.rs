@@ -9,8 +9,8 @@ use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
 use crate::access::stations;
+use crate::report::{At, Report, Step, join};
 use crate::units::length_text;
-use crate::validate::{At, Report, Step, join};
 
 /// A larger exponent is no law of nature, and its powers are zero.
 const LARGEST_EXPONENT: f64 = 100.0;
@@ -25,8 +25,8 @@ pub(super) fn check(cell: &Cell, at: &[Step], context: &Context<'_>, report: &mu
         let message = "a packet takes no time in this cell: its rate is too high";
         report.add(&join(at, ["rate"]), message, "write a rate below 320 Gb/s");
     }
-    check_queue(at, cell.queue, context.scenario, report);
-    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    check_queue(at, cell.queue, context.traffic, report);
+    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.network.general.ip, report);
     stations::check_advertisement(at, &cell.advertisement, context, report);
     if check_coverage(at, &cell.coverage, report) {
         check_reach(at, cell, context, report);
@@ -87,7 +87,7 @@ fn check_reach(at: &[Step], cell: &Cell, context: &Context<'_>, report: &mut Rep
     // What is wrong with a station was reported.
     let Some(stations) = stations.filter(|stations| !stations.is_empty()) else { return };
     let radius_m = radius_m(&cell.coverage);
-    let end = Time::ZERO + context.scenario.general.duration;
+    let end = Time::ZERO + context.network.duration();
     if !stations.iter().any(|station| ever_within(station, base_station, radius_m, end)) {
         let message = format!("nobody ever comes into this cell: it reaches {}", length_text(radius_m));
         let help =

@@ -6,9 +6,9 @@ pub mod model;
 
 use self::model::Cell;
 use super::stations;
-use super::{Access, Context, Making, Pair};
-use crate::build::Builder;
-use crate::validate::{Report, Step};
+use super::{Access, Context, Making, Network, Pair};
+use crate::builder::Builder;
+use crate::report::{Report, Step};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::topology::{LinkId, Topology};
@@ -47,7 +47,13 @@ impl Access for Cell {
         check::check(self, at, context, report);
     }
 
-    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+    fn join(
+        &self,
+        builder: &Builder<'_>,
+        _network: &Network<'_>,
+        topology: &mut Topology,
+        first: LinkId,
+    ) -> Vec<Vec<Address>> {
         vec![stations::join_topology(self, builder, topology, (first, 0))]
     }
 

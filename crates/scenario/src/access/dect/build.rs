@@ -43,7 +43,7 @@ pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
         service,
         queue: queue.map(|queue| (queue.rule(full_rate_bps(model), *mtu_bytes as u32), queue_limit(queue))),
         mtu_bytes: *mtu_bytes as u32,
-        warm_up_frames: first_frame((*warm_up).max(making.builder.scenario.general.warm_up)),
+        warm_up_frames: first_frame((*warm_up).max(making.builder.general.warm_up)),
     };
     let stream = |purpose: &str| making.builder.stream("dect", name, &[purpose]);
     let mut access = Access::new(config, stream);

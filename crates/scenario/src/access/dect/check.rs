@@ -4,13 +4,13 @@ use roamsim_engine::{Span, Time};
 
 use super::build::first_frame;
 use super::model::{Connection, Dect, Dlc, Lu2, TerminalType, Terminals, Transceivers};
-use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
-use crate::model::scenario::IpVersion;
+use crate::general::IpVersion;
+use crate::report::{At, Report, Step, join};
+use crate::timing::{check_start, check_warm_up};
 use crate::units;
-use crate::validate::{At, Report, Step, check_start, check_warm_up, join};
 use roamsim_network::link::dect::FRAME;
 
 /// Slot pairs of a carrier (ETS 300 175-2 clause 4.2.1): duplex channels of a full slot.
@@ -32,7 +32,7 @@ const MAX_ERLANG: f64 = 100_000.0;
 const MAX_LOAD_FACTOR: f64 = 1000.0;
 
 pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
-    let &Context { scenario, names, .. } = context;
+    let &Context { network, names, .. } = context;
     names.resolve(&access.terminal, &join(at, ["terminal"]), report);
     names.resolve(&access.gateway, &join(at, ["gateway"]), report);
     if access.terminal == access.gateway {
@@ -44,17 +44,17 @@ pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &
     check_connection(at, access, channels, report);
     check_terminals(at, access, report);
     check_unused(at, access, report);
-    check_errors(at, access, scenario, report);
+    check_errors(at, access, network.duration(), report);
     check_handovers(at, access, report);
     check_procedures(at, access, report);
-    check_warm_up(at, access.warm_up, scenario, report);
-    check_mtu(at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
+    check_warm_up(at, access.warm_up, network.duration(), report);
+    check_mtu(at, access.mtu_bytes, MAX_MTU_BYTES, network.general.ip, report);
     if let Some(queue) = access.queue {
-        check_queue(at, queue, scenario, report);
+        check_queue(at, queue, context.traffic, report);
     }
     if let Dlc::Lu2(lu2) = &access.dlc {
         check_lu2(at, lu2, report);
-        check_window(at, access, lu2, scenario.general.ip, report);
+        check_window(at, access, lu2, network.general.ip, report);
     }
 }
 
@@ -243,7 +243,7 @@ fn check_positive_or_zero(at: &[Step], value: f64, max: f64, unit: &str, report:
     }
 }
 
-fn check_errors(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_errors(at: &[Step], access: &Dect, duration: Span, report: &mut Report<'_>) {
     let errors = &access.errors;
     check_positive_or_zero(&join(at, ["errors", "ber_factor"]), errors.ber_factor, 1e6, "", report);
     let is_probability = |steps: &[Step], factor: f64, report: &mut Report<'_>| {
@@ -272,7 +272,6 @@ fn check_errors(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Re
             let help = "frames begin every 10 ms; write a longer time";
             report.add(&join(&steps, ["duration"]), "no frame begins in this burst", help);
         }
-        let duration = scenario.general.duration;
         if burst.start.since(Time::ZERO) < duration && FRAME * from >= duration {
             let message = format!(
                 "no frame begins between this and the end of the run after {}",
@@ -281,7 +280,7 @@ fn check_errors(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Re
             let help = "frames begin every 10 ms; start earlier, or give the scenario a longer `duration`";
             report.add(&join(&steps, ["start"]), message, help);
         } else {
-            check_start(&join(&steps, ["start"]), burst.start, scenario, report);
+            check_start(&join(&steps, ["start"]), burst.start, duration, report);
         }
         if let Some(&(.., first)) = ends.iter().find(|other| from < other.1 && other.0 < until) {
             let mut other = join(at, ["errors", "bursts"]);

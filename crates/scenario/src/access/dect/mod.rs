@@ -7,18 +7,18 @@ mod results;
 
 use self::model::Dect;
 use super::wire::path::LinkEventName;
-use super::{Access, Context, Logged, Making, Pair, places};
-use crate::build::Builder;
-use crate::results::samples::Sample;
-use crate::run::Trace;
+use super::{Access, Context, Logged, Making, Network, Pair, places};
+use crate::builder::Builder;
+use crate::report::{Report, Step};
 use crate::table::Table;
-use crate::traces::TracedTable;
-use crate::validate::{Report, Step};
+use crate::table::sample::Sample;
+use crate::table::traced::TracedTable;
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::dect::FRAME;
 use roamsim_network::topology::{LinkId, Topology};
+use roamsim_network::trace::Trace;
 use roamsim_protocols::Address;
 use std::ops::Range;
 
@@ -61,7 +61,13 @@ impl Access for Dect {
         check::check(self, at, context, report);
     }
 
-    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+    fn join(
+        &self,
+        builder: &Builder<'_>,
+        _network: &Network<'_>,
+        topology: &mut Topology,
+        first: LinkId,
+    ) -> Vec<Vec<Address>> {
         let ends = [&self.terminal, &self.gateway].map(|name| builder.node(name));
         places::two_ends(self, topology, first, ends)
     }

@@ -4,7 +4,7 @@
 //! Columns that end in `_up` are of the direction from the terminal, those in `_down` of that from the
 //! gateway.
 
-use crate::results::samples::Sample;
+use crate::table::sample::Sample;
 use crate::table::{Column, Table, float, integer, named, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;

@@ -1,10 +1,12 @@
 //! The machine of a wireless LAN.
 
-use super::loss;
-use super::model::{
-    Mechanism as MechanismModel, Preamble as PreambleModel, Protection as ProtectionModel, SlotTime, Wifi,
-    WifiStandard,
-};
+mod edca;
+pub(super) mod loss;
+mod radio;
+mod rates;
+
+use super::model::{Mechanism as MechanismModel, Protection as ProtectionModel, SlotTime, Wifi};
+use super::standard::{Preamble as PreambleModel, WifiStandard};
 use crate::access::Making;
 use crate::access::queue::queue_limit;
 use roamsim_engine::Span;

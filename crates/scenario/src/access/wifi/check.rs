@@ -1,17 +1,24 @@
 //! Wi-Fi cells.
 
+mod edca;
+mod loss;
+mod radio;
+mod rates;
+
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use roamsim_engine::Span;
 
-use super::model::{Preamble, Wifi, WifiStandard};
+use super::model::Wifi;
+use super::standard::{Preamble, WifiStandard};
 use crate::access::mtu::check_mtu;
 use crate::access::queue::check_queue;
 use crate::access::stations::{one_radio_help, several_accesses_help};
 use crate::access::{Context, Role};
+use crate::report::{At, Key, Report, Step, join};
+use crate::timing::check_start;
 use crate::units::rate_text;
-use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// IEEE 802.11-2007 section 7.1.2: an MSDU has 2304 bytes at most, of which LLC and SNAP take 8.
 const MAX_MTU_BYTES: u64 = 2296;
@@ -64,8 +71,12 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         report.add(&join(at, ["fragmentation_threshold"]), message, help);
     }
     check_protection(at, cell, report);
-    check_queue(at, cell.queue, context.scenario, report);
-    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    check_queue(at, cell.queue, context.traffic, report);
+    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.network.general.ip, report);
+    rates::check(cell, at, report);
+    loss::check(cell, at, context, report);
+    radio::check(cell, at, context, report);
+    edca::check(cell, at, report);
 }
 
 fn check_protection(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
@@ -115,7 +126,7 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
         report.add(&join(&steps, ["period"]), "beacons come every 1 to 65535 time units of 1024 us", help);
     }
     if let Some(start) = beacons.start {
-        check_start(&join(&steps, ["start"]), start, context.scenario, report);
+        check_start(&join(&steps, ["start"]), start, context.network.duration(), report);
     }
     let is_station = |name: &String| context.attached.is(name, Role::Station);
     if is_station(&cell.access_point) && !cell.stations.contains(&cell.access_point) {
@@ -125,12 +136,12 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
     }
     let with_beacons = |name: &String| {
         let own = |cell: &&Wifi| cell.beacons.is_some() && cell.stations.contains(name);
-        context.scenario.wifi.iter().filter(own).count()
+        context.network.of::<Wifi>().iter().filter(own).count()
     };
     for (j, station) in cell.stations.iter().enumerate() {
         let mut steps = join(at, ["stations"]);
         steps.push(At(j));
-        let Some(node) = context.names.node(station).map(|node| &context.scenario.nodes[node]) else {
+        let Some(node) = context.names.node(station).map(|node| &context.network.nodes[node]) else {
             continue;
         };
         if context.attached.is(station, Role::Fixed) && !node.multihomed {
@@ -153,10 +164,10 @@ fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Re
     if cell.radio.is_none() && !has_shared {
         return;
     }
-    let mut before = context.scenario.wifi.iter().take_while(|other| other.name != cell.name);
+    let mut before = context.network.of::<Wifi>().iter().take_while(|other| other.name != cell.name);
     for other in before.clone().filter(|_| has_shared) {
         let Some(station) = cell.shared_station(other) else { continue };
-        let node = context.names.node(station).map(|node| &context.scenario.nodes[node]);
+        let node = context.names.node(station).map(|node| &context.network.nodes[node]);
         let both = cell.beacons.is_some() && other.beacons.is_some();
         let neither = cell.beacons.is_none() && other.beacons.is_none();
         let apart = neither && (cell.radio.is_none() || other.radio.is_none());

@@ -1,25 +1,14 @@
-//! Losses that a Wi-Fi cell has beside its radio: keys, checks, and the machine's settings. What decides
-//! about them is as on wired links.
+//! Losses that a Wi-Fi cell has beside its radio. What decides about them is as on wired links.
 
 use roamsim_engine::{Span, Time};
-use roamsim_network::link::Attachment;
-use roamsim_network::link::loss::Loss as NetworkLoss;
-use roamsim_network::link::managed_wire::Change;
-use roamsim_network::link::wifi::Cell;
-use roamsim_network::link::wifi::loss::{CellLoss, Of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::model::Wifi;
 use crate::access::wire::model::{LossModel, Transitions};
-use crate::access::wire::path::{LinkEvent, LossSeries, LossStep, Varying};
-use crate::access::wire::{check_loss_model, loss_model};
-use crate::access::{Context, Making};
-use crate::build::escaped;
+use crate::access::wire::path::{LossSeries, LossStep};
+use crate::decode::schema::first_variant_is_default;
 use crate::files::Lines;
-use crate::schema::first_variant_is_default;
 use crate::units;
-use crate::validate::{At, Report, Step, check_start, join};
 
 /// A loss beside the radio.
 #[derive(Clone, Debug, PartialEq)]
@@ -237,97 +226,6 @@ impl From<LossTable> for Loss {
             LossTable::List(ListTable { from, start, during, of, segments, flow }) => {
                 Loss { from, start, during, of, model: LossModel::List { segments, flow } }
             }
-        }
-    }
-}
-
-/// A loss in one direction of a station.
-struct Directed<'a> {
-    /// The cell's number in its medium, and the loss's in its cell.
-    cell: usize,
-    place: usize,
-    loss: &'a Loss,
-    /// The station's number in its cell.
-    station: usize,
-    up: bool,
-}
-
-/// What the machine of a medium loses, in its order.
-fn directed<'a>(cells: &[&'a Wifi]) -> Vec<Directed<'a>> {
-    let mut all = Vec::new();
-    for (number, cell) in cells.iter().copied().enumerate() {
-        for (place, loss) in cell.loss.iter().enumerate() {
-            for (station, name) in cell.stations.iter().enumerate() {
-                for (up, sender) in [(false, &cell.access_point), (true, name)] {
-                    if loss.from.as_ref().is_none_or(|from| from == sender) {
-                        all.push(Directed { cell: number, place, loss, station, up });
-                    }
-                }
-            }
-        }
-    }
-    all
-}
-
-/// Gives the machine of a medium the losses of its cells, in their order.
-pub(super) fn add(cells: &[&Wifi], making: &Making<'_>, machine: &mut Cell) {
-    let ends = |number| machine.members_of(number).map(|(_, down, up)| (down, up)).collect();
-    let ends: Vec<Vec<(Attachment, Attachment)>> = (0..cells.len()).map(ends).collect();
-    let losses = directed(cells).into_iter().map(|Directed { cell, place, loss, station, up }| {
-        let Loss { from: _, start, during, of, model } = loss;
-        let ((down_end, up_end), name) = (ends[cell][station], &cells[cell].stations[station]);
-        let way = if up { "up" } else { "down" };
-        let stream = |purpose: &str| {
-            let path = ["loss", &place.to_string(), &escaped(name), way, purpose];
-            making.builder.stream("wifi", &cells[cell].name, &path)
-        };
-        CellLoss {
-            from: if up { up_end } else { down_end },
-            of: match of {
-                LossOf::Packets => Of::Packets,
-                LossOf::Attempts => Of::Attempts,
-            },
-            while_going_down: *during == During::LinkGoingDown,
-            loss: NetworkLoss::new(loss_model(model, making.flows), *start, stream),
-        }
-    });
-    let losses = losses.collect();
-    machine.add_losses(losses);
-}
-
-/// How the losses of a medium change at link events.
-pub(super) fn changes<'a>(cells: &[&'a Wifi]) -> Vec<(&'a LinkEvent, Change)> {
-    let mut changes = Vec::new();
-    for (number, Directed { loss, .. }) in directed(cells).into_iter().enumerate() {
-        let LossModel::Series(series) = &loss.model else { continue };
-        changes.extend(series.changes().into_iter().map(|(event, change)| match change {
-            Change::Loss { probability, .. } => (event, Change::Loss { number, probability }),
-            other => (event, other),
-        }));
-    }
-    changes
-}
-
-/// Checks the losses of a cell whose keys are under `at`.
-pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
-    for (place, loss) in cell.loss.iter().enumerate() {
-        let mut steps = join(at, ["loss"]);
-        steps.push(At(place));
-        let Loss { from, start, during, of: _, model } = loss;
-        if let Some(from) = from
-            && *from != cell.access_point
-            && !cell.stations.contains(from)
-        {
-            let message = format!("\"{from}\" is not in \"{}\"", cell.name);
-            let help = "name its access point or one of its stations, or leave `from` out for all of them";
-            report.add(&join(&steps, ["from"]), message, help);
-        }
-        check_start(&join(&steps, ["start"]), *start, context.scenario, report);
-        check_loss_model(&steps, model, context, report);
-        if *during == During::LinkGoingDown && cell.beacons.is_none() {
-            let message = "no link goes down in a cell without `beacons`: nothing would be lost";
-            let help = "write beacons = {}, or during = \"always\" with a `start`";
-            report.add(&join(&steps, ["during"]), message, help);
         }
     }
 }

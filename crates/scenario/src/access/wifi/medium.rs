@@ -9,12 +9,10 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::cell_config;
-use super::loss;
+use super::build::{cell_config, loss};
 use super::model::{Beacons, Wifi};
-use crate::Scenario;
 use crate::access::{Making, places, stations};
-use crate::build::{Builder, escaped};
+use crate::builder::{Builder, escaped};
 
 /// Cells of one medium, in the order of the scenario.
 pub(super) struct Medium<'a> {
@@ -23,11 +21,11 @@ pub(super) struct Medium<'a> {
 
 impl<'a> Medium<'a> {
     /// The medium of a cell.
-    pub fn of(scenario: &'a Scenario, cell: &'a Wifi) -> Medium<'a> {
+    pub fn of(all: &'a [Wifi], cell: &'a Wifi) -> Medium<'a> {
         if cell.radio.is_none() {
             return Medium { cells: vec![cell] };
         }
-        let with_radio = || scenario.wifi.iter().filter(|cell| cell.radio.is_some());
+        let with_radio = || all.iter().filter(|cell| cell.radio.is_some());
         let (mut channels, mut stations) = (BTreeSet::from([cell.channel]), BTreeSet::new());
         let is_in = |cell: &Wifi, channels: &BTreeSet<u8>, stations: &BTreeSet<&str>| {
             channels.contains(&cell.channel)
@@ -47,13 +45,13 @@ impl<'a> Medium<'a> {
     }
 
     /// The medium that a cell is the first of; `None` where it is another cell.
-    pub fn of_first(scenario: &'a Scenario, cell: &'a Wifi) -> Option<Medium<'a>> {
+    pub fn of_first(all: &'a [Wifi], cell: &'a Wifi) -> Option<Medium<'a>> {
         let of_channel = |other: &&Wifi| other.radio.is_some() && other.channel == cell.channel;
         let precedes = |other: &Wifi| other.name != cell.name;
-        if cell.radio.is_some() && scenario.wifi.iter().find(of_channel).is_some_and(precedes) {
+        if cell.radio.is_some() && all.iter().find(of_channel).is_some_and(precedes) {
             return None;
         }
-        let medium = Medium::of(scenario, cell);
+        let medium = Medium::of(all, cell);
         medium.cells.first().is_some_and(|first| first.name == cell.name).then_some(medium)
     }
 
@@ -126,7 +124,7 @@ impl<'a> Medium<'a> {
         }
         let station = |&name: &&str| {
             let own = &cells_of[name];
-            let node = &builder.scenario.nodes[builder.node(name).0 as usize];
+            let node = &builder.nodes[builder.node(name).0 as usize];
             let settings = node.wifi.as_deref().cloned().unwrap_or_default();
             own.iter()
                 .any(|cell| cell.beacons.is_some())

@@ -9,24 +9,24 @@ pub mod model;
 pub mod radio;
 pub mod rates;
 mod results;
+pub mod standard;
 pub mod station;
 
 use self::medium::Medium;
 use self::model::Wifi;
 use super::wire::path::LinkEvent;
-use super::{Access, Compares, Context, Logged, Making, Pair};
-use crate::Scenario;
-use crate::build::Builder;
-use crate::model::node::Node;
-use crate::results::samples::Sample;
-use crate::run::Trace;
+use super::{Access, Compares, Context, Logged, Making, Network, Pair};
+use crate::builder::Builder;
+use crate::node::model::Node;
+use crate::report::{Report, Step};
 use crate::table::Table;
-use crate::validate::{Report, Step};
+use crate::table::sample::Sample;
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::managed_wire::Change;
 use roamsim_network::topology::{LinkId, Topology};
+use roamsim_network::trace::Trace;
 use roamsim_protocols::Address;
 use std::ops::Range;
 
@@ -79,20 +79,22 @@ impl Access for Wifi {
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
         check::check(self, at, context, report);
-        rates::check(self, at, report);
-        loss::check(self, at, context, report);
-        radio::check(self, at, context, report);
-        edca::check(self, at, report);
     }
 
-    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+    fn join(
+        &self,
+        builder: &Builder<'_>,
+        network: &Network<'_>,
+        topology: &mut Topology,
+        first: LinkId,
+    ) -> Vec<Vec<Address>> {
         // The first cell of a medium stands for all of them.
-        let medium = Medium::of_first(builder.scenario, self);
+        let medium = Medium::of_first(network.of(), self);
         medium.iter().map(|medium| medium.join(builder, topology, first)).collect()
     }
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
-        let medium = Medium::of(making.builder.scenario, self);
+        let medium = Medium::of(making.network.of(), self);
         let several = if medium.is_alone() { None } else { medium.machine(making) };
         let mut machine = several.unwrap_or_else(|| build::machine(self, making));
         if let (AnyLink::Wifi(machine), true) = (&mut machine, making.trace.rates) {
@@ -101,8 +103,8 @@ impl Access for Wifi {
         machine
     }
 
-    fn changes<'a>(&'a self, _part: usize, scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
-        loss::changes(&Medium::of(scenario, self).cells)
+    fn changes<'a>(&'a self, _part: usize, network: &Network<'a>) -> Vec<(&'a LinkEvent, Change)> {
+        build::loss::changes(&Medium::of(network.of(), self).cells)
     }
 
     fn tables(&self, world: &World) -> Vec<Table> {

@@ -1,16 +1,12 @@
-//! Rates of data frames that adapt: the keys of `rate_control`, their checks, and the machine's settings.
+//! Rates of data frames that adapt.
 
 use roamsim_engine::Span;
-use roamsim_network::link::wifi::rate_control::RateControl as NetworkRateControl;
 use roamsim_network::link::wifi::rate_control::arf::ArfConfig;
-use roamsim_network::link::wifi::rate_control::by_signal::BySignalConfig;
 use roamsim_network::link::wifi::rate_control::minstrel::MinstrelConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::model::{Preamble, Wifi, WifiStandard};
-use crate::units::{self, rate_text};
-use crate::validate::{At, Key, Report, Step, join};
+use crate::units;
 
 /// How the rate of data frames is chosen, by each transmitter for each of its receivers, up to `rate` or the
 /// receiver's of `station_rates`.
@@ -145,159 +141,4 @@ fn default_timer_attempts() -> u32 {
 
 fn default_most_successes() -> u32 {
     ArfConfig::AARF.most_successes
-}
-
-impl Wifi {
-    /// The rates that rate control may choose, in ascending order.
-    pub(super) fn chosen_rates_bps(&self) -> Vec<u64> {
-        let most_bps = self.stations.iter().map(|name| self.rate_of_bps(name)).max().unwrap_or_default();
-        // At 1 Mb/s there is no short preamble (IEEE 802.11-2007 section 18.2.2.2).
-        let short = self.standard == WifiStandard::Ieee80211b && self.preamble == Preamble::Short;
-        let rates = self.standard.rates_bps().iter().copied();
-        rates.filter(|&bps| bps <= most_bps && (bps > 1_000_000 || !short)).collect()
-    }
-
-    /// The lowest rate of data frames to and from any station.
-    pub(super) fn lowest_rate_bps(&self) -> Option<u64> {
-        match self.rate_control {
-            Some(_) => self.chosen_rates_bps().first().copied(),
-            None => self.stations.iter().map(|name| self.rate_of_bps(name)).min(),
-        }
-    }
-
-    /// The settings of the machine.
-    pub(super) fn rate_control_config(&self) -> Option<(NetworkRateControl, Vec<u64>)> {
-        let config = match self.rate_control.as_ref()? {
-            RateControl::BySignal(BySignal { thresholds }) => {
-                let thresholds = match (&thresholds[..], &self.radio) {
-                    ([], Some(radio)) => radio.config(self).thresholds_by_rate,
-                    (thresholds, _) => pairs(thresholds),
-                };
-                NetworkRateControl::BySignal(BySignalConfig {
-                    thresholds,
-                    forgotten_after: self.short_retry_limit,
-                })
-            }
-            &RateControl::Arf(Arf { successes, failures, timer_attempts }) => {
-                NetworkRateControl::Arf(ArfConfig {
-                    successes,
-                    failures,
-                    timer_attempts,
-                    most_successes: successes,
-                    ..ArfConfig::ARF
-                })
-            }
-            &RateControl::Aarf(Aarf { successes, most_successes, failures, timer_attempts }) => {
-                NetworkRateControl::Arf(ArfConfig {
-                    successes,
-                    failures,
-                    timer_attempts,
-                    most_successes,
-                    ..ArfConfig::AARF
-                })
-            }
-            &RateControl::Minstrel(Minstrel { interval, ewma_percent, lookaround_percent }) => {
-                NetworkRateControl::Minstrel(MinstrelConfig { interval, ewma_percent, lookaround_percent })
-            }
-        };
-        Some((config, self.chosen_rates_bps()))
-    }
-}
-
-/// Rates and their powers, as the machine takes them.
-pub(super) fn pairs(thresholds: &[RateThreshold]) -> Vec<(u64, f64)> {
-    thresholds.iter().map(|&RateThreshold { rate_bps, power_dbm }| (rate_bps, power_dbm)).collect()
-}
-
-/// Checks the rate control of a cell whose keys are under `at`.
-pub(super) fn check(cell: &Wifi, at: &[Step], report: &mut Report<'_>) {
-    let Some(control) = &cell.rate_control else { return };
-    let at = &join(at, ["rate_control"])[..];
-    let counts = match *control {
-        RateControl::BySignal(BySignal { ref thresholds }) => {
-            if cell.radio.is_none() {
-                let message = "rates follow the signal, which only a `radio` has";
-                let help = "write radio = { path_loss = { model = \"free_space\" } }, or algorithm = \"arf\"";
-                report.add(at, message, help);
-            }
-            check_thresholds(cell, &join(at, ["thresholds"]), thresholds, report);
-            return;
-        }
-        RateControl::Arf(Arf { successes, failures, timer_attempts }) => {
-            [("successes", successes), ("failures", failures), ("timer_attempts", timer_attempts)]
-        }
-        RateControl::Aarf(Aarf { successes, most_successes, failures, timer_attempts }) => {
-            if most_successes < successes {
-                let message = format!("`most_successes` is smaller than `successes`, {successes}");
-                report.add(&join(at, ["most_successes"]), message, "write a larger one; 50 are usual");
-            }
-            [("successes", successes), ("failures", failures), ("timer_attempts", timer_attempts)]
-        }
-        RateControl::Minstrel(minstrel) => return check_minstrel(minstrel, at, report),
-    };
-    for (key, count) in counts {
-        if count == 0 {
-            let help = "write 1 or more; the authors have 10 successes, 2 failures, and 15 attempts";
-            report.add(&join(at, [key]), "no rate changes after nothing at all", help);
-        }
-    }
-}
-
-fn check_minstrel(minstrel: Minstrel, at: &[Step], report: &mut Report<'_>) {
-    let Minstrel { interval, ewma_percent, lookaround_percent } = minstrel;
-    if interval == Span::ZERO {
-        let message = "means that are brought up to date all the time are of single exchanges";
-        report.add(
-            &join(at, ["interval"]),
-            message,
-            "write interval = \"100ms\", as mac80211 of Linux has it",
-        );
-    }
-    if ewma_percent >= 100 {
-        let message = format!("a mean that keeps {ewma_percent} % of its value learns nothing");
-        report.add(&join(at, ["ewma_percent"]), message, "write 99 or less; mac80211 of Linux has 75");
-    }
-    if !(1..=100).contains(&lookaround_percent) {
-        let message = match lookaround_percent {
-            0 => "no rate but the lowest is ever tried where no frame looks around".to_owned(),
-            more => format!("{more} frames in a hundred are too many"),
-        };
-        report.add(&join(at, ["lookaround_percent"]), message, "write 1 to 100; mac80211 of Linux has 10");
-    }
-}
-
-/// Checks powers by rate that stand under `at`: each rate once and one of the standard's, in ascending order
-/// of both.
-pub(super) fn check_thresholds(
-    cell: &Wifi,
-    at: &[Step],
-    thresholds: &[RateThreshold],
-    report: &mut Report<'_>,
-) -> bool {
-    let place = |number: usize, key: &'static str| [at, &[At(number), Key(key)][..]].concat();
-    for (number, threshold) in thresholds.iter().enumerate() {
-        let rate = rate_text(threshold.rate_bps);
-        if !cell.standard.rates_bps().contains(&threshold.rate_bps) {
-            let message = format!("{} has no rate of {rate}", cell.standard.name());
-            report.add(&place(number, "rate"), message, cell.standard.rates_text());
-            return false;
-        }
-        let Some(before) = number.checked_sub(1).map(|before| thresholds[before]) else { continue };
-        if threshold.rate_bps <= before.rate_bps {
-            let message = format!("{rate} comes after {}", rate_text(before.rate_bps));
-            report.add(&place(number, "rate"), message, "write rates in ascending order, each once");
-            return false;
-        }
-        if threshold.power_dbm < before.power_dbm {
-            let message = format!(
-                "{rate} would need less power than {}, {:.1}dBm",
-                rate_text(before.rate_bps),
-                before.power_dbm
-            );
-            let help = "a higher rate needs as much power or more; raise it, or lower those before";
-            report.add(&place(number, "power"), message, help);
-            return false;
-        }
-    }
-    true
 }

@@ -1,7 +1,7 @@
 //! `wifi`, `wifi_stations` and `wifi_categories`: what the time of Wi-Fi cells was used for. `wifi_rates`:
 //! the rates that rate control chose; in `samples`, when asked for, over time.
 
-use crate::results::samples::Sample;
+use crate::table::sample::Sample;
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;

@@ -1,8 +1,11 @@
 //! The machine of an 802.16 cell.
 
+mod entry;
+pub(super) mod radio;
+
 use super::model::{Requests, Served, Wimax};
 use crate::access::queue::queue_limit;
-use crate::build::{Builder, escaped};
+use crate::builder::{Builder, escaped};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::wimax::phy::{BurstProfile, FrameLayout, SymbolClock};

@@ -1,5 +1,10 @@
 //! 802.16 cells.
 
+mod arq;
+mod entry;
+mod ofdma;
+mod radio;
+
 use std::collections::BTreeSet;
 
 use roamsim_engine::Span;
@@ -11,16 +16,12 @@ use roamsim_network::link::wimax::{
 };
 use roamsim_network::mobility::{Point, Trajectory};
 
-use super::arq;
 use super::build::{LEAST_T16, clock, config};
-use super::entry_check;
 use super::model::{RequestLimit, Served, Wimax};
-use super::ofdma;
-use crate::Scenario;
-use crate::access::Context;
 use crate::access::mtu::check_mtu;
 use crate::access::queue::{SEND_SOME, check_queue};
-use crate::validate::{At, Key, Report, Step, join};
+use crate::access::{Context, Traffic};
+use crate::report::{At, Key, Report, Step, join};
 
 /// The widest channel of the standard's lists (IEEE Std 802.16-2004 annex B.2).
 const WIDEST_HZ: u64 = 28_000_000;
@@ -39,15 +40,15 @@ const SHORTEST_INTERVAL: Span = Span::from_ms(1);
 
 pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     match &cell.entry {
-        Some(entry) => entry_check::check(cell, entry, at, context, report),
+        Some(entry) => entry::check(cell, entry, at, context, report),
         None => check_members(at, cell, context, report),
     }
     let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);
     check_profiles(at, profiles, cell, report);
-    check_services(at, cell, context.scenario, report);
+    check_services(at, cell, context.traffic, report);
     check_requests(at, cell, report);
-    check_queue(at, cell.queue, context.scenario, report);
-    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    check_queue(at, cell.queue, context.traffic, report);
+    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.network.general.ip, report);
     let phy = check_channel(at, cell, report) & ofdma::check(at, cell, report);
     if phy && check_grants(at, cell, report) & arq::check(at, cell, report) {
         check_room(at, cell, report);
@@ -106,9 +107,9 @@ fn check_profiles<'a>(
 
 /// Checks the stations of services: each is one of this cell, and has one service for what no other is for,
 /// and one for each class. Warns of services for classes of which nothing is sent.
-fn check_services(at: &[Step], cell: &Wimax, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_services(at: &[Step], cell: &Wimax, traffic: &dyn Traffic, report: &mut Report<'_>) {
     let (mut named, mut classes) = (BTreeSet::new(), BTreeSet::new());
-    let sent = scenario.sent_dscps();
+    let sent = traffic.sent_dscps();
     for Served { place: (key, number), stations, dscp, .. } in cell.served() {
         let entry = [&join(at, [key])[..], &[At(number)]].concat();
         if dscp.is_some_and(<[_]>::is_empty) {

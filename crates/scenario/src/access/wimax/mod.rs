@@ -2,9 +2,9 @@
 
 pub mod arq;
 mod build;
+pub mod burst_profile;
 mod check;
 pub mod entry;
-mod entry_check;
 pub mod model;
 pub mod ofdma;
 pub mod radio;
@@ -12,11 +12,11 @@ mod results;
 pub mod scanning;
 
 use self::model::Wimax;
-use super::{Access, Compares, Context, Making, Pair, places, stations};
-use crate::build::Builder;
-use crate::model::node::Node;
+use super::{Access, Compares, Context, Making, Network, Pair, places, stations};
+use crate::builder::Builder;
+use crate::node::model::Node;
+use crate::report::{Report, Step};
 use crate::table::Table;
-use crate::validate::{Report, Step};
 use roamsim_engine::Span;
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
@@ -77,7 +77,13 @@ impl Access for Wimax {
         check::check(self, at, context, report);
     }
 
-    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+    fn join(
+        &self,
+        builder: &Builder<'_>,
+        _network: &Network<'_>,
+        topology: &mut Topology,
+        first: LinkId,
+    ) -> Vec<Vec<Address>> {
         if self.entry.is_some() {
             return vec![stations::join_topology(self, builder, topology, (first, 0))];
         }

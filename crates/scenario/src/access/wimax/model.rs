@@ -2,16 +2,17 @@
 
 use roamsim_engine::Span;
 use roamsim_network::link::wimax::Service;
-use roamsim_network::link::wimax::phy::{BurstProfile as NetworkProfile, CyclicPrefix as NetworkPrefix};
+use roamsim_network::link::wimax::phy::CyclicPrefix as NetworkPrefix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arq::Arq;
+use super::burst_profile::BurstProfile;
 use super::entry::Entry;
 use super::ofdma::Ofdma;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
-use crate::model::dscp::Dscp;
+use crate::dscp::Dscp;
 use crate::units;
 
 /// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or
@@ -157,33 +158,6 @@ impl CyclicPrefix {
     }
 }
 
-/// Modulation and rate of the code (IEEE Std 802.16-2004 table 215; of OFDMA IEEE Std 802.16e-2005 table
-/// 324).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum BurstProfile {
-    /// 12 octets a symbol; not in OFDMA.
-    #[serde(rename = "BPSK 1/2")]
-    Bpsk12,
-    /// 24 octets a symbol, or 6 a slot.
-    #[serde(rename = "QPSK 1/2")]
-    Qpsk12,
-    /// 36 octets a symbol, or 9 a slot.
-    #[serde(rename = "QPSK 3/4")]
-    Qpsk34,
-    /// 48 octets a symbol, or 12 a slot.
-    #[serde(rename = "16-QAM 1/2")]
-    Qam16R12,
-    /// 72 octets a symbol, or 18 a slot.
-    #[serde(rename = "16-QAM 3/4")]
-    Qam16R34,
-    /// 96 octets a symbol, or 24 a slot.
-    #[serde(rename = "64-QAM 2/3")]
-    Qam64R23,
-    /// 108 octets a symbol, or 27 a slot.
-    #[serde(rename = "64-QAM 3/4")]
-    Qam64R34,
-}
-
 /// An entry of one of the lists of services.
 pub(super) struct Served<'a> {
     /// The key of its list, and its number there.
@@ -256,48 +230,6 @@ impl Wimax {
         let given = |profile: Option<BurstProfile>| profile.unwrap_or(self.burst_profile);
         (given(own.and_then(|own| own.downlink)), given(own.and_then(|own| own.uplink)))
     }
-}
-
-impl BurstProfile {
-    /// As the machine has it.
-    pub(super) fn network(self) -> NetworkProfile {
-        match self {
-            BurstProfile::Bpsk12 => NetworkProfile::Bpsk12,
-            BurstProfile::Qpsk12 => NetworkProfile::Qpsk12,
-            BurstProfile::Qpsk34 => NetworkProfile::Qpsk34,
-            BurstProfile::Qam16R12 => NetworkProfile::Qam16R12,
-            BurstProfile::Qam16R34 => NetworkProfile::Qam16R34,
-            BurstProfile::Qam64R23 => NetworkProfile::Qam64R23,
-            BurstProfile::Qam64R34 => NetworkProfile::Qam64R34,
-        }
-    }
-
-    /// As scenarios and tables write it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            BurstProfile::Bpsk12 => "BPSK 1/2",
-            BurstProfile::Qpsk12 => "QPSK 1/2",
-            BurstProfile::Qpsk34 => "QPSK 3/4",
-            BurstProfile::Qam16R12 => "16-QAM 1/2",
-            BurstProfile::Qam16R34 => "16-QAM 3/4",
-            BurstProfile::Qam64R23 => "64-QAM 2/3",
-            BurstProfile::Qam64R34 => "64-QAM 3/4",
-        }
-    }
-}
-
-/// As scenarios and tables write it.
-pub(super) fn burst_profile_name(profile: NetworkProfile) -> &'static str {
-    let own = match profile {
-        NetworkProfile::Bpsk12 => BurstProfile::Bpsk12,
-        NetworkProfile::Qpsk12 => BurstProfile::Qpsk12,
-        NetworkProfile::Qpsk34 => BurstProfile::Qpsk34,
-        NetworkProfile::Qam16R12 => BurstProfile::Qam16R12,
-        NetworkProfile::Qam16R34 => BurstProfile::Qam16R34,
-        NetworkProfile::Qam64R23 => BurstProfile::Qam64R23,
-        NetworkProfile::Qam64R34 => BurstProfile::Qam64R34,
-    };
-    own.name()
 }
 
 /// The burst profiles of some stations.

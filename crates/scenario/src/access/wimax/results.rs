@@ -1,7 +1,7 @@
 //! `wimax` and its others: what the symbols of 802.16 cells were used for, what stations and service flows
 //! did.
 
-use super::model::burst_profile_name;
+use super::burst_profile::burst_profile_name;
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_network::World;
 use roamsim_network::link::wimax::{ArqStats, Cell, Direction, Service, StationStats};

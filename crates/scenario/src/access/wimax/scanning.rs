@@ -5,8 +5,8 @@ use roamsim_network::link::wimax::ScanConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::report::{Report, Step, join};
 use crate::units;
-use crate::validate::{Report, Step, join};
 
 /// Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2). In scan intervals it listens
 /// on the channels of the other `[[wimax]]` that it is a station of, and its packets wait.

@@ -4,9 +4,8 @@ use super::model::{Kind, Link as LinkModel, LossModel as Losses, Transitions as 
 use super::path::{Delay as DelayModel, LinkEvent, Rate, Varying};
 use crate::access::Making;
 use crate::access::queue::{Queue, queue_limit};
-use crate::build::distribution::time_distribution;
-use crate::build::escaped;
-use crate::signalling::model::{has_errors_counted, is_commanded};
+use crate::builder::escaped;
+use crate::distribution::build::time_distribution;
 use roamsim_engine::{Span, Stream};
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
@@ -38,8 +37,8 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
     let duplicate = model.duplicate_from(from).map(|probability| (probability, stream("duplicate")));
     let managed = duplicate.is_some()
         || !changes(model, from).is_empty()
-        || is_commanded(making.builder.scenario, name)
-        || has_errors_counted(making.builder.scenario, name);
+        || making.traffic.is_commanded(name)
+        || making.traffic.has_errors_counted(name);
     if let (Some(rate_bps), Some(delay), Some(queue @ Queue::DropTail(_)), false) =
         (constant_rate_bps(rate), constant_delay(delay), queue, managed)
     {

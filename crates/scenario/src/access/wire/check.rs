@@ -7,14 +7,12 @@ use std::collections::BTreeMap;
 use roamsim_engine::{Span, Time};
 
 use super::model::{Link, LossModel, Outage, Transitions};
-use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
-use crate::application::model::Application;
-use crate::flow::model::Flow;
-use crate::validate::names;
-use crate::validate::{At, Report, Step, check_start, join};
+use crate::names;
+use crate::report::{At, Report, Step, join};
+use crate::timing::check_start;
 
 /// Costs have 16 bits (RFC 2328 appendix A.4.2).
 const MAX_COST: u32 = 65_535;
@@ -35,9 +33,9 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
     }
     path::check(at, link, context, report);
     if let Some(queue) = link.own_queue() {
-        check_queue(at, queue, context.scenario, report);
+        check_queue(at, queue, context.traffic, report);
     }
-    check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.network.general.ip, report);
     if !(1..=MAX_COST).contains(&link.cost) {
         let message = format!("a link costs 1 or more on a route, and {MAX_COST} at most");
         report.add(&join(at, ["cost"]), message, "leave it out, for 1");
@@ -45,7 +43,7 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
     check_losses(at, link, context, report);
     let copies: Vec<_> = link.duplicate.iter().map(|duplicate| duplicate.from.as_ref()).collect();
     check_directions((at, "duplicate"), link, &copies, false, report);
-    check_outages(at, &link.outages, context.scenario, report);
+    check_outages(at, &link.outages, context.network.duration(), report);
 }
 
 /// Checks that each entry of a list is of an end of the link, and each direction of one entry; where there
@@ -104,13 +102,12 @@ pub(super) fn check_directions(
 }
 
 fn check_losses(at: &[Step], link: &Link, context: &Context<'_>, report: &mut Report<'_>) {
-    let scenario = context.scenario;
     let froms: Vec<_> = link.loss.iter().map(|loss| loss.from.as_ref()).collect();
     let known = check_directions((at, "loss"), link, &froms, false, report);
     for (j, loss) in link.loss.iter().enumerate().filter(|&(j, _)| known[j]) {
         let mut steps = join(at, ["loss"]);
         steps.push(At(j));
-        check_start(&join(&steps, ["start"]), loss.start, scenario, report);
+        check_start(&join(&steps, ["start"]), loss.start, context.network.duration(), report);
         check_loss_model(&steps, &loss.model, context, report);
     }
 }
@@ -122,7 +119,6 @@ pub(in crate::access) fn check_loss_model(
     context: &Context<'_>,
     report: &mut Report<'_>,
 ) {
-    let scenario = context.scenario;
     match model {
         LossModel::GilbertElliott { transitions: Transitions::PerTime { mean_good, mean_bad }, .. } => {
             for (key, mean) in [("mean_good", mean_good), ("mean_bad", mean_bad)] {
@@ -134,12 +130,8 @@ pub(in crate::access) fn check_loss_model(
         }
         LossModel::List { segments, flow } => {
             check_list(at, segments, report);
-            let flows = names::each_once(scenario.flows.iter().map(|flow| flow.name.as_str()));
-            let of_transfers = |other: &&Flow| {
-                Some(other.name.as_str()) == flow.as_deref()
-                    && matches!(other.application, Application::Transfers(_))
-            };
-            if scenario.flows.iter().any(|flow| of_transfers(&flow)) {
+            let flows = names::each_once(context.traffic.flows().into_iter());
+            if flow.as_deref().is_some_and(|flow| context.traffic.has_transfers(flow)) {
                 let message =
                     "these transfers have connections of their own, whose packets are not counted together";
                 let help = "leave `flow` out, to count the packets of all flows, or name another flow";
@@ -180,14 +172,14 @@ fn check_list(at: &[Step], segments: &[u64], report: &mut Report<'_>) {
     }
 }
 
-fn check_outages(at: &[Step], outages: &[Outage], scenario: &Scenario, report: &mut Report<'_>) {
+fn check_outages(at: &[Step], outages: &[Outage], duration: Span, report: &mut Report<'_>) {
     let steps = |j| {
         let mut steps = join(at, ["outages"]);
         steps.push(At(j));
         steps
     };
     for (j, outage) in outages.iter().enumerate() {
-        check_start(&join(&steps(j), ["start"]), outage.start, scenario, report);
+        check_start(&join(&steps(j), ["start"]), outage.start, duration, report);
         if outage.duration == Span::ZERO {
             let steps = join(&steps(j), ["duration"]);
             report.add(

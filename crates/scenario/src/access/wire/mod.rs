@@ -11,10 +11,9 @@ pub(super) use self::check::check_loss_model;
 use self::model::{Link, Loss, LossModel};
 use self::path::{LinkEvent, LinkEventName};
 use super::queue::Queue;
-use super::{Access, Capacity, Context, Making, Pair, places};
-use crate::Scenario;
-use crate::build::Builder;
-use crate::validate::{Report, Step};
+use super::{Access, Capacity, Context, Making, Network, Pair, places};
+use crate::builder::Builder;
+use crate::report::{Report, Step};
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::managed_wire::Change;
 use roamsim_network::topology::{LinkId, Topology};
@@ -64,7 +63,13 @@ impl Access for Link {
         check::check(self, at, context, report);
     }
 
-    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+    fn join(
+        &self,
+        builder: &Builder<'_>,
+        _network: &Network<'_>,
+        topology: &mut Topology,
+        first: LinkId,
+    ) -> Vec<Vec<Address>> {
         let ends = [0, 1].map(|end: usize| builder.node(&self.between[end]));
         places::two_directions(self, topology, first, ends)
     }
@@ -86,7 +91,7 @@ impl Access for Link {
         self.end(node).is_some()
     }
 
-    fn changes<'a>(&'a self, part: usize, _scenario: &'a Scenario) -> Vec<(&'a LinkEvent, Change)> {
+    fn changes<'a>(&'a self, part: usize, _network: &Network<'a>) -> Vec<(&'a LinkEvent, Change)> {
         build::changes(self, part)
     }
 }

@@ -12,9 +12,9 @@ use super::path::{Delay, LossSeries, Rate, Varying};
 use crate::access::DEFAULT_COST;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
+use crate::decode::schema::{first_variant_is_default, plain_value_is_first_key};
 use crate::decode::{OneOrMany, Sharing, share};
-use crate::model::name::Name;
-use crate::schema::{first_variant_is_default, plain_value_is_first_key};
+use crate::names::name::Name;
 use crate::units;
 
 /// A wired link: what a `[[link]]` says.

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 
+use crate::decode::schema::plain_value_is_first_key;
+use crate::distribution::model::TimeDistribution;
 use crate::files::series::{self, Quantity};
 use crate::files::{Fault, Lines, mahimahi};
-use crate::model::distribution::TimeDistribution;
-use crate::schema::plain_value_is_first_key;
 use crate::units;
 
 impl Rate {

@@ -1,7 +1,7 @@
 //! From the keys of transfers that arrive to their source.
 
 use super::model::Transfers;
-use crate::build::distribution::size_distribution;
+use crate::distribution::build::size_distribution;
 use roamsim_network::Distribution;
 use roamsim_network::application as network;
 use roamsim_network::application::{Activity, Arrivals};
@@ -22,7 +22,7 @@ pub(crate) fn source(model: &Transfers, activity: Activity) -> network::Transfer
 /// Transfers a second, and their mean size in octets, over so many seconds.
 pub(crate) fn mean(
     model: &Transfers,
-    mean_bytes: impl FnOnce(&crate::model::distribution::SizeDistribution) -> f64,
+    mean_bytes: impl FnOnce(&crate::distribution::model::SizeDistribution) -> f64,
 ) -> Option<(f64, f64)> {
     if let (Some(rate_per_s), Some(size)) = (model.rate_per_s, &model.size) {
         return Some((rate_per_s, mean_bytes(size)));

@@ -1,12 +1,12 @@
 //! What is wrong with transfers that arrive.
 
 use super::model::Transfers;
-use crate::Scenario;
+use crate::distribution::check::check_size;
 use crate::files::transfers::Arrivals;
 use crate::files::{Fault, only_first};
+use crate::report::{Report, Step, join};
 use crate::units;
-use crate::validate::{Report, Step, check_size, join};
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 
 /// More arrivals are more than their number a run can begin.
 const MOST_PER_S: f64 = 1e6;
@@ -14,7 +14,7 @@ const MOST_PER_S: f64 = 1e6;
 /// More sockets than that are more memory than a run may take by an oversight: some 4 kB each.
 const MOST_CONNECTIONS: u32 = 1_000_000;
 
-pub(crate) fn check(at: &[Step], transfers: &Transfers, scenario: &Scenario, report: &mut Report<'_>) {
+pub(crate) fn check(at: &[Step], transfers: &Transfers, duration: Span, report: &mut Report<'_>) {
     match (transfers.rate_per_s, &transfers.trace, transfers.listed()) {
         (Some(rate_per_s), None, None) => {
             if !(rate_per_s > 0.0 && rate_per_s <= MOST_PER_S) {
@@ -42,7 +42,7 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, scenario: &Scenario, rep
         (None, _, Some(listed)) => {
             match listed {
                 Err(Fault { message, help, .. }) => report.add(&join(at, ["content"]), message, help),
-                Ok(arrivals) => check_first(at, transfers, arrivals, scenario, report),
+                Ok(arrivals) => check_first(at, transfers, arrivals, duration, report),
             }
             if transfers.size.is_some() {
                 let message = "a list of transfers says of each how large it is";
@@ -67,10 +67,9 @@ fn check_first(
     at: &[Step],
     transfers: &Transfers,
     arrivals: &Arrivals,
-    scenario: &Scenario,
+    duration: Span,
     report: &mut Report<'_>,
 ) {
-    let duration = scenario.general.duration;
     let stop = transfers.stop.map_or(duration, |stop| stop.since(Time::ZERO));
     let end = stop.min(duration);
     let (start, Some(&(first, _))) = (transfers.start.at_least(), arrivals.first()) else { return };

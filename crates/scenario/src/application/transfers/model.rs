@@ -4,9 +4,9 @@ use roamsim_engine::Time;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::distribution::model::{SizeDistribution, TimeDistribution};
 use crate::files::transfers::{self, Arrivals};
 use crate::files::{Fault, Lines};
-use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
 /// Transfers that arrive, each over a TCP connection of its own, which its source opens, writes the transfer

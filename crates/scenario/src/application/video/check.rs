@@ -6,7 +6,7 @@ use super::build;
 use super::model::Video;
 use crate::files::Fault;
 use crate::files::frames::Trace;
-use crate::validate::{Report, Step, join};
+use crate::report::{Report, Step, join};
 
 /// What leaves at one instant is in memory at one instant.
 const MAX_PACKETS_OF_A_FRAME: u64 = 10_000;

@@ -5,9 +5,9 @@ use roamsim_network::application::LATE_AFTER;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::distribution::model::TimeDistribution;
 use crate::files::frames::{self, Trace};
 use crate::files::{Fault, Lines};
-use crate::model::distribution::TimeDistribution;
 use crate::units;
 
 /// Frames at their instants, each cut into packets: full ones, and what is left in the last.

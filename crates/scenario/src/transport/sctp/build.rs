@@ -1,8 +1,6 @@
 //! SCTP associations of flows and signalling.
 
 use super::model::{Sctp, SctpRules};
-use crate::model::scenario::Scenario;
-use crate::transport::Transport;
 use crate::transport::path::path_payload;
 use roamsim_engine::Stream;
 use roamsim_network::World;
@@ -12,23 +10,6 @@ use roamsim_network::socket::{SctpUse, SocketEnd};
 use roamsim_network::topology::NodeId;
 use roamsim_protocols::Address;
 use roamsim_protocols::sctp::{AddressForm, Config, Rules};
-use std::collections::BTreeSet;
-
-impl Scenario {
-    /// The nodes whose addresses an association follows.
-    pub(crate) fn with_followed_addresses(&self) -> BTreeSet<&str> {
-        let flows = self.flows.iter().map(|flow| (&*flow.transport, [flow.from.as_str(), &flow.to]));
-        let signalling =
-            self.signalling.iter().map(|entry| (&entry.transport, [entry.from.as_str(), &entry.to]));
-        let follows =
-            |transport: &Transport| matches!(transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
-        flows
-            .chain(signalling)
-            .filter(|(transport, _)| follows(transport))
-            .flat_map(|(_, ends)| ends)
-            .collect()
-    }
-}
 
 /// Adds an association, each end with its random stream.
 pub(crate) fn add(

@@ -3,13 +3,12 @@
 use roamsim_engine::Span;
 
 use super::model::{Sctp, SctpRules};
-use crate::Scenario;
-use crate::access::Entry;
-use crate::model::node::Node;
+use crate::access::{Entry, Network};
+use crate::names::report_unknown;
+use crate::node::model::Node;
+use crate::report::{Report, Step, join};
+use crate::topology::Topology;
 use crate::units::time_text;
-use crate::validate::names::report_unknown;
-use crate::validate::topology::Topology;
-use crate::validate::{Report, Step, join};
 
 /// The smallest packet, without the IP header: an INIT ACK with its cookie.
 const MIN_PACKET_BYTES: u64 = 128;
@@ -28,7 +27,7 @@ pub(crate) fn check(
     at: &[Step],
     sctp: &Sctp,
     ends: Option<(usize, usize)>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
@@ -46,10 +45,10 @@ pub(crate) fn check(
     if sctp.dynamic_addresses
         && let Some(ends) = ends
     {
-        check_dynamic_addresses(&join(at, ["dynamic_addresses"]), ends, scenario, topology, report);
+        check_dynamic_addresses(&join(at, ["dynamic_addresses"]), ends, network, topology, report);
     }
-    check_primary_path(&join(at, ["primary_path"]), sctp, ends, scenario, report);
-    let header_bytes = scenario.general.ip.header_bytes();
+    check_primary_path(&join(at, ["primary_path"]), sctp, ends, network, report);
+    let header_bytes = network.general.ip.header_bytes();
     let least_bytes = header_bytes + MIN_PACKET_BYTES;
     let steps = join(at, ["mtu"]);
     if let Some(mtu_bytes) = sctp.mtu_bytes {
@@ -61,7 +60,7 @@ pub(crate) fn check(
                 format!("write \"{least_bytes}B\" or more, or leave `mtu` out to have it follow the path");
             report.add(&steps, message, help);
         } else if let Some(path_bytes) =
-            ends.and_then(|ends| too_small_mtu(ends, mtu_bytes, scenario, topology))
+            ends.and_then(|ends| too_small_mtu(ends, mtu_bytes, network, topology))
         {
             let message =
                 format!("packets of {mtu_bytes} B do not pass: the path carries {path_bytes} B at most");
@@ -69,8 +68,7 @@ pub(crate) fn check(
                 format!("write \"{path_bytes}B\" or less, or leave `mtu` out to have it follow the path");
             report.add(&steps, message, help);
         }
-    } else if let Some(path_bytes) =
-        ends.and_then(|ends| too_small_mtu(ends, least_bytes, scenario, topology))
+    } else if let Some(path_bytes) = ends.and_then(|ends| too_small_mtu(ends, least_bytes, network, topology))
     {
         let message =
             format!("SCTP needs packets of {least_bytes} B, and the path carries {path_bytes} B at most");
@@ -83,12 +81,12 @@ fn check_primary_path(
     steps: &[Step],
     sctp: &Sctp,
     ends: Option<(usize, usize)>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     report: &mut Report<'_>,
 ) {
     let Some(name) = &sctp.primary_path else { return };
-    let names: Vec<&str> = scenario.accesses().map(|entry| entry.access.name()).collect();
-    let Some(entry) = scenario.accesses().find(|entry| entry.access.name() == name) else {
+    let names: Vec<&str> = network.accesses().map(|entry| entry.access.name()).collect();
+    let Some(entry) = network.access(name) else {
         return report_unknown("link", name, names.into_iter(), steps, report);
     };
     if sctp.dynamic_addresses {
@@ -96,7 +94,7 @@ fn check_primary_path(
         return report.add(steps, message, "leave it out, and write `change_primary_at` in its [[node]]");
     }
     let Some((from, to)) = ends else { return };
-    let nodes = [from, to].map(|node| &scenario.nodes[node]);
+    let nodes = [from, to].map(|node| &network.nodes[node]);
     let at_it =
         |node: &&Node| entry.access.pairs().iter().any(|pair| pair.nodes.contains(&node.name.as_str()));
     let message = match nodes.into_iter().find(at_it) {
@@ -115,7 +113,7 @@ fn check_primary_path(
             .any(|node| node.multihomed && pairs.iter().any(|pair| pair.nodes.contains(&node.name.as_str())))
     };
     let own: Vec<_> =
-        scenario.accesses().filter(own).map(|entry| format!("\"{}\"", entry.access.name())).collect();
+        network.accesses().filter(own).map(|entry| format!("\"{}\"", entry.access.name())).collect();
     let help = match own.is_empty() {
         true => "leave it out: without a `multihomed` end there is one path".to_owned(),
         false => format!("write {}, or leave it out", own.join(" or ")),
@@ -127,17 +125,17 @@ fn check_primary_path(
 fn check_dynamic_addresses(
     steps: &[Step],
     (from, to): (usize, usize),
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
     let station = |&node: &usize| topology.accesses_as_station(node) > 0;
     let stations: Vec<_> = [from, to].into_iter().filter(station).collect();
-    let multihomed = |node: &usize| scenario.nodes[*node].multihomed;
+    let multihomed = |node: &usize| network.nodes[*node].multihomed;
     if stations.iter().any(|node| multihomed(node) && topology.accesses(*node) > 1) {
         return;
     }
-    let name = |node: usize| &scenario.nodes[node].name;
+    let name = |node: usize| &network.nodes[node].name;
     let (message, help) = match stations.iter().copied().find(multihomed).or(stations.first().copied()) {
         Some(node) if multihomed(&node) => (
             format!("\"{}\" is in one cell and has no other link: its only address stays", name(node)),
@@ -166,10 +164,10 @@ fn check_dynamic_addresses(
 fn too_small_mtu(
     ends: (usize, usize),
     needed_bytes: u64,
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
 ) -> Option<u64> {
-    if [ends.0, ends.1].iter().any(|&node| scenario.nodes[node].multihomed) {
+    if [ends.0, ends.1].iter().any(|&node| network.nodes[node].multihomed) {
         return Some(topology.smallest_mtu()).filter(|&mtu_bytes| mtu_bytes < needed_bytes);
     }
     topology.too_small_mtu(ends, needed_bytes)

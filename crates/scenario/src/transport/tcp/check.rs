@@ -3,10 +3,10 @@
 use roamsim_engine::Span;
 
 use super::model::{Tcp, TcpVariant};
-use crate::Scenario;
+use crate::access::Network;
+use crate::report::{Report, Step, join};
+use crate::topology::Topology;
 use crate::units::time_text;
-use crate::validate::topology::Topology;
-use crate::validate::{Report, Step, join};
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
 const MAX_TCP_OPTION_BYTES: u64 = 40;
@@ -19,7 +19,7 @@ pub(crate) fn check(
     at: &[Step],
     tcp: &Tcp,
     ends: Option<(usize, usize)>,
-    scenario: &Scenario,
+    network: &Network<'_>,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
@@ -29,12 +29,12 @@ pub(crate) fn check(
     check_vegas(at, tcp, report);
     check_parts(at, tcp, report);
     check_bbr(at, tcp, report);
-    let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
+    let header_bytes = Tcp::HEADER_BYTES + network.general.ip.header_bytes();
     let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
     let too_small = |bytes| ends.and_then(|ends| topology.too_small_mtu(ends, bytes));
     if let Some(mtu_bytes) = too_small(least_bytes) {
         // An MTU that IP does not allow was reported where it stands.
-        if mtu_bytes >= scenario.general.ip.minimum_mtu_bytes() {
+        if mtu_bytes >= network.general.ip.minimum_mtu_bytes() {
             let message =
                 format!("TCP needs packets of {least_bytes} B, and the path carries {mtu_bytes} B at most");
             report.add(at, message, "raise the `mtu` of the links");

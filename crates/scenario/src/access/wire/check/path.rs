@@ -10,11 +10,12 @@ use crate::access::Context;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::wire::model::Link;
 use crate::access::wire::path::{Begins, LinkEvent, LinkEventName, Rate, Varying};
+use crate::distribution::check::check_distribution;
 use crate::files::{Fault, only_first};
-use crate::signalling::model::is_commanded;
+use crate::names::report_unknown;
+use crate::report::{At, Report, Step, join};
+use crate::timing::check_start;
 use crate::units::time_text;
-use crate::validate::names::report_unknown;
-use crate::validate::{At, Report, Step, check_distribution, check_start, join};
 
 /// Shorter periods have a packet pass through more steps than a run can.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
@@ -102,7 +103,7 @@ fn check_recorded(at: &[Step], rate: &Rate, link: &Link, context: &Context<'_>, 
         Some(Ok(schedule_ms)) => {
             let second = schedule_ms.get(1).map(|&ms| Span::from_ms(ms.into()));
             let warning = second.and_then(|second| {
-                only_first(schedule_ms.len(), "opportunities", second, context.scenario.general.duration)
+                only_first(schedule_ms.len(), "opportunities", second, context.network.duration())
             });
             if let Some((message, help)) = warning {
                 report.warn(&join(at, ["opportunities"]), message, help);
@@ -157,7 +158,7 @@ pub(super) fn check_steps<V: Varying>(
                         format!("nothing says what holds before {}", time_text(time.since(Time::ZERO)));
                     report.add(&here, message, "write `constant` beside `steps`, or a first step at \"0s\"");
                 }
-                check_start(&join(&here, ["at"]), time, context.scenario, report);
+                check_start(&join(&here, ["at"]), time, context.network.duration(), report);
                 first.get_or_insert(time);
                 last = Some(time);
             }
@@ -212,7 +213,7 @@ fn warn_of_rows(
     context: &Context<'_>,
     report: &mut Report<'_>,
 ) {
-    let duration = context.scenario.general.duration;
+    let duration = context.network.duration();
     let since = |row: usize| rows.get(row).map(|&(at, _)| at.since(Time::ZERO));
     let steps = join(at, ["content"]);
     match (since(0), since(1)) {
@@ -235,8 +236,8 @@ fn warn_of_rows(
 }
 
 fn check_event(at: &[Step], event: &LinkEvent, context: &Context<'_>, report: &mut Report<'_>) {
-    let names: Vec<&str> = context.scenario.accesses().map(|entry| entry.access.name()).collect();
-    let Some(entry) = context.scenario.accesses().find(|entry| entry.access.name() == event.link) else {
+    let names: Vec<&str> = context.network.accesses().map(|entry| entry.access.name()).collect();
+    let Some(entry) = context.network.access(&event.link) else {
         return report_unknown("link", &event.link, names.into_iter(), &join(at, ["link"]), report);
     };
     if let Some(node) = &event.node
@@ -244,7 +245,7 @@ fn check_event(at: &[Step], event: &LinkEvent, context: &Context<'_>, report: &m
     {
         return;
     }
-    let is_commanded = is_commanded(context.scenario, &event.link);
+    let is_commanded = context.traffic.is_commanded(&event.link);
     let events_of = |node: &str| match entry.access.link_events(node) {
         [] if is_commanded && entry.access.is_switched_at(node) => LinkEventName::UP_AND_DOWN,
         events => events,

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::TimeDistribution;
-use super::name::Name;
-use crate::access::wifi::station::WifiStation;
 use crate::decode::{Sharing, share};
-use crate::handover::model::Scheme;
-use crate::motion::model::{Motion, Place};
+use crate::distribution::model::TimeDistribution;
+use crate::names::name::Name;
+use crate::node::handover::Scheme;
+use crate::node::motion::model::{Motion, Place};
+use crate::node::wifi::WifiStation;
 use crate::units;
 
 /// A node: what a `[[node]]` says.

@@ -1,5 +1,8 @@
 //! Result tables: named columns with units.
 
+pub(crate) mod sample;
+pub(crate) mod traced;
+
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -4,14 +4,14 @@ use roamsim_engine::{Span, Time};
 use roamsim_network::link::wimax::Timers;
 use roamsim_network::mobility::ever_within;
 
-use super::entry::{Entry, Limit};
-use super::model::Wimax;
 use super::radio;
-use super::scanning;
 use crate::access::stations::one_radio_help;
+use crate::access::wimax::entry::{Entry, Limit};
+use crate::access::wimax::model::Wimax;
+use crate::access::wimax::scanning;
 use crate::access::{Context, stations};
+use crate::report::{At, Report, Step, join};
 use crate::units::{self, length_text};
-use crate::validate::{At, Report, Step, join};
 
 /// Checks the entry of a cell whose keys are under `at`.
 pub(super) fn check(
@@ -103,7 +103,7 @@ pub(super) fn check(
     let stations: Option<Vec<_>> = cell.stations.iter().map(|name| trajectory(name)).collect();
     // What is wrong with a station was reported.
     let Some(stations) = stations.filter(|stations| !stations.is_empty()) else { return };
-    let end = Time::ZERO + context.scenario.general.duration;
+    let end = Time::ZERO + context.network.duration();
     if !stations.iter().any(|station| ever_within(station, base_station, reach_m, end)) {
         let (key, what) = match entry.radio {
             Some(_) => ("radio", "give it more power"),
@@ -158,9 +158,9 @@ fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mu
     for (j, station) in cell.stations.iter().enumerate() {
         let mut steps = join(at, ["stations"]);
         steps.push(At(j));
-        let others = context.scenario.wimax.iter().filter(|other| other.name != cell.name);
+        let others = context.network.of::<Wimax>().iter().filter(|other| other.name != cell.name);
         let keeps_all =
-            context.names.node(station).is_some_and(|node| context.scenario.nodes[node].multihomed);
+            context.names.node(station).is_some_and(|node| context.network.nodes[node].multihomed);
         if !keeps_all {
             continue;
         }
@@ -169,7 +169,8 @@ fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mu
                 "\"{station}\" keeps an address in each cell (`multihomed = true`), and is a station of [[wimax]] \"{}\" as well",
                 other.name
             );
-            let cells = context.scenario.wimax.iter().filter(|cell| cell.stations.contains(station)).count();
+            let cells =
+                context.network.of::<Wimax>().iter().filter(|cell| cell.stations.contains(station)).count();
             let help = format!("it has one radio for 802.16: {}", one_radio_help(context, station, cells));
             report.add(&steps, message, help);
         }

@@ -1,18 +1,8 @@
 //! Where nodes are, and how they move.
 
 use super::model::{Motion, Place};
-use crate::build::Builder;
-use crate::model::node::Node;
+use crate::node::model::Node;
 use roamsim_network::mobility::{Point, Trajectory};
-
-impl Builder<'_> {
-    /// Where the node of this name is at each time.
-    pub(crate) fn trajectory(&self, name: &str) -> Trajectory {
-        let node = &self.scenario.nodes[self.node(name).0 as usize];
-        // Validation refuses members of a cell without a place.
-        trajectory(node).unwrap_or_else(|| Trajectory::fixed(Point::default()))
-    }
-}
 
 /// Where a node is at each time; `None` when the scenario does not say.
 pub(crate) fn trajectory(node: &Node) -> Option<Trajectory> {

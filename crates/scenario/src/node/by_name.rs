@@ -1,18 +1,11 @@
-//! What is asked for by its name, and never gone through: the order would be that of a hash.
+//! Nodes by name.
 
-use crate::model::node::Node;
+use crate::node::model::Node;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use roamsim_network::topology::NodeId;
-use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::ops::Index;
-
-/// Things by name.
-pub(crate) type ByName<'a, T> = HashMap<&'a str, T, FixedState>;
-
-/// Names, each once.
-pub(crate) type NameSet<'a> = HashSet<&'a str, FixedState>;
 
 /// The nodes of a scenario by name, of which only numbers are held: there may be many, and it is there while
 /// a world is largest.

@@ -1,6 +1,6 @@
 //! Distributions of times and sizes.
 
-use crate::model::distribution::{SizeDistribution, TimeDistribution};
+use crate::distribution::model::{SizeDistribution, TimeDistribution};
 use roamsim_network::Distribution;
 
 /// A distribution of nanoseconds.

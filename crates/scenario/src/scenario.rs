@@ -1,29 +1,39 @@
-//! The whole scenario and its `[scenario]` table.
+//! The whole scenario as the rest of the program sees it: plain values in base units (`Span`, `Time`, bits per
+//! second, bytes), names not yet resolved, defaults filled in.
+//!
+//! Its types are also the grammar: a field is a key, its doc comment is what `roamsim schema` prints, and its
+//! default is the default. Enumerations whose serde name is `tag:KEY` are tables in which KEY names the
+//! variant (see `decode`).
+//!
+//! What is a concept of its own has its keys in a folder of its own, beside its checks and its building:
+//! [`crate::node`], [`crate::access`], [`crate::application`], [`crate::flow`], [`crate::mobile_ip`],
+//! [`crate::signalling`], [`crate::transport`].
 
 use std::collections::{BTreeSet, HashSet};
 
 use foldhash::fast::FixedState;
-use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::dscp::Dscp;
-use super::name::Name;
-use super::node::Node;
 use crate::access::cell::model::Cell;
 use crate::access::dect::model::Dect;
 use crate::access::wifi::model::Wifi;
 use crate::access::wimax::model::Wimax;
 use crate::access::wire::model::Link;
-use crate::access::{Entry, entries};
+use crate::access::{Entries, Entry, Network, Traffic};
+use crate::application::model::Application;
 use crate::decode::sharing;
+use crate::dscp::Dscp;
 use crate::flow::model::Flow;
+use crate::general::General;
+use crate::handover::schemes::Schemes;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
-use crate::motion::model::Area;
+use crate::names::name::Name;
+use crate::node::model::Node;
 use crate::packed::PackedText;
 use crate::signalling::model::Signalling;
-use crate::units;
+use crate::transport::Transport;
 
 /// A scenario: nodes, the links between them, and who sends what to whom.
 ///
@@ -78,69 +88,6 @@ pub struct Scenario {
     pub warnings: Vec<String>,
 }
 
-/// A `[scenario]`: the name of the run, its duration, and settings of the whole.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct General {
-    /// The scenario's name in results and reports.
-    pub name: String,
-    /// Simulated time after which the run ends.
-    #[serde(with = "units::duration")]
-    #[schemars(with = "units::Duration")]
-    pub duration: Span,
-    /// Time that is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`, `marks`,
-    /// `percentiles` and those of DECT accesses. Rates and means are over the rest. Default chosen: nothing
-    /// is cut, so that a run counts all that happened.
-    #[serde(with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    #[serde(default)]
-    pub warm_up: Time,
-    /// Percentiles of the delays of messages, from above 0 to 100, each a row of the table `percentiles` for
-    /// every flow of messages and signalling entry: `[50, 99.9]`. Default chosen: none beside the 50th, 95th
-    /// and 99th of `flows` and `signalling`.
-    #[serde(default)]
-    pub percentiles: Vec<f64>,
-    /// A sentence or two about the scenario.
-    #[serde(default)]
-    pub description: Option<String>,
-    /// The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the
-    /// 802.21 studies run over IPv6.
-    #[serde(default)]
-    pub ip: IpVersion,
-    /// Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
-    #[serde(default)]
-    pub area: Option<Area>,
-}
-
-/// A version of the Internet Protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IpVersion {
-    /// Header of 40 bytes (RFC 8200 section 3).
-    #[default]
-    Ipv6,
-    /// Header of 20 bytes, without options (RFC 791 section 3.1).
-    Ipv4,
-}
-
-impl IpVersion {
-    /// Bytes of the header, without options or extension headers.
-    pub const fn header_bytes(self) -> u64 {
-        match self {
-            IpVersion::Ipv6 => 40,
-            IpVersion::Ipv4 => 20,
-        }
-    }
-
-    /// The smallest MTU that a link may have: RFC 8200 section 5, RFC 791 section 3.2.
-    pub const fn minimum_mtu_bytes(self) -> u64 {
-        match self {
-            IpVersion::Ipv6 => 1280,
-            IpVersion::Ipv4 => 68,
-        }
-    }
-}
-
 impl Scenario {
     /// Has links and flows hold the names of nodes together with these.
     pub(crate) fn share_names(&mut self) {
@@ -153,22 +100,39 @@ impl Scenario {
         }
     }
 
-    /// Every access, in the order in which their links join the topology. With the keys above, this is where
-    /// a technology is named.
-    pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
-        let (wires, wifi) = (entries(&self.links), entries(&self.wifi));
-        let others = entries(&self.cells).chain(entries(&self.dect)).chain(entries(&self.wimax));
-        wires.chain(wifi).chain(others)
+    /// The accesses by technology, in the order in which their links join the topology. With the keys above,
+    /// this is where a technology is named.
+    fn entries(&self) -> [&(dyn Entries + 'static); 5] {
+        [&self.links, &self.wifi, &self.cells, &self.dect, &self.wimax]
     }
 
-    /// The classes of packets, by codepoint, that anything here sends; best effort always, which is what no
-    /// key sets.
-    pub(crate) fn sent_dscps(&self) -> BTreeSet<u8> {
-        let flows = self.flows.iter().map(|flow| flow.dscp);
-        let signalling = self.signalling.iter().map(|entry| entry.dscp);
-        let handovers = self.mih_handovers.iter().map(|entry| entry.dscp);
-        let sent = flows.chain(signalling).chain(handovers).chain([Dscp::default()]);
-        sent.map(Dscp::codepoint).collect()
+    /// Every access, in that order.
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.entries().into_iter().flat_map(|entries| entries.iter())
+    }
+
+    /// Nodes and accesses.
+    pub(crate) fn network(&self) -> Network<'_> {
+        Network { general: &self.general, nodes: &self.nodes, entries: self.entries().to_vec() }
+    }
+
+    /// The nodes whose addresses an association follows.
+    pub(crate) fn with_followed_addresses(&self) -> BTreeSet<&str> {
+        let flows = self.flows.iter().map(|flow| (&*flow.transport, [flow.from.as_str(), &flow.to]));
+        let signalling =
+            self.signalling.iter().map(|entry| (&entry.transport, [entry.from.as_str(), &entry.to]));
+        let follows =
+            |transport: &Transport| matches!(transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
+        flows
+            .chain(signalling)
+            .filter(|(transport, _)| follows(transport))
+            .flat_map(|(_, ends)| ends)
+            .collect()
+    }
+
+    /// The handover schemes of its stations.
+    pub(crate) fn schemes(&self) -> Schemes<'_> {
+        Schemes::new(self.with_followed_addresses(), &self.mobile_ip, &self.mih_handovers)
     }
 
     /// The values of the column `name` in the result tables that have rows for each entry of their kind, by
@@ -197,5 +161,33 @@ impl Scenario {
     /// such as of `count`.
     pub fn written_json(&self) -> String {
         self.written.clone().unwrap_or_else(|| self.canonical_json())
+    }
+}
+
+impl Traffic for Scenario {
+    fn sent_dscps(&self) -> BTreeSet<u8> {
+        let flows = self.flows.iter().map(|flow| flow.dscp);
+        let signalling = self.signalling.iter().map(|entry| entry.dscp);
+        let handovers = self.mih_handovers.iter().map(|entry| entry.dscp);
+        let sent = flows.chain(signalling).chain(handovers).chain([Dscp::default()]);
+        sent.map(Dscp::codepoint).collect()
+    }
+
+    fn flows(&self) -> Vec<&str> {
+        self.flows.iter().map(|flow| flow.name.as_str()).collect()
+    }
+
+    fn has_transfers(&self, flow: &str) -> bool {
+        let mut named = self.flows.iter().filter(|other| other.name == *flow);
+        named.any(|flow| matches!(flow.application, Application::Transfers(_)))
+    }
+
+    fn is_commanded(&self, link: &str) -> bool {
+        self.signalling.iter().flat_map(|entry| &entry.actions).any(|action| action.link == link)
+    }
+
+    fn has_errors_counted(&self, link: &str) -> bool {
+        let mut thresholds = self.signalling.iter().flat_map(|entry| &entry.thresholds);
+        thresholds.any(|threshold| threshold.packet_error_percent.is_some() && threshold.link == link)
     }
 }

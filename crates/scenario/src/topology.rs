@@ -5,11 +5,10 @@ use std::collections::BinaryHeap;
 
 use roamsim_network::network::tunnel;
 
-use super::names::Names;
-use super::{Report, Step, join};
-use crate::Scenario;
-use crate::access::{Access, Attached, Role};
-use crate::handover::model::Schemes;
+use crate::access::{Access, Attached, Network, Role};
+use crate::names::Names;
+use crate::node::model::Node;
+use crate::report::{Report, Step, join};
 
 /// The nodes as a graph, accesses as its edges.
 pub(crate) struct Topology {
@@ -36,13 +35,18 @@ struct Way {
 }
 
 impl Topology {
-    pub fn new(scenario: &Scenario, names: &Names<'_>, attached: &Attached<'_>) -> Topology {
-        let nodes = &scenario.nodes;
-        let schemes = Schemes::new(scenario);
+    /// `mobile` says which nodes are mobile nodes of Mobile IP.
+    pub fn new(
+        network: &Network<'_>,
+        names: &Names<'_>,
+        attached: &Attached<'_>,
+        mobile: impl Fn(&str) -> bool,
+    ) -> Topology {
+        let nodes = network.nodes;
         let mut topology = Topology {
             neighbours: vec![Vec::new(); nodes.len()],
             host: nodes.iter().map(|n| n.multihomed || attached.is(&n.name, Role::Station)).collect(),
-            mobile: nodes.iter().map(|node| schemes.mobile_ip(&node.name).is_some()).collect(),
+            mobile: nodes.iter().map(|node| mobile(&node.name)).collect(),
             parts: Vec::new(),
             accesses: nodes
                 .iter()
@@ -50,7 +54,7 @@ impl Topology {
                 .collect(),
             smallest_mtu_bytes: u64::MAX,
         };
-        for access in scenario.accesses() {
+        for access in network.accesses() {
             for pair in access.access.pairs() {
                 topology.join(pair.nodes.map(|name| names.node(name)), access.access);
             }
@@ -109,13 +113,13 @@ impl Topology {
         &self,
         at: &[Step],
         (from, to): (usize, usize),
-        scenario: &Scenario,
+        nodes: &[Node],
         report: &mut Report<'_>,
     ) -> bool {
         if self.connected(from, to) {
             return true;
         }
-        let (from_name, to_name) = (&scenario.nodes[from].name, &scenario.nodes[to].name);
+        let (from_name, to_name) = (&nodes[from].name, &nodes[to].name);
         let alone =
             [(from, from_name), (to, to_name)].into_iter().find(|(i, _)| self.neighbours[*i].is_empty());
         let help = match alone {

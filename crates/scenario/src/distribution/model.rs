@@ -4,7 +4,7 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::schema::plain_value_is_constant;
+use crate::decode::schema::plain_value_is_constant;
 use crate::units;
 
 /// A time, constant or drawn at each use.

@@ -5,26 +5,32 @@ use roamsim_network::mobility::Trajectory;
 
 use super::build;
 use super::model::{Area, Motion, Place};
-use crate::Scenario;
 use crate::files::{Fault, Walk};
-use crate::model::node::Node;
+use crate::node::model::Node;
+use crate::report::{At, Key, Report, Step, join};
+use crate::timing::check_start;
 use crate::units::{length_text, time_text};
-use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// Shorter rounds than this are no walk, and would make a run of any length endless to look at.
 const SHORTEST_ROUND: Span = Span::from_ms(1);
 
-/// Checks every node; returns where each is at each time, as far as the scenario says.
-pub(crate) fn check(scenario: &Scenario, report: &mut Report<'_>) -> Vec<Option<Trajectory>> {
-    let area = scenario.general.area.filter(|area| check_area(area, report));
-    let end = Time::ZERO + scenario.general.duration;
+/// Checks every node of a run of this duration; returns where each is at each time, as far as the scenario
+/// says.
+pub(crate) fn check(
+    nodes: &[Node],
+    area: Option<Area>,
+    duration: Span,
+    report: &mut Report<'_>,
+) -> Vec<Option<Trajectory>> {
+    let area = area.filter(|area| check_area(area, report));
+    let end = Time::ZERO + duration;
     let mut trajectories = Vec::new();
-    for (i, node) in scenario.nodes.iter().enumerate() {
+    for (i, node) in nodes.iter().enumerate() {
         let at = [Key("node"), At(i)];
         if let Some(start) = node.motion.as_deref().and_then(Motion::start) {
-            check_start(&join(&at, ["motion", "start"]), start, scenario, report);
+            check_start(&join(&at, ["motion", "start"]), start, duration, report);
         }
-        let trajectory = match check_motion(&at, node, scenario.general.duration, report) {
+        let trajectory = match check_motion(&at, node, duration, report) {
             true => build::trajectory(node),
             false => None,
         };
