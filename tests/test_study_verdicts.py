@@ -170,6 +170,12 @@ measured = { experiment = "lossy", column = "success_rate", where = { kind = "in
     outcome = study.run(small, level="quick", out=tmp_path / "out")
     assert "Open here, with the verdict of the full run: 3 agrees." in page(outcome)
     assert "full run: agrees" in page(outcome)
+    # What the full run leaves open, too, says how many runs would decide.
+    (small / "reference-full.json").write_text('{"statements": {"3": {"verdict": "not decidable"}}}')
+    left = page(study.run(small, level="quick", out=tmp_path / "out"))
+    assert re.search(r"full run: not decidable; (about \d+ replications|no number of runs) would decide", left)
+    (small / "reference-full.json").write_text('{"statements": {"3": {"verdict": "agrees"}}}')
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
     told = outcome.summary().splitlines()
     assert told[told.index("Open in this quick look, with the verdict of the full run:") + 1].split()[:2] == [
         "3",
