@@ -66,8 +66,8 @@ FINDINGS: dict[str, Holds] = {
     ),
 }
 
-#: The findings that follow the rule of a statement, by its id. 3g has a finding for each of its parts; of 3f and 4b the
-#: choices are run for one part alone, which can turn an agreement round.
+#: The findings that follow the rule of a statement, by its id. 3g has a finding for each of its parts. For 3f and 4b
+#: the choices are run for one part alone, which can turn an agreement round.
 BY_STATEMENT = {
     "2a": ("TH_teo is 30 to 33 segments/s in the reference case",),
     "2b": ("TH is 22.5 to 27.5 segments/s at the limit in the reference case",),
