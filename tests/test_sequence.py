@@ -129,3 +129,18 @@ def test_marks_stand_between_the_packets_in_the_order_of_time() -> None:
     assert abs(texts["200.0"] - texts["timeout 2: transaction fails"]) < 1
     # Without marks the chart is as it was.
     assert "timeout" not in draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t")
+
+
+def test_labels_make_room_for_marks() -> None:
+    def label(marks: list[Mark]) -> float:
+        sent = [Packet("pos", "mn", "MIH ACK of request 1", "acknowledgement", 0.0, 1.0)]
+        root = ET.fromstring(draw(sent, nodes={"mn": "MN", "pos": "PoS"}, title="t", marks=marks))
+        group = next(
+            one
+            for one in root.iter("{http://www.w3.org/2000/svg}g")
+            if any(text.text == "MIH ACK of request 1" for text in one)
+        )
+        return float(group.get("transform", "").removeprefix("translate(").split()[0])
+
+    # The words reach across the chart, above the middle of the arrow: the label goes down to where it has room.
+    assert label([Mark("mn", 0.1, "timeout 3: transaction fails and more words")]) < label([]) - 50

@@ -168,6 +168,11 @@ def test_orders_are_judged_by_pairs(loaded: study.Study) -> None:
     assert loaded.measurement("sack_and_newreno_overlap")(nearly).verdict == "agrees"
 
 
+def test_the_answer_says_where_runs_tell_no_order(loaded: study.Study) -> None:
+    level = {"tahoe": 5e6, "reno": 3e6, "newreno": 4e6, "sack": 6e6, "vegas": 4e6}
+    assert loaded.code.order_of("5 m", Levels(level)) == "SACK > Tahoe > NewReno = Vegas > Reno"
+
+
 def test_a_condition_that_turns_a_verdict_round_is_named(loaded: study.Study) -> None:
     data = Levels(dict.fromkeys(("tahoe", "reno", "newreno", "sack", "vegas"), 1.0))
     # With a tenth for each retransmission one carries 1.1, three 1.3.

@@ -63,6 +63,14 @@ def test_what_is_not_decidable_says_how_many_replications_would_decide() -> None
     assert every([within(WIDE, 0.45, 0.55, "a"), Finding("not decidable", "no value")]).needed is None
 
 
+def test_a_difference_of_many_differs_with_an_interval_that_holds_for_all() -> None:
+    # -0.1 +- 0.0894 is below zero; for ten together t is 4.03 in place of 2.365, and +- 0.152 is not.
+    below = mean([-0.2, 0.0] * 4)
+    assert [positive(below, "gain", of).verdict for of in (1, 10)] == ["differs", "not decidable"]
+    assert positive(mean([-0.6, -0.4] * 4), "gain", 10).verdict == "differs"
+    assert positive(mean([0.0, 0.2] * 4), "gain", 10).verdict == "agrees"
+
+
 ALTERNATIVE = """
 [[alternative]]
 id = "lossless"

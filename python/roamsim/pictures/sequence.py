@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal["message", "acknowledgement", "transport"]
 """The content of a packet: an information message, an acknowledgement of it, or the transport's own business."""
@@ -83,6 +83,14 @@ class _Layout:
     events: list[_Event]
     cuts: list[tuple[float, float]] = field(default_factory=list)  # (y of the middle, seconds left out)
     height: float = 0.0
+
+
+class _Place(NamedTuple):
+    """Where the words of a mark stand: from `left` to `right` at the height `y`, in pixels."""
+
+    left: float
+    right: float
+    y: float
 
 
 def packets_of(
@@ -190,7 +198,7 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, mar
             ends.setdefault(event.packet, []).append(event)
     arrows = [_arrow(packet, column, ends[i][0].y, ends[i][1].y, packets) for i, packet in enumerate(packets)]
     parts += [_line(arrow) for arrow in arrows]
-    parts += _labels(arrows)  # above every line
+    parts += _labels(arrows, _places_of_marks(layout, column, marks))  # above every line
     parts += _stamps(layout, column, origin_s, packets)
     parts += _marks(layout, column, marks)
     parts += _legend(packets, height - 12, origin_s)
@@ -316,8 +324,8 @@ def _line(arrow: _Arrow) -> str:
     return f"{line}\n{_head(x2, y2, angle, colour)}"
 
 
-def _labels(arrows: Sequence[_Arrow]) -> list[str]:
-    """The labels, each on its arrow where the fewest lines and other labels cross it, and rather near the sender."""
+def _labels(arrows: Sequence[_Arrow], marks: Sequence[_Place]) -> list[str]:
+    """The labels, each on its arrow where the fewest lines, labels and marks cross it, and rather near the sender."""
     parts = []
     taken: list[tuple[_Arrow, float, float]] = []  # an arrow, and from where to where its label stands on it
     for arrow in arrows:
@@ -328,7 +336,7 @@ def _labels(arrows: Sequence[_Arrow]) -> list[str]:
         wanted = arrow.x1 + (arrow.x2 - arrow.x1) * 0.3
 
         def cost(x: float, arrow: _Arrow = arrow, half: float = half, wanted: float = wanted) -> tuple[int, float]:
-            return _crossings(arrow, x - half, x + half, arrows, taken), abs(x - wanted)
+            return _crossings(arrow, x - half, x + half, arrows, taken, marks), abs(x - wanted)
 
         x = min(spots, key=cost)
         taken.append((arrow, x - half, x + half))
@@ -342,9 +350,14 @@ def _labels(arrows: Sequence[_Arrow]) -> list[str]:
 
 
 def _crossings(
-    arrow: _Arrow, start: float, end: float, arrows: Sequence[_Arrow], taken: Sequence[tuple[_Arrow, float, float]]
+    arrow: _Arrow,
+    start: float,
+    end: float,
+    arrows: Sequence[_Arrow],
+    taken: Sequence[tuple[_Arrow, float, float]],
+    marks: Sequence[_Place],
 ) -> int:
-    """At how many of some places along a label another arrow or label lies in its way."""
+    """At how many of some places along a label another arrow, label or mark lies in its way."""
     count = 0
     for step in range(13):
         x = start + (end - start) * step / 12
@@ -359,6 +372,7 @@ def _crossings(
             y = other.y_at(x)
             if y is not None and from_x <= x <= to_x and abs(y - own) < _LABEL_RISE:
                 count += 2
+        count += 2 * sum(m.left <= x <= m.right and m.y - 8 < own < m.y + 8 + _LABEL_RISE for m in marks)
     return count
 
 
@@ -388,6 +402,18 @@ def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, packe
         anchor = "end" if outside < 0 else "start"
         parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=12, fill="#444444", anchor=anchor))
     return parts
+
+
+def _places_of_marks(layout: _Layout, column: Mapping[str, float], marks: Sequence[Mark]) -> list[_Place]:
+    """Where the words of the marks stand."""
+    middle = sum(column.values()) / len(column)
+    places = []
+    for event in layout.events:
+        if event.what == "mark":
+            x, width = column[event.node], 14 + _CHARACTER * 12 * len(marks[event.packet].text)
+            left, right = (x, x + width) if x <= middle else (x - width, x)
+            places.append(_Place(left, right, event.y))
+    return places
 
 
 def _marks(layout: _Layout, column: Mapping[str, float], marks: Sequence[Mark]) -> list[str]:
