@@ -40,6 +40,13 @@ def test_packets_of_a_trace() -> None:
     assert (packets[2].received_s, packets[2].lost_s, packets[2].destination) == (None, 6.01, "pos")
 
 
+def test_a_lost_packet_went_to_the_next_node_of_the_chart() -> None:
+    lost = packets_of(table(), since_s=6.0, order=["mn", "router", "cn", "pos"])[0]
+    assert (lost.received_s, lost.destination) == (None, "router")
+    lost = packets_of(table(), since_s=6.0, order=["pos", "router", "mn"])[0]
+    assert lost.destination == "router"
+
+
 def test_span_of_time_and_descriptions() -> None:
     packets = packets_of(table(), since_s=6.0, until_s=6.05, describe=lambda text: (text.upper(), "transport"))
     assert [(p.label, p.kind) for p in packets] == [("MIH INDICATION 2", "transport")]

@@ -99,6 +99,7 @@ def packets_of(
     since_s: float = 0.0,
     until_s: float = math.inf,
     describe: Callable[[str], tuple[str, Kind] | None] | None = None,
+    order: Sequence[str] = (),
 ) -> list[Packet]:
     """The packets of a run's `packets` table that were sent in a span of time, in the order of sending.
 
@@ -108,6 +109,8 @@ def packets_of(
         until_s: its end.
         describe: makes a label and a kind of the recorded description, or None to leave the packet out; without it
             the label is the description, and the kind is guessed from it.
+        order: the nodes as they stand in the chart. A lost packet, whose destination the table does not have, went to
+            the next of them.
 
     Raises:
         KeyError: the table lacks a column.
@@ -123,7 +126,9 @@ def packets_of(
             ended[packet_id] = (float(time_s), str(event), str(node), str(reason))
 
     chosen = {i: s for i, s in sent.items() if since_s <= s[0] < until_s and i in ended}
-    nodes = sorted({node for _, node, _ in sent.values()} | {e[2] for e in ended.values() if e[1] == "delivered"})
+    nodes = list(order) or sorted(
+        {node for _, node, _ in sent.values()} | {e[2] for e in ended.values() if e[1] == "delivered"}
+    )
     packets = []
     seen: dict[tuple[str, str], int] = {}
     for packet_id, (sent_s, source, description) in sorted(chosen.items(), key=lambda item: (item[1][0], item[0])):
@@ -137,8 +142,7 @@ def packets_of(
                 label += f" (copy {seen[source, label]})"
         time_s, event, node, reason = ended[packet_id]
         lost = event == "dropped"
-        # A lost packet has no destination in the table; between two nodes it is the other one.
-        destination = node if not lost else next((n for n in nodes if n != source), source)
+        destination = _next(nodes, source) if lost else node
         packets.append(
             Packet(
                 source=source,
@@ -152,6 +156,13 @@ def packets_of(
             )
         )
     return packets
+
+
+def _next(nodes: Sequence[str], source: str) -> str:
+    """The node beside a source: the next one, or the one before the last."""
+    at = nodes.index(source) if source in nodes else -1
+    beside = [*nodes[at + 1 : at + 2], *nodes[max(at - 1, 0) : max(at, 0)]]
+    return beside[0] if beside else source
 
 
 def _guess(description: str) -> tuple[str, Kind] | None:
