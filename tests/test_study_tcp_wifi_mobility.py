@@ -182,6 +182,16 @@ def test_a_condition_that_turns_a_verdict_round_is_named(loaded: study.Study) ->
     assert loaded.measurement("falls_with_distance")(data).turned_by == ()
 
 
+def test_a_condition_with_longer_delays_is_named(loaded: study.Study) -> None:
+    data = Levels(dict.fromkeys(("tahoe", "reno", "newreno", "sack", "vegas"), 5e6))
+    for table, rows in data._rows.items():
+        data._rows[table] = [
+            {**row, "packet_delay_s": 0.05 if row.get("condition") == "habit" else 0.04} for row in rows
+        ]
+    finding = loaded.measurement("delays_in_range")(data)
+    assert (finding.verdict, finding.turned_by) == ("differs", ("what is chosen (habit: it agrees)",))
+
+
 def test_few_attempts_that_fail_are_no_more_than_one_in_a_hundred(loaded: study.Study) -> None:
     level = dict.fromkeys(("tahoe", "reno", "newreno", "sack", "vegas"), 1.0)
     # 5 and 75 of 1000.
