@@ -40,6 +40,13 @@ def test_packets_of_a_trace() -> None:
     assert (packets[2].received_s, packets[2].lost_s, packets[2].destination) == (None, 6.01, "pos")
 
 
+def test_a_lost_packet_went_to_the_next_node_of_the_chart() -> None:
+    lost = packets_of(table(), since_s=6.0, order=["mn", "router", "cn", "pos"])[0]
+    assert (lost.received_s, lost.destination) == (None, "router")
+    lost = packets_of(table(), since_s=6.0, order=["pos", "router", "mn"])[0]
+    assert lost.destination == "router"
+
+
 def test_span_of_time_and_descriptions() -> None:
     packets = packets_of(table(), since_s=6.0, until_s=6.05, describe=lambda text: (text.upper(), "transport"))
     assert [(p.label, p.kind) for p in packets] == [("MIH INDICATION 2", "transport")]
@@ -129,3 +136,18 @@ def test_marks_stand_between_the_packets_in_the_order_of_time() -> None:
     assert abs(texts["200.0"] - texts["timeout 2: transaction fails"]) < 1
     # Without marks the chart is as it was.
     assert "timeout" not in draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t")
+
+
+def test_labels_make_room_for_marks() -> None:
+    def label(marks: list[Mark]) -> float:
+        sent = [Packet("pos", "mn", "MIH ACK of request 1", "acknowledgement", 0.0, 1.0)]
+        root = ET.fromstring(draw(sent, nodes={"mn": "MN", "pos": "PoS"}, title="t", marks=marks))
+        group = next(
+            one
+            for one in root.iter("{http://www.w3.org/2000/svg}g")
+            if any(text.text == "MIH ACK of request 1" for text in one)
+        )
+        return float(group.get("transform", "").removeprefix("translate(").split()[0])
+
+    # The words reach across the chart, above the middle of the arrow: the label goes down to where it has room.
+    assert label([Mark("mn", 0.1, "timeout 3: transaction fails and more words")]) < label([]) - 50

@@ -379,6 +379,43 @@ def test_losses_of_the_published_stream_count_as_well(rules: ModuleType) -> None
         assert rules.all_lost_behind_the_edge(data).verdict == verdict
 
 
+def test_packets_lost_are_held_against_the_loss_of_frames(rules: ModuleType) -> None:
+    # A success of 2 s has 4 packets of the stream; failed handovers lose more, and do not count.
+    def lost(share: float) -> Finding:
+        def values(row: dict[str, Any]) -> dict[str, Any]:
+            succeeded = row["loss"] < 50
+            packets = 4 * share * row["loss"] / 100 * (1 + common(row)) if succeeded else 20
+            return {"succeeded": int(succeeded), "success_s": 2 if succeeded else math.nan, "lost_packets": packets}
+
+        return rules.lost_as_the_frame_loss_says(MadeUp(values))
+
+    expected = mean([1 + one for one in COMMON_S])
+    assert lost(0.96).verdict == "agrees"
+    assert lost(0.96).decided_by.mean == pytest.approx(0.96 * expected.mean)
+    assert [lost(share).verdict for share in (0.5, 1.3)] == ["differs", "differs"]
+
+
+def test_one_way_agents_count_packets_of_one_message(loaded: study.Study) -> None:
+    one, packets = (
+        loaded.code.one_way_packets({"transport": name, "start": "mobile", "loss": 0})
+        for name in ("UDP 0.1 s", "TCP 0.2 s")
+    )
+    assert one == {}
+    assert packets["handover.walk.transport.mss"] == "200B"
+    # A message that meets an unacknowledged one waits for its ACK; a window of octets lets it go at once.
+    labels = {"start": "mobile", "transport": "TCP 1 s", "loss": 40}
+    apart = []
+    for agents in (loaded.code.one_way, loaded.code.one_way_packets):
+        settings: dict[str, Any] = {}
+        for dimension, label in labels.items():
+            settings |= getattr(loaded.code, dimension)(label, labels)
+        settings |= agents(labels)
+        result = roamsim.run(FOLDER / "scenarios/walk.toml", set=settings, seed=1, replications=60)
+        table = result.tables["mih_handovers"].filter(result.tables["mih_handovers"]["outcome"] == "committed")
+        apart.append((table["redirect_begun_s"] - table["commit_asked_s"]).mean())
+    assert apart[1] > 1.2 * apart[0]
+
+
 def test_late_acknowledgements_are_compared_between_the_timeouts(rules: ModuleType) -> None:
     late = {"UDP 0.1 s": 2, "UDP 0.3 s": 1}
     finding = rules.late_invalidated(MadeUp(lambda row: {"late": late.get(row["transport"], 0)}))

@@ -366,7 +366,7 @@ def test_what_the_formats_allow(loaded: study.Study) -> None:
     finding = module_of(loaded, "recovery_map").block_limits(None)
     assert [value.mean for value in finding.values] == [3, 16_379]
     assert "16,379" in finding.ours
-    assert finding.verdict == "differs"
+    assert (finding.verdict, finding.source) == ("differs", "exact law")
 
 
 def test_fewer_gap_ack_blocks_are_told(loaded: study.Study) -> None:

@@ -168,6 +168,11 @@ def test_orders_are_judged_by_pairs(loaded: study.Study) -> None:
     assert loaded.measurement("sack_and_newreno_overlap")(nearly).verdict == "agrees"
 
 
+def test_the_answer_says_where_runs_tell_no_order(loaded: study.Study) -> None:
+    level = {"tahoe": 5e6, "reno": 3e6, "newreno": 4e6, "sack": 6e6, "vegas": 4e6}
+    assert loaded.code.order_of("5 m", Levels(level)) == "SACK > Tahoe > NewReno = Vegas > Reno"
+
+
 def test_a_condition_that_turns_a_verdict_round_is_named(loaded: study.Study) -> None:
     data = Levels(dict.fromkeys(("tahoe", "reno", "newreno", "sack", "vegas"), 1.0))
     # With a tenth for each retransmission one carries 1.1, three 1.3.
@@ -175,6 +180,16 @@ def test_a_condition_that_turns_a_verdict_round_is_named(loaded: study.Study) ->
         "what is chosen (habit: it differs)",
     )
     assert loaded.measurement("falls_with_distance")(data).turned_by == ()
+
+
+def test_a_condition_with_longer_delays_is_named(loaded: study.Study) -> None:
+    data = Levels(dict.fromkeys(("tahoe", "reno", "newreno", "sack", "vegas"), 5e6))
+    for table, rows in data._rows.items():
+        data._rows[table] = [
+            {**row, "packet_delay_s": 0.05 if row.get("condition") == "habit" else 0.04} for row in rows
+        ]
+    finding = loaded.measurement("delays_in_range")(data)
+    assert (finding.verdict, finding.turned_by) == ("differs", ("what is chosen (habit: it agrees)",))
 
 
 def test_few_attempts_that_fail_are_no_more_than_one_in_a_hundred(loaded: study.Study) -> None:

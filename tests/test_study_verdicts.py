@@ -63,6 +63,14 @@ def test_what_is_not_decidable_says_how_many_replications_would_decide() -> None
     assert every([within(WIDE, 0.45, 0.55, "a"), Finding("not decidable", "no value")]).needed is None
 
 
+def test_a_difference_of_many_differs_with_an_interval_that_holds_for_all() -> None:
+    # -0.1 +- 0.0894 is below zero; for ten together t is 4.03 in place of 2.365, and +- 0.152 is not.
+    below = mean([-0.2, 0.0] * 4)
+    assert [positive(below, "gain", of).verdict for of in (1, 10)] == ["differs", "not decidable"]
+    assert positive(mean([-0.6, -0.4] * 4), "gain", 10).verdict == "differs"
+    assert positive(mean([0.0, 0.2] * 4), "gain", 10).verdict == "agrees"
+
+
 ALTERNATIVE = """
 [[alternative]]
 id = "lossless"
@@ -170,6 +178,12 @@ measured = { experiment = "lossy", column = "success_rate", where = { kind = "in
     outcome = study.run(small, level="quick", out=tmp_path / "out")
     assert "Open here, with the verdict of the full run: 3 agrees." in page(outcome)
     assert "full run: agrees" in page(outcome)
+    # What the full run leaves open, too, says how many runs would decide.
+    (small / "reference-full.json").write_text('{"statements": {"3": {"verdict": "not decidable"}}}')
+    left = page(study.run(small, level="quick", out=tmp_path / "out"))
+    assert re.search(r"full run: not decidable; (about \d+ replications|no number of runs) would decide", left)
+    (small / "reference-full.json").write_text('{"statements": {"3": {"verdict": "agrees"}}}')
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
     told = outcome.summary().splitlines()
     assert told[told.index("Open in this quick look, with the verdict of the full run:") + 1].split()[:2] == [
         "3",

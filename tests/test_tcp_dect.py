@@ -263,6 +263,24 @@ def test_timeouts_are_told_for_each_receive_window_and_the_verdict_rests_on_it()
     assert (finding.verdict, finding.rests_on) == ("agrees", ())
 
 
+def test_a_choice_without_timeouts_turns_the_verdict_where_enough_runs_have_some_as_chosen() -> None:
+    class Choices(Kept):
+        def labels(self, _experiment: str, _dimension: str) -> list[str]:
+            return ["as chosen", "one", "none"]
+
+    def turning(runs: int) -> tuple[str, ...]:
+        counts = {"as chosen": [5] * runs + [0], "one": [1] + [0] * runs, "none": [0] * (runs + 1)}
+        rows = [{"choice": choice, "timeouts": count} for choice, of in counts.items() for count in of]
+        found: tuple[str, ...] = PUBLISHED.measurement("turned_by_choices")(
+            Choices(sensitivity=rows), "4a", "differs"
+        )
+        return found
+
+    # The sign test: six runs that all change alike are no chance, five may be.
+    assert turning(6) == ("what is chosen (it agrees with: none)",)
+    assert turning(5) == ()
+
+
 def test_the_tail_with_batches_is_not_decidable_without_their_size() -> None:
     class Shares:
         def __init__(self, of_50: Estimate, of_100: Estimate) -> None:

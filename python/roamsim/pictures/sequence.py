@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal["message", "acknowledgement", "transport"]
 """The content of a packet: an information message, an acknowledgement of it, or the transport's own business."""
@@ -85,12 +85,21 @@ class _Layout:
     height: float = 0.0
 
 
+class _Place(NamedTuple):
+    """Where the words of a mark stand: from `left` to `right` at the height `y`, in pixels."""
+
+    left: float
+    right: float
+    y: float
+
+
 def packets_of(
     table: Mapping[str, Any],
     *,
     since_s: float = 0.0,
     until_s: float = math.inf,
     describe: Callable[[str], tuple[str, Kind] | None] | None = None,
+    order: Sequence[str] = (),
 ) -> list[Packet]:
     """The packets of a run's `packets` table that were sent in a span of time, in the order of sending.
 
@@ -100,6 +109,8 @@ def packets_of(
         until_s: its end.
         describe: makes a label and a kind of the recorded description, or None to leave the packet out; without it
             the label is the description, and the kind is guessed from it.
+        order: the nodes as they stand in the chart. A lost packet, whose destination the table does not have, went to
+            the next of them.
 
     Raises:
         KeyError: the table lacks a column.
@@ -115,7 +126,9 @@ def packets_of(
             ended[packet_id] = (float(time_s), str(event), str(node), str(reason))
 
     chosen = {i: s for i, s in sent.items() if since_s <= s[0] < until_s and i in ended}
-    nodes = sorted({node for _, node, _ in sent.values()} | {e[2] for e in ended.values() if e[1] == "delivered"})
+    nodes = list(order) or sorted(
+        {node for _, node, _ in sent.values()} | {e[2] for e in ended.values() if e[1] == "delivered"}
+    )
     packets = []
     seen: dict[tuple[str, str], int] = {}
     for packet_id, (sent_s, source, description) in sorted(chosen.items(), key=lambda item: (item[1][0], item[0])):
@@ -129,8 +142,7 @@ def packets_of(
                 label += f" (copy {seen[source, label]})"
         time_s, event, node, reason = ended[packet_id]
         lost = event == "dropped"
-        # A lost packet has no destination in the table; between two nodes it is the other one.
-        destination = node if not lost else next((n for n in nodes if n != source), source)
+        destination = _next(nodes, source) if lost else node
         packets.append(
             Packet(
                 source=source,
@@ -144,6 +156,13 @@ def packets_of(
             )
         )
     return packets
+
+
+def _next(nodes: Sequence[str], source: str) -> str:
+    """The node beside a source: the next one, or the one before the last."""
+    at = nodes.index(source) if source in nodes else -1
+    beside = [*nodes[at + 1 : at + 2], *nodes[max(at - 1, 0) : max(at, 0)]]
+    return beside[0] if beside else source
 
 
 def _guess(description: str) -> tuple[str, Kind] | None:
@@ -190,7 +209,7 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, mar
             ends.setdefault(event.packet, []).append(event)
     arrows = [_arrow(packet, column, ends[i][0].y, ends[i][1].y, packets) for i, packet in enumerate(packets)]
     parts += [_line(arrow) for arrow in arrows]
-    parts += _labels(arrows)  # above every line
+    parts += _labels(arrows, _places_of_marks(layout, column, marks))  # above every line
     parts += _stamps(layout, column, origin_s, packets)
     parts += _marks(layout, column, marks)
     parts += _legend(packets, height - 12, origin_s)
@@ -316,8 +335,8 @@ def _line(arrow: _Arrow) -> str:
     return f"{line}\n{_head(x2, y2, angle, colour)}"
 
 
-def _labels(arrows: Sequence[_Arrow]) -> list[str]:
-    """The labels, each on its arrow where the fewest lines and other labels cross it, and rather near the sender."""
+def _labels(arrows: Sequence[_Arrow], marks: Sequence[_Place]) -> list[str]:
+    """The labels, each on its arrow where the fewest lines, labels and marks cross it, and rather near the sender."""
     parts = []
     taken: list[tuple[_Arrow, float, float]] = []  # an arrow, and from where to where its label stands on it
     for arrow in arrows:
@@ -328,7 +347,7 @@ def _labels(arrows: Sequence[_Arrow]) -> list[str]:
         wanted = arrow.x1 + (arrow.x2 - arrow.x1) * 0.3
 
         def cost(x: float, arrow: _Arrow = arrow, half: float = half, wanted: float = wanted) -> tuple[int, float]:
-            return _crossings(arrow, x - half, x + half, arrows, taken), abs(x - wanted)
+            return _crossings(arrow, x - half, x + half, arrows, taken, marks), abs(x - wanted)
 
         x = min(spots, key=cost)
         taken.append((arrow, x - half, x + half))
@@ -342,9 +361,14 @@ def _labels(arrows: Sequence[_Arrow]) -> list[str]:
 
 
 def _crossings(
-    arrow: _Arrow, start: float, end: float, arrows: Sequence[_Arrow], taken: Sequence[tuple[_Arrow, float, float]]
+    arrow: _Arrow,
+    start: float,
+    end: float,
+    arrows: Sequence[_Arrow],
+    taken: Sequence[tuple[_Arrow, float, float]],
+    marks: Sequence[_Place],
 ) -> int:
-    """At how many of some places along a label another arrow or label lies in its way."""
+    """At how many of some places along a label another arrow, label or mark lies in its way."""
     count = 0
     for step in range(13):
         x = start + (end - start) * step / 12
@@ -359,6 +383,7 @@ def _crossings(
             y = other.y_at(x)
             if y is not None and from_x <= x <= to_x and abs(y - own) < _LABEL_RISE:
                 count += 2
+        count += 2 * sum(m.left <= x <= m.right and m.y - 8 < own < m.y + 8 + _LABEL_RISE for m in marks)
     return count
 
 
@@ -388,6 +413,18 @@ def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, packe
         anchor = "end" if outside < 0 else "start"
         parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=12, fill="#444444", anchor=anchor))
     return parts
+
+
+def _places_of_marks(layout: _Layout, column: Mapping[str, float], marks: Sequence[Mark]) -> list[_Place]:
+    """Where the words of the marks stand."""
+    middle = sum(column.values()) / len(column)
+    places = []
+    for event in layout.events:
+        if event.what == "mark":
+            x, width = column[event.node], 14 + _CHARACTER * 12 * len(marks[event.packet].text)
+            left, right = (x, x + width) if x <= middle else (x - width, x)
+            places.append(_Place(left, right, event.y))
+    return places
 
 
 def _marks(layout: _Layout, column: Mapping[str, float], marks: Sequence[Mark]) -> list[str]:

@@ -173,12 +173,20 @@ def follows(
     return _finding(verdict, text, value_of(f"{what}, at {at:g}", worst), samples=worst.samples, shrink=shrink)
 
 
-def positive(estimate: Estimate, what: str) -> Finding:
-    """Agrees when a difference is above zero with its whole interval, differs when it is below with all of it."""
+def positive(estimate: Estimate, what: str, of: int = 1) -> Finding:
+    """Agrees when a difference is above zero with its whole interval, differs when it is below with all of it.
+
+    Args:
+        estimate: the difference.
+        what: it is, in words.
+        of: how many differences the statement has. One that differs has to do so with an interval that holds for all
+            of them together with 95 %.
+    """
     if estimate.samples < 2 or math.isnan(estimate.mean):
         return Finding("not decidable", f"{what}: no value")
     text = f"{what}: {with_interval(estimate)}"
-    verdict: Verdict = "agrees" if estimate.low > 0 else "differs" if estimate.high <= 0 else "not decidable"
+    high = estimate.high if of == 1 else _simultaneous(estimate, of)[1]
+    verdict: Verdict = "agrees" if estimate.low > 0 else "differs" if high <= 0 else "not decidable"
     return _finding(verdict, text, value_of(what, estimate), samples=estimate.samples, shrink=_shrink(estimate, 0.0))
 
 

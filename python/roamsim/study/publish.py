@@ -315,8 +315,9 @@ def _statement(statement: Mapping[str, Any], level: Level, left: Mapping[str, st
     shown = {key: value for key, value in statement.items() if value is not None and key not in kept}
     if statement["verdict"] == "not decidable":
         full = left.get(statement["id"], "not run yet")
-        tells = _what_would_decide(statement) if full == "not run yet" else f"full run: {full}"
-        shown["ours"] = "; ".join(filter(None, (statement["ours"], tells)))
+        open_ = _what_would_decide(statement) if full in ("not run yet", "not decidable") else ""
+        found = "" if full == "not run yet" else f"full run: {full}"
+        shown["ours"] = "; ".join(filter(None, (statement["ours"], found, open_)))
     if level == "quick" and shown.pop("why", None) not in (None, NO_REASON):
         # Reasons are written of the full run. Beside other numbers they would claim what these may not show.
         shown["why"] = "the reason stands in the report of the full run, whose numbers it names"

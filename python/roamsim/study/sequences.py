@@ -34,7 +34,11 @@ def picture(study: Study, chart: Sequencechart, seed: int) -> str:
             study.function(study.describe_packet), number=lambda key: numbers.setdefault(key, len(numbers) + 1)
         )
     packets = packets_of(
-        Columns(result.tables["packets"]), since_s=chart.since_s, until_s=chart.until_s, describe=describe
+        Columns(result.tables["packets"]),
+        since_s=chart.since_s,
+        until_s=chart.until_s,
+        describe=describe,
+        order=list(chart.nodes),
     )
     marks = study.function(chart.marks)(chart.values, packets) if chart.marks else []
     return draw(packets, nodes=chart.nodes, title=chart.title, marks=[Mark(*mark) for mark in marks])

@@ -152,7 +152,7 @@ def busy(data: Data) -> list[dict[str, Any]]:
 
 
 def _percent(share: Estimate) -> str:
-    return f"{100 * share.mean:.0f}"
+    return f"{100 * share.mean:.0f} ({100 * share.low:.0f} … {100 * share.high:.0f})"
 
 
 def _shown(estimate: Estimate) -> str:

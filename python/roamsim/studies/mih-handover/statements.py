@@ -293,6 +293,20 @@ def application_loses(data: Data) -> Finding:
     return every(found)
 
 
+def lost_as_the_frame_loss_says(data: Data) -> Finding:
+    """Packets of the stream that successful handovers lose, over the loss's share of those sent in their time."""
+    lost: dict[int, float] = {}
+    expected: dict[int, float] = {}
+    for row in data.rows("handovers", loss=losses(data)):
+        if row["succeeded"]:
+            replication, sent = row["replication"], row["success_s"] / INTERVAL_S
+            lost[replication] = lost.get(replication, 0.0) + row["lost_packets"]
+            expected[replication] = expected.get(replication, 0.0) + float(row["loss"]) / 100 * sent
+    more = statistics.paired_ratio([expected[one] for one in lost], list(lost.values()))
+    ratio = Estimate(1 + more.mean, 1 + more.low, 1 + more.high, more.samples)
+    return within(ratio, 0.9, 1.1, "lost over the frame loss's share of what is sent in the handover's time")
+
+
 def all_lost_behind_the_edge(data: Data) -> Finding:
     """How long the stream was lost, beside the time from the edge to the end of the redirection."""
 

@@ -157,6 +157,12 @@ def one_way(labels: Mapping[str, Any]) -> dict[str, Any]:
     return {"handover.walk.transport.one_way_connections": True} if labels["transport"] in TCPS else {}
 
 
+def one_way_packets(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with a window that counts packets, each of one message, as ns-2's `Agent/TCP` has it; over TCP."""
+    mss = {"handover.walk.transport.mss": "200B"} if labels["transport"] in TCPS else {}
+    return one_way(labels) | mss
+
+
 def places_beside(labels: Mapping[str, Any]) -> dict[str, Any]:
     """The PoS beside AP and BS."""
     return place("beside AP and BS", labels)

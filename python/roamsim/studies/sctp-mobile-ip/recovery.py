@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from roamsim import statistics
 from roamsim.study.data import Data
 from roamsim.study.definition import Label
-from roamsim.study.judging import Finding, Value, either, positive, with_interval, yes
+from roamsim.study.judging import Finding, Value, Verdict, either, positive, with_interval, yes
 
 from .levels import RENO, SACK, SCTP, SCTP_2960
 
@@ -246,4 +246,5 @@ def block_limits(_data: Data) -> Finding:
     words = f"TCP with timestamps: {of_tcp} blocks; SCTP: {of_sctp:,} blocks, (65,535 - 16) / 4"
     values = (Value("TCP's blocks", of_tcp), Value("SCTP's blocks", of_sctp))
     brief = f"TCP's blocks: {of_tcp}; SCTP's blocks: {of_sctp:,}"
-    return Finding("agrees" if (of_tcp, of_sctp) == (3, 16_380) else "differs", words, values, brief=brief)
+    verdict: Verdict = "agrees" if (of_tcp, of_sctp) == (3, 16_380) else "differs"
+    return Finding(verdict, words, values, source="exact law", brief=brief)

@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from roamsim.study.data import Data
+from roamsim.study.data import Data, paired
 from roamsim.study.judging import with_interval
 
 from .findings import NAMES, VARIANTS
@@ -242,17 +243,26 @@ def packet_delay_s(tables: Mapping[str, Columns], end_s: float) -> float | None:
 
 
 def order_of(experiment_of: str, data: Data) -> str:
-    """The variants with IFQ 50 and 3 retransmissions, the best first: at so many metres, or at so many km/h."""
+    """The variants with IFQ 50 and 3 retransmissions, the best first: at so many metres, or at so many km/h.
+
+    Between two stands > if the first is ahead in pairs of replications with its whole interval, = if that is open.
+    """
     place, unit = experiment_of.split()
     where: dict[str, Any] = {"ifq": 50, "retransmissions": 3}
-    if unit == "m":
-        found = {
-            variant: data.estimate("standing", "goodput_bps", variant=variant, distance_m=int(place), **where)
-            for variant in VARIANTS
-        }
-    else:
-        found = {variant: Walks(data).throughput(int(place), variant=variant, **where) for variant in VARIANTS}
-    return ", ".join(NAMES[variant] for variant in sorted(found, key=lambda one: -found[one].mean))
+
+    def of(variant: str) -> dict[int, float]:
+        if unit == "m":
+            at = {**where, "variant": variant, "distance_m": int(place)}
+            return data.by_replication("standing", "goodput_bps", **at)
+        return Walks(data).throughputs(int(place), variant=variant, **where)
+
+    found = {variant: of(variant) for variant in VARIANTS}
+    best, *others = sorted(found, key=lambda one: -fmean(found[one].values()))
+    words = NAMES[best]
+    for behind in others:
+        words += f" {'>' if paired(lambda a, b: a - b, found[best], found[behind]).low > 0 else '='} {NAMES[behind]}"
+        best = behind
+    return words
 
 
 def moving_mbps(variant: str, kmh: int, data: Data) -> str:
