@@ -1,7 +1,7 @@
 //! What a cell's time was used for: by the medium, as the access point hears it, and by each radio.
 
-use super::layout::Member;
 use super::medium::Kind;
+use super::stations::layout::Member;
 use super::{Cell, RateAttempts, RateChange};
 use crate::link::Attachment;
 use roamsim_engine::{Span, Time};

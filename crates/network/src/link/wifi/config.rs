@@ -1,9 +1,9 @@
 //! What describes a cell.
 
-use super::edca::Edca;
 use super::medium::Kind;
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, Format, Preamble, RTS_BYTES, Timing};
-use super::rate_control::{Backoff, RateControl};
+use super::radios::edca::Edca;
+use super::radios::rate_control::{Backoff, RateControl};
 use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::{Span, Time};
 

@@ -7,7 +7,7 @@ use super::config::{CellConfig, Mechanism};
 use super::loss::Of;
 use super::medium::{Frame, Kind};
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, HEADER_BYTES, RTS_BYTES};
-use super::radio::{ALL, Attempt, Head, Job};
+use super::radios::radio::{ALL, Attempt, Head, Job};
 use super::{Cell, DropReason, Heard, Way};
 use crate::link::Attachment;
 use crate::packet::Packet;

@@ -12,7 +12,7 @@
 
 use super::Cell;
 use super::medium::{Frame, Kind};
-use super::radio::{Head, Job};
+use super::radios::radio::{Head, Job};
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
 use crate::link::loss::Loss;
@@ -123,7 +123,7 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Content;
+    use super::super::capture::record::Content;
     use super::super::tests::bianchi::b;
     use super::super::*;
     use super::{CellLoss, LinkEvent, Of};

@@ -13,7 +13,7 @@
 
 use super::medium::Frame;
 use super::phy::Format;
-use super::radio::{ALL, Head, Job};
+use super::radios::radio::{ALL, Head, Job};
 use super::{Cell, Heard};
 use roamsim_engine::Time;
 

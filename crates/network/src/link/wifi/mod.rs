@@ -27,54 +27,40 @@
 
 mod account;
 mod agenda;
-mod air;
-mod association;
+mod capture;
 mod config;
-mod contention;
-mod countdowns;
-mod edca;
-mod error_model;
 mod exchange;
-mod interference;
-mod joining;
-mod layout;
-mod listening;
 pub mod loss;
 pub mod management;
 mod medium;
-mod octets;
 pub mod phy;
-mod radio;
-pub mod rate_control;
-mod reach;
-pub mod record;
-mod scan;
-pub mod shadowing;
-mod sinr;
-mod station;
-mod turns;
+mod radios;
+mod stations;
 mod undisturbed;
 
 pub use self::account::{CategoryTime, MediumTime, RadioTime};
 use self::agenda::Agenda;
-pub use self::air::RadioConfig;
-use self::air::{Air, Heard, Hearing};
+use self::capture::listening::Listener;
+pub use self::capture::record;
+use self::capture::record::AirLog;
 pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Mechanism, Protection, Scan, StationConfig};
-use self::countdowns::Countdowns;
-pub use self::edca::{CATEGORIES, Category, Edca};
 use self::exchange::{FrameTimes, Step};
-pub use self::interference::CaptureConfig;
-use self::layout::{CellPlace, Layout, Member, Way};
-use self::listening::Listener;
 use self::loss::Losses;
+pub use self::medium::air::RadioConfig;
+use self::medium::air::{Air, Heard, Hearing};
+pub use self::medium::interference::CaptureConfig;
+pub use self::medium::shadowing;
+pub use self::medium::sinr::SinrConfig;
 use self::medium::{Ear, Frame};
-use self::radio::{Attempt, Function, Radio};
-use self::rate_control::Rates;
-pub use self::rate_control::{RateAttempts, RateChange};
-use self::record::AirLog;
-pub use self::sinr::SinrConfig;
-use self::station::Station;
-use self::turns::{Turns, Watched};
+use self::radios::countdowns::Countdowns;
+pub use self::radios::edca::{CATEGORIES, Category, Edca};
+use self::radios::radio::{Attempt, Function, Radio};
+pub use self::radios::rate_control;
+use self::radios::rate_control::Rates;
+pub use self::radios::rate_control::{RateAttempts, RateChange};
+use self::radios::turns::{Turns, Watched};
+use self::stations::layout::{CellPlace, Layout, Member, Way};
+use self::stations::station::Station;
 use self::undisturbed::Undisturbed;
 use super::frames::Frames;
 use super::indication::Indication;
@@ -273,7 +259,7 @@ impl Cell {
         }
         let most = cells.iter().zip(&channels).map(|(_, &channel)| channel);
         let most = most.chain(stations.iter().flatten().flat_map(|station| station.channels())).max();
-        let in_turns = !shared && !turns::are_few(radios.len());
+        let in_turns = !shared && !radios::turns::are_few(radios.len());
         let mut cell = Cell {
             ears: Watched::new(
                 (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),
@@ -373,7 +359,7 @@ impl Cell {
         from: Attachment,
         packet: Packet,
     ) -> Result<(), Dropped> {
-        let place = self.radios[number].place_of(edca::category(packet.traffic_class));
+        let place = self.radios[number].place_of(radios::edca::category(packet.traffic_class));
         self.radios[number].turn_to(place);
         let taken = self.take_into_own_queue(now, number, from, packet);
         self.radios[number].turn_to(place);
@@ -580,7 +566,7 @@ impl Link for Cell {
     }
 
     fn is_broadcast(&self, from: Attachment) -> bool {
-        self.ways[from.0 as usize].to == radio::ALL
+        self.ways[from.0 as usize].to == radios::radio::ALL
     }
 
     fn next_indication(&self) -> Option<Time> {

@@ -11,7 +11,7 @@
 use super::account::Use;
 use super::exchange::{FrameTime, Step};
 use super::medium::{Frame, Kind};
-use super::radio::{ALL, Attempt, Head, Job};
+use super::radios::radio::{ALL, Attempt, Head, Job};
 use super::{Cell, Hearing};
 use crate::link::Attachment;
 use roamsim_engine::Time;
@@ -246,8 +246,8 @@ impl Cell {
 mod tests {
     use super::super::loss::{CellLoss, Of};
     use super::super::phy::Preamble;
-    use super::super::rate_control::RateControl;
-    use super::super::rate_control::arf::ArfConfig;
+    use super::super::radios::rate_control::RateControl;
+    use super::super::radios::rate_control::arf::ArfConfig;
     use super::super::tests::config;
     use super::super::*;
     use crate::link::loss::{Loss, LossModel};

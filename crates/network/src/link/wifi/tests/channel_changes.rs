@@ -6,7 +6,8 @@ use super::*;
 use crate::link::indication::LinkEvent;
 use crate::link::wifi::management::Management;
 use crate::link::wifi::medium::Kind;
-use crate::link::wifi::station::{Stage, State};
+use crate::link::wifi::radios::radio::ALL;
+use crate::link::wifi::stations::station::{Stage, State};
 use crate::mobility::Point;
 use roamsim_engine::Span;
 
@@ -106,7 +107,7 @@ fn a_station_acknowledges_a_probe_response_before_it_leaves_the_channel() {
     let mut work = associated(&[6, 1], settings);
     assert_eq!(work.chosen.get(&2), Some(&0));
     work.until(Time::from_ns(2_500_000_000));
-    let probes = work.frames.iter().filter(|frame| frame.2 == 2 && frame.3 == radio::ALL).count();
+    let probes = work.frames.iter().filter(|frame| frame.2 == 2 && frame.3 == ALL).count();
     assert!(probes >= 4, "it has scanned again: {probes}");
     assert_eq!(work.cell.radio_time(1).failed_attempts, 0);
 }
@@ -153,7 +154,7 @@ fn a_beacon_goes_before_the_probe_responses_that_wait() {
     let of_access_point: Vec<_> =
         work.frames.iter().filter(|frame| frame.2 == 0).map(|frame| frame.3).collect();
     // The first is in hand already.
-    assert_eq!(of_access_point, [1, radio::ALL, 1, 1]);
+    assert_eq!(of_access_point, [1, ALL, 1, 1]);
 }
 
 #[test]
@@ -318,12 +319,8 @@ fn a_scan_comes_no_earlier_than_its_interval_after_the_last_one() {
     let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(stands(10.0), Some(settings))]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
     work.until(Time::from_ns(3_300_000_000));
-    let probes: Vec<u64> = work
-        .frames
-        .iter()
-        .filter(|frame| frame.3 == radio::ALL && frame.2 == 1)
-        .map(|frame| frame.0)
-        .collect();
+    let probes: Vec<u64> =
+        work.frames.iter().filter(|frame| frame.3 == ALL && frame.2 == 1).map(|frame| frame.0).collect();
     assert!(probes.len() >= 6, "two a scan: {probes:?}");
     // From the first probe request: an idle access point, the second channel, which is silent, and the
     // request there.
@@ -358,7 +355,7 @@ fn a_reassociation_names_the_access_point_before_in_six_octets_more() {
     let mut work = associated(&[1, 6], station(&[1, 6]));
     let requests = |work: &Work| {
         let of_station = work.frames.iter().filter(|frame| frame.2 == 2 && frame.1 == Kind::Management);
-        of_station.filter(|frame| frame.3 != radio::ALL).map(|frame| frame.0).collect::<Vec<_>>()
+        of_station.filter(|frame| frame.3 != ALL).map(|frame| frame.0).collect::<Vec<_>>()
     };
     let answered = |work: &Work, request_ns: u64| {
         let acks = work.frames.iter().filter(|frame| frame.1 == Kind::Ack && frame.2 != 2);
@@ -479,7 +476,7 @@ fn who_comes_amid_a_frame_may_receive_the_next_one_by_its_ratio() {
         ess.radio = RadioConfig { sinr, ..ess.radio };
         let mut cell = Cell::with_access_points(config(2), ess, streams);
         let send = |cell: &mut Cell, now: Time, from: usize| {
-            cell.push_management(now, from, Management::Beacon, radio::ALL);
+            cell.push_management(now, from, Management::Beacon, ALL);
             cell.plan();
             while let Some(due) = cell.poll_timeout().filter(|&due| due <= now) {
                 cell.handle_timeout(&mut Context { now: due, random: &mut stream() });

@@ -5,8 +5,8 @@
 
 use super::*;
 use crate::link::testing::{datagram, stream};
-use crate::link::wifi::edca::{Category, Edca};
 use crate::link::wifi::medium::Kind;
+use crate::link::wifi::radios::edca::{Category, Edca};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 

@@ -8,6 +8,7 @@ use super::places::radio;
 use super::*;
 use crate::link::indication::{LinkEvent, Quality};
 use crate::link::testing::{datagram, stream};
+use crate::link::wifi::radios::radio::ALL;
 use crate::mobility::Point;
 use crate::traffic_class::TrafficClass;
 use proptest::prelude::*;
@@ -214,8 +215,8 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
     let frames = [
         (900_000, Kind::Data, 1, 0),
         (1_309_000, Kind::Ack, 0, 1),
-        (1_607_000, Kind::Management, 0, radio::ALL),
-        (103_400_000, Kind::Management, 0, radio::ALL),
+        (1_607_000, Kind::Management, 0, ALL),
+        (103_400_000, Kind::Management, 0, ALL),
     ];
     assert_eq!(work.frames, frames);
     assert_eq!(work.cell.radio_time(0).management, us(2 * (192 + 8 * 65)));
@@ -330,7 +331,7 @@ fn an_access_point_is_lost_after_missed_beacons_and_the_station_scans_again() {
     let (last_ns, _) = *work.named("link_parameters_report").last().expect("beacons are heard");
     assert_eq!(work.named("link_down"), [(last_ns + 35_000_000, 0)], "three periods and a half");
     // The first of each second: the begin of the scan that follows at once.
-    let probes = work.frames.iter().filter(|frame| frame.3 == radio::ALL && frame.2 == 1);
+    let probes = work.frames.iter().filter(|frame| frame.3 == ALL && frame.2 == 1);
     assert_eq!(probes.filter(|frame| frame.0 > last_ns).count(), 1);
     // The access point has the station on its list still, and tries.
     let down = work.cell.members[0].down;
@@ -482,10 +483,10 @@ impl Ways {
     }
 }
 
-use crate::link::wifi::rate_control::RateControl;
-use crate::link::wifi::rate_control::arf::ArfConfig;
-use crate::link::wifi::rate_control::by_signal::BySignalConfig;
-use crate::link::wifi::shadowing::Redrawn;
+use crate::link::wifi::medium::shadowing::Redrawn;
+use crate::link::wifi::radios::rate_control::RateControl;
+use crate::link::wifi::radios::rate_control::arf::ArfConfig;
+use crate::link::wifi::radios::rate_control::by_signal::BySignalConfig;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]

@@ -10,9 +10,9 @@
 //! Not modelled: powers that change between the begins of frames, such as those of radios that move; frames
 //! too weak to be sensed.
 
-use super::air::Heard;
-use super::medium::{Frame, Kind};
-use super::{Cell, Hearing};
+use crate::link::wifi::medium::air::Heard;
+use crate::link::wifi::medium::{Frame, Kind};
+use crate::link::wifi::{Cell, Hearing};
 use roamsim_engine::Time;
 
 /// From when on a frame is received in spite of others.
@@ -25,9 +25,9 @@ pub struct CaptureConfig {
 }
 
 /// What an ear receives after a frame has begun, and whether that is disturbed.
-pub(super) type Reception = (usize, Option<(u64, Kind)>, bool);
+pub(in crate::link::wifi) type Reception = (usize, Option<(u64, Kind)>, bool);
 
-pub(super) fn milliwatts(dbm: f64) -> f64 {
+pub(in crate::link::wifi) fn milliwatts(dbm: f64) -> f64 {
     libm::pow(10.0, dbm / 10.0)
 }
 
@@ -44,14 +44,14 @@ impl Hearing {
 
 impl Cell {
     /// The power at which a frame on the air arrives at a radio; nothing where it is not heard.
-    pub(super) fn power_mw(&self, radio: usize, frame: &Frame, now: Time) -> f64 {
+    pub(in crate::link::wifi) fn power_mw(&self, radio: usize, frame: &Frame, now: Time) -> f64 {
         let heard = frame.heard_by.iter().find(|&&(hearer, _)| hearer == radio);
         heard.and_then(|&heard| self.hearing.signal_dbm(heard, frame.from, now)).map_or(0.0, milliwatts)
     }
 
     /// What those receive who hear a new frame amid others: by ear, the frame, and whether it is disturbed.
     #[inline(never)]
-    pub(super) fn captured(
+    pub(in crate::link::wifi) fn captured(
         &self,
         now: Time,
         capture: CaptureConfig,
@@ -86,11 +86,11 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::bianchi::b;
-    use super::super::tests::places::radio;
-    use super::super::*;
     use super::CaptureConfig;
     use crate::link::testing::{datagram, stream};
+    use crate::link::wifi::tests::bianchi::b;
+    use crate::link::wifi::tests::places::radio;
+    use crate::link::wifi::*;
     use crate::mobility::Point;
     use roamsim_engine::Span;
 

@@ -4,7 +4,7 @@
 //! A radio's time depends on the radio and its ear alone. Both are [`Watched`]: whoever may change one has it
 //! worked out anew when it is next looked at who comes first.
 
-use super::Cell;
+use crate::link::wifi::Cell;
 use roamsim_engine::Time;
 use std::collections::BTreeSet;
 use std::ops::{Index, IndexMut};
@@ -12,13 +12,13 @@ use std::slice;
 
 /// Whether radios are so few that they are looked at one by one: an order in time or place costs more than
 /// the look. The number is chosen; tests have the order.
-pub(super) fn are_few(radios: usize) -> bool {
+pub(in crate::link::wifi) fn are_few(radios: usize) -> bool {
     !cfg!(test) && radios <= 32
 }
 
 /// Radios, or their ears, with a list of those that may have changed.
 #[derive(Debug)]
-pub(super) struct Watched<T> {
+pub(in crate::link::wifi) struct Watched<T> {
     all: Vec<T>,
     /// `None` where nobody asks.
     changes: Option<Changes>,
@@ -82,7 +82,7 @@ impl<T> IndexMut<usize> for Watched<T> {
 
 /// The radios that have something to send, by when they may.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(in crate::link::wifi) struct Turns {
     in_order: BTreeSet<(Time, usize)>,
     /// By radio.
     times: Vec<Option<Time>>,
@@ -104,7 +104,7 @@ impl Turns {
 
 impl Cell {
     /// When the first radio may send.
-    pub(super) fn first_turn(&mut self) -> Option<Time> {
+    pub(in crate::link::wifi) fn first_turn(&mut self) -> Option<Time> {
         let mut turns = self.turns.take()?;
         // An ear has the number of its radio.
         while let Some(radio) = self.radios.next_change().or_else(|| self.ears.next_change()) {
@@ -118,7 +118,7 @@ impl Cell {
     }
 
     /// Those whose turn it is, in the order of the list.
-    pub(super) fn due_by(&mut self, now: Time, due: &mut Vec<usize>) {
+    pub(in crate::link::wifi) fn due_by(&mut self, now: Time, due: &mut Vec<usize>) {
         self.first_turn();
         let Some(turns) = &self.turns else { return };
         due.extend(turns.in_order.iter().take_while(|&&(time, _)| time <= now).map(|&(_, radio)| radio));

@@ -1,12 +1,12 @@
 //! Who hears whom: all, some, or those whom place and power let hear each other.
 
-use super::interference::CaptureConfig;
-use super::medium::Frame;
-use super::reach::Reach;
-use super::shadowing::{Pairs, Redrawn};
-use super::sinr::SinrConfig;
-use super::turns::are_few;
 use crate::link::propagation::Propagation;
+use crate::link::wifi::medium::Frame;
+use crate::link::wifi::medium::interference::CaptureConfig;
+use crate::link::wifi::medium::reach::Reach;
+use crate::link::wifi::medium::shadowing::{Pairs, Redrawn};
+use crate::link::wifi::medium::sinr::SinrConfig;
+use crate::link::wifi::radios::turns::are_few;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
 
@@ -47,7 +47,7 @@ impl RadioConfig {
 
 /// Who hears whom.
 #[derive(Clone, Debug)]
-pub(super) enum Hearing {
+pub(in crate::link::wifi) enum Hearing {
     /// All hear each other.
     All,
     /// Radio `i` hears radio `j` where `[i][j]`.
@@ -58,7 +58,7 @@ pub(super) enum Hearing {
 
 /// Radios at places that are functions of time.
 #[derive(Clone, Debug)]
-pub(super) struct Air {
+pub(in crate::link::wifi) struct Air {
     config: RadioConfig,
     places: Vec<Trajectory>,
     reach: Reach,
@@ -246,13 +246,13 @@ impl Air {
 
 /// How a frame arrives: its shadowing, and where sender and receiver stand, what arrives without it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Signal {
+pub(in crate::link::wifi) struct Signal {
     shadowing_db: f64,
     standing_dbm: Option<f64>,
 }
 
 /// A radio that hears a frame, and how it arrives there.
-pub(super) type Heard = (usize, Signal);
+pub(in crate::link::wifi) type Heard = (usize, Signal);
 
 impl Hearing {
     /// Who hears a frame that begins now. A radio hears itself, which keeps it as busy as others do. Nobody
@@ -315,9 +315,9 @@ impl Hearing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::places::radio;
     use super::*;
     use crate::link::testing::stream;
+    use crate::link::wifi::tests::places::radio;
     use crate::mobility::Point;
     use roamsim_engine::Span;
 

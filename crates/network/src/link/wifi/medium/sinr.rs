@@ -9,12 +9,12 @@
 //! Not modelled: powers that change between the begin of a frame and its end, which counts; synchronisation
 //! on the preamble; a stronger frame that is received instead of the first.
 
-use super::air::Heard;
-use super::error_model::{noise_mw, success};
-use super::interference::{Reception, milliwatts};
-use super::medium::{Frame, Kind};
-use super::phy::Format;
-use super::{Cell, Hearing};
+use crate::link::wifi::medium::air::Heard;
+use crate::link::wifi::medium::error_model::{noise_mw, success};
+use crate::link::wifi::medium::interference::{Reception, milliwatts};
+use crate::link::wifi::medium::{Frame, Kind};
+use crate::link::wifi::phy::Format;
+use crate::link::wifi::{Cell, Hearing};
 use roamsim_engine::{Span, Time};
 
 /// What reception by signal, interference and noise needs.
@@ -63,7 +63,12 @@ fn survival(
 impl Cell {
     /// What those receive who hear a new frame amid others: what they received before, or the new one.
     #[inline(never)]
-    pub(super) fn locked(&self, number: u64, kind: Kind, heard_by: &[Heard]) -> Vec<Reception> {
+    pub(in crate::link::wifi) fn locked(
+        &self,
+        number: u64,
+        kind: Kind,
+        heard_by: &[Heard],
+    ) -> Vec<Reception> {
         let amid_others = heard_by.iter().filter(|&&(radio, _)| self.ears[radio].heard > 0);
         amid_others
             .map(|&(radio, _)| {
@@ -75,7 +80,7 @@ impl Cell {
 
     /// A frame ends: who does not understand it, of those who receive it.
     #[inline(never)]
-    pub(super) fn decide(&mut self, now: Time, frame: &mut Frame, sinr: SinrConfig) {
+    pub(in crate::link::wifi) fn decide(&mut self, now: Time, frame: &mut Frame, sinr: SinrConfig) {
         // What protects frames of OFDM is sent as DSSS.
         let (format, lowest_bps) = match self.config.protection {
             Some(protection) if matches!(frame.kind, Kind::Rts | Kind::Cts | Kind::CtsToSelf) => {

@@ -1,14 +1,14 @@
 //! The medium as a link with stations: which packets may go, broadcasts, and the account of paths.
 
-use super::management::Management;
-use super::radio::{Head, Job};
-use super::station::State;
-use super::{Cell, Heard};
 use crate::drops::{DropReason, Dropped};
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
 use crate::link::stations::account::Path;
 use crate::link::stations::{BroadcastCopy, Stations};
+use crate::link::wifi::management::Management;
+use crate::link::wifi::radios::radio::{Head, Job};
+use crate::link::wifi::stations::station::State;
+use crate::link::wifi::{Cell, Heard};
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
 use roamsim_protocols::mih::wire::handover::LinkActionResult;
@@ -92,7 +92,7 @@ impl Cell {
 
     /// Takes a packet where stations find their access points. What is for, or from, one that is associated
     /// elsewhere is dropped; a station that is associated with none keeps it.
-    pub(super) fn enqueue_of_station(
+    pub(in crate::link::wifi) fn enqueue_of_station(
         &mut self,
         now: Time,
         from: Attachment,
@@ -114,7 +114,7 @@ impl Cell {
     }
 
     /// A broadcast is over: each copy arrives, or is lost.
-    pub(super) fn broadcast_arrives(&mut self, now: Time, sender: usize, hearers: &[Heard]) {
+    pub(in crate::link::wifi) fn broadcast_arrives(&mut self, now: Time, sender: usize, hearers: &[Heard]) {
         let Some(Head { job: Job::Packet { from, packet }, .. }) = &mut self.radios[sender].own.head else {
             return;
         };
@@ -140,7 +140,13 @@ impl Cell {
     }
 
     /// A packet that was taken ends in a drop; a broadcast that was never sent, with all its copies.
-    pub(super) fn drop_packet(&mut self, now: Time, from: Attachment, packet: Packet, reason: DropReason) {
+    pub(in crate::link::wifi) fn drop_packet(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        packet: Packet,
+        reason: DropReason,
+    ) {
         let copies = self.copies.remove(&packet.id).unwrap_or_else(|| vec![(packet.id, 0)]);
         for (id, _) in copies {
             self.stats[from.0 as usize].dropped_packets += 1;
@@ -152,7 +158,12 @@ impl Cell {
     /// Data has come from somebody with whom its receiver is not associated: a frame of class 3, which it
     /// acknowledges and may not take. A station says so by a disassociation, the reason 7 of clause 7.3.1.7.
     #[cold]
-    pub(super) fn arrives_from_a_stranger(&mut self, now: Time, from: Attachment, packet: Packet) {
+    pub(in crate::link::wifi) fn arrives_from_a_stranger(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        packet: Packet,
+    ) {
         self.drop_packet(now, from, packet, DropReason::NotAssociated);
         let way = self.ways[from.0 as usize];
         let says = |what: &Management| *what == Management::Disassociation;
@@ -165,7 +176,7 @@ impl Cell {
     }
 
     /// The path that a packet was on hears of its arrival.
-    pub(super) fn arrives(&mut self, now: Time, from: Attachment, packet: &Packet) {
+    pub(in crate::link::wifi) fn arrives(&mut self, now: Time, from: Attachment, packet: &Packet) {
         if self.has_paths && packet.is_of_a_flow() {
             let way = self.ways[from.0 as usize];
             self.members[way.member as usize].path.arrived(now, way.toward);
@@ -173,7 +184,13 @@ impl Cell {
     }
 
     /// The path that a packet was on hears of its loss.
-    pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
+    pub(in crate::link::wifi) fn is_lost(
+        &mut self,
+        at: Time,
+        from: Attachment,
+        packet: &Packet,
+        reason: DropReason,
+    ) {
         if self.has_paths && packet.is_of_a_flow() {
             let (way, dropped) = (self.ways[from.0 as usize], Dropped { reason, at });
             self.members[way.member as usize].path.lost(dropped, way.toward, packet.carried());

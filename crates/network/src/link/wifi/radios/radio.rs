@@ -1,12 +1,12 @@
 //! A station or an access point as the distributed coordination function sees it: its queue, its countdown,
 //! its retries.
 
-use super::account::{CategoryTime, RadioTime};
-use super::edca::Access;
-use super::management::Management;
-use super::medium::Kind;
-use super::rate_control::Chain;
 use crate::link::Attachment;
+use crate::link::wifi::account::{CategoryTime, RadioTime};
+use crate::link::wifi::management::Management;
+use crate::link::wifi::medium::Kind;
+use crate::link::wifi::radios::edca::Access;
+use crate::link::wifi::radios::rate_control::Chain;
 use crate::packet::Packet;
 use crate::queue::Queue;
 use roamsim_engine::{Span, Stream, Time};
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// The frame that contends for the medium, or waits for its acknowledgement.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(in crate::link::wifi) struct Head {
     /// The radio that it is for, or [`ALL`].
     pub to: usize,
     /// Octets of the frame.
@@ -37,7 +37,7 @@ pub(super) struct Head {
 
 /// What a frame brings.
 #[derive(Debug)]
-pub(super) enum Job {
+pub(in crate::link::wifi) enum Job {
     /// A packet from an attachment; `None` once the receiver has it: what is left are repetitions for want of
     /// the acknowledgement.
     Packet { from: Attachment, packet: Option<Packet> },
@@ -89,11 +89,11 @@ impl Head {
 }
 
 /// Whom a broadcast is for.
-pub(super) const ALL: usize = usize::MAX;
+pub(in crate::link::wifi) const ALL: usize = usize::MAX;
 
 /// What a radio does about its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Attempt {
+pub(in crate::link::wifi) enum Attempt {
     /// Nothing, or it contends for the medium.
     None,
     /// Its frame exchange began at this instant, and is not over.
@@ -103,7 +103,7 @@ pub(super) enum Attempt {
 /// A channel access function: what waits, and how it contends. A radio of the distributed coordination
 /// function has one, one of EDCA four.
 #[derive(Debug)]
-pub(super) struct Function {
+pub(in crate::link::wifi) struct Function {
     /// The access category, from the lowest on; 0 where there is no EDCA.
     pub category: usize,
     pub access: Access,
@@ -127,7 +127,7 @@ pub(super) struct Function {
 
 /// A radio.
 #[derive(Debug)]
-pub(super) struct Radio {
+pub(in crate::link::wifi) struct Radio {
     /// The function that is at work: whose frame exchange it is while there is one.
     pub own: Function,
     /// Those of EDCA that are not.

@@ -4,18 +4,18 @@
 //! frames the elements that `management.rs` counts. Addresses are locally administered: 02:00:00, the medium,
 //! the radio.
 
-use super::Cell;
-use super::management::Management;
-use super::phy::{Format, Preamble};
-use super::record::{AirFrame, Content};
+use crate::link::wifi::Cell;
+use crate::link::wifi::capture::record::{AirFrame, Content};
+use crate::link::wifi::management::Management;
+use crate::link::wifi::phy::{Format, Preamble};
 use crate::packet::IpVersion;
 use roamsim_engine::{Span, Time};
 
 /// Radiotap headers followed by 802.11 frames (LINKTYPE_IEEE802_11_RADIOTAP).
-pub(super) const LINKTYPE_RADIOTAP: u16 = 127;
+pub(in crate::link::wifi) const LINKTYPE_RADIOTAP: u16 = 127;
 
 /// What a frame has beside the frame itself.
-pub(super) struct Surroundings<'a> {
+pub(in crate::link::wifi) struct Surroundings<'a> {
     pub cell: &'a Cell,
     /// The number of the medium, and by radio the name of its network.
     pub medium: u8,
@@ -29,7 +29,7 @@ pub(super) struct Surroundings<'a> {
 
 /// How a frame was received: by whom it was captured, if not by all.
 #[derive(Clone, Copy)]
-pub(super) struct Reception {
+pub(in crate::link::wifi) struct Reception {
     pub signal_dbm: Option<f64>,
     pub understood: bool,
 }
@@ -65,7 +65,11 @@ const SHORT_SLOT: Span = Span::from_us(9);
 const SSID_BYTES: usize = 8;
 
 /// Radiotap header, frame and FCS.
-pub(super) fn encode(frame: &AirFrame, around: &Surroundings<'_>, reception: Option<Reception>) -> Vec<u8> {
+pub(in crate::link::wifi) fn encode(
+    frame: &AirFrame,
+    around: &Surroundings<'_>,
+    reception: Option<Reception>,
+) -> Vec<u8> {
     let mut octets = radiotap(frame, frame.format, reception);
     let begin = octets.len();
     mac_frame(frame, around, &mut octets);

@@ -9,38 +9,38 @@
 //! otherwise. What it has heard is told when the scan is over, its own access point first, then the
 //! strongest.
 
-use super::Cell;
-use super::config::Scan;
-use super::exchange::Step;
-use super::medium::{Ear, Frame};
-use super::radio::Attempt;
-use super::station::{Stage, State};
 use crate::link::indication::LinkEvent;
+use crate::link::wifi::Cell;
+use crate::link::wifi::config::Scan;
+use crate::link::wifi::exchange::Step;
+use crate::link::wifi::medium::{Ear, Frame};
+use crate::link::wifi::radios::radio::Attempt;
+use crate::link::wifi::stations::station::{Stage, State};
 use roamsim_engine::{Span, Time};
 
 impl Cell {
     /// When a station scans first: drawn within the time that it has for a channel, since stations do not
     /// know of each other.
-    pub(super) fn first_scan(&mut self, radio: usize) -> Time {
+    pub(in crate::link::wifi) fn first_scan(&mut self, radio: usize) -> Time {
         let within = self.station(radio).map_or(Span::ZERO, |station| station.config.max_channel_time);
         Time::from_ns(self.radios[radio].random.below(within.as_ns().max(1)))
     }
 
     /// Looks at all channels, from the first on.
-    pub(super) fn begin_scan(&mut self, now: Time, radio: usize) {
+    pub(in crate::link::wifi) fn begin_scan(&mut self, now: Time, radio: usize) {
         if let Some(station) = self.station_mut(radio) {
             station.scan = (now, None);
         }
         self.scan_next(now, radio, 0);
     }
 
-    pub(super) fn scan_next(&mut self, now: Time, radio: usize, place: usize) {
+    pub(in crate::link::wifi) fn scan_next(&mut self, now: Time, radio: usize, place: usize) {
         self.set_state(now, radio, State::Scanning(place, Stage::Leaving));
         self.depart(now, radio);
     }
 
     /// A station leaves its channel, now or when its frame exchange is over.
-    pub(super) fn depart(&mut self, now: Time, radio: usize) {
+    pub(in crate::link::wifi) fn depart(&mut self, now: Time, radio: usize) {
         self.radios[radio].blocked = true;
         if !self.departing.contains(&radio) {
             self.departing.push(radio);
@@ -50,7 +50,7 @@ impl Cell {
 
     /// Those who want to leave their channels do, unless they are in a frame exchange, their own or another
     /// radio's with them.
-    pub(super) fn let_depart(&mut self, now: Time) {
+    pub(in crate::link::wifi) fn let_depart(&mut self, now: Time) {
         let mut place = 0;
         while let Some(&number) = self.departing.get(place) {
             let radio = &self.radios[number];
@@ -115,7 +115,7 @@ impl Cell {
     }
 
     /// A station's probe request is over.
-    pub(super) fn has_probed(&mut self, now: Time, radio: usize) {
+    pub(in crate::link::wifi) fn has_probed(&mut self, now: Time, radio: usize) {
         let Some(station) = self.station(radio) else { return };
         if let State::Scanning(place, Stage::Probing) = station.state {
             let until = now + station.config.min_channel_time;
@@ -180,7 +180,7 @@ impl Cell {
     }
 
     /// Another channel, where a radio hears what is on the air there.
-    pub(super) fn tune(&mut self, now: Time, number: usize, channel: u8) {
+    pub(in crate::link::wifi) fn tune(&mut self, now: Time, number: usize, channel: u8) {
         if self.channels[number] == channel {
             return;
         }

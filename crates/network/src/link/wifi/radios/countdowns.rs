@@ -9,15 +9,15 @@
 //! another time than that of the others, or at which it has something new to send: when it has sent, or is
 //! excepted from the NAV. It joins the others when the medium becomes busy the next time.
 
-use super::Cell;
-use super::config::Freezing;
-use super::radio::Attempt;
+use crate::link::wifi::Cell;
+use crate::link::wifi::config::Freezing;
+use crate::link::wifi::radios::radio::Attempt;
 use roamsim_engine::Time;
 use std::collections::BTreeSet;
 
 /// The radios that are listed: those that count together, and those that stand apart.
 #[derive(Debug, Default)]
-pub(super) struct Countdowns {
+pub(in crate::link::wifi) struct Countdowns {
     /// Slots that those have passed who count together, whenever they joined.
     passed: u64,
     /// Those without anything to send and those with it: at which of these slots the countdown is over, and
@@ -48,7 +48,7 @@ impl Countdowns {
 impl Cell {
     /// A radio is reckoned by itself until the medium becomes busy the next time.
     #[inline]
-    pub(super) fn stand_apart(&mut self, number: usize) {
+    pub(in crate::link::wifi) fn stand_apart(&mut self, number: usize) {
         if let Some(countdowns) = &self.countdowns
             && countdowns.over_at[number].is_some()
         {
@@ -75,14 +75,14 @@ impl Cell {
     }
 
     /// When the first of those who count together may send, if the medium stays idle.
-    pub(super) fn access_together(&self, countdowns: &Countdowns) -> Option<Time> {
+    pub(in crate::link::wifi) fn access_together(&self, countdowns: &Countdowns) -> Option<Time> {
         let &(over_at, _) = countdowns.together[1].first()?;
         let left = u64::from(countdowns.left(over_at));
         (self.ears[0].heard == 0).then(|| self.resume_together() + self.config.timing.slot * left)
     }
 
     /// Those whose countdown is over by now, and who have something to send, in the order of the list.
-    pub(super) fn over_by(&mut self, now: Time, over: &mut Vec<usize>) {
+    pub(in crate::link::wifi) fn over_by(&mut self, now: Time, over: &mut Vec<usize>) {
         let Some(countdowns) = &self.countdowns else { return };
         let is_over = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
         over.extend(countdowns.apart.iter().copied().filter(is_over));
@@ -97,7 +97,7 @@ impl Cell {
     }
 
     /// The medium becomes busy: countdowns stop.
-    pub(super) fn freeze_together(&mut self, now: Time) {
+    pub(in crate::link::wifi) fn freeze_together(&mut self, now: Time) {
         let resumed = self.resume_together();
         let Some(mut countdowns) = self.countdowns.take() else { return };
         let (mut done, mut decided) = (Vec::new(), Vec::new());
@@ -161,7 +161,7 @@ impl Cell {
     }
 
     /// Takes a radio out of the list.
-    pub(super) fn unlist_one(&mut self, number: usize) {
+    pub(in crate::link::wifi) fn unlist_one(&mut self, number: usize) {
         let Some(place) = self.radios[number].listed_at.take() else { return };
         self.listed.swap_remove(place);
         if let Some(&moved) = self.listed.get(place) {
@@ -173,7 +173,7 @@ impl Cell {
 #[cfg(test)]
 impl Cell {
     /// The slots that a radio has left.
-    pub(super) fn slots(&self, number: usize) -> Option<u32> {
+    pub(in crate::link::wifi) fn slots(&self, number: usize) -> Option<u32> {
         let together = self
             .countdowns
             .as_ref()
@@ -182,7 +182,7 @@ impl Cell {
     }
 
     /// Gives a radio another countdown.
-    pub(super) fn set_slots(&mut self, number: usize, slots: Option<u32>) {
+    pub(in crate::link::wifi) fn set_slots(&mut self, number: usize, slots: Option<u32>) {
         self.stand_apart(number);
         self.radios[number].own.backoff_slots = slots;
     }
@@ -190,9 +190,9 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::config;
-    use super::super::*;
     use crate::link::testing::{datagram, stream};
+    use crate::link::wifi::tests::config;
+    use crate::link::wifi::*;
     use proptest::prelude::*;
     use roamsim_engine::Span;
 

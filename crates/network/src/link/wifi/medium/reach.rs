@@ -7,7 +7,7 @@
 //! Muller from 53 bits has less; the weighted sum of several, which is normal too, with a probability of
 //! 1e-17).
 
-use super::air::RadioConfig;
+use crate::link::wifi::medium::air::RadioConfig;
 use crate::mobility::{Point, Trajectory};
 use roamsim_engine::{Span, Time};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl Squares {
 
 /// Who may be in reach.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
+pub(in crate::link::wifi) struct Reach {
     reach_m: f64,
     standing: Squares,
     /// Those that move, and where they are within `within`.
@@ -173,9 +173,9 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::places::radio;
     use super::*;
     use crate::link::testing::stream;
+    use crate::link::wifi::tests::places::radio;
 
     fn places(count: usize, side_m: f64, moves: impl Fn(usize) -> bool) -> Vec<Trajectory> {
         let mut draws = stream("places");

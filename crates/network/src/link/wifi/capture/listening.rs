@@ -5,17 +5,17 @@
 //! Of one radio: the frames that it sends, and those that it hears, with their power, and marked as broken
 //! where it did not understand them. Of the whole air: each frame once, as it was sent.
 
-use super::Cell;
-use super::management::Management;
-use super::octets::{LINKTYPE_RADIOTAP, Reception, Surroundings, encode};
-use super::record::{AirFrame, Content};
 use crate::link::Attachment;
 use crate::link::frames::{CapturedFrame, Frames, Listening, OctetsOf};
+use crate::link::wifi::Cell;
+use crate::link::wifi::capture::octets::{LINKTYPE_RADIOTAP, Reception, Surroundings, encode};
+use crate::link::wifi::capture::record::{AirFrame, Content};
+use crate::link::wifi::management::Management;
 use std::collections::BTreeMap;
 
 /// Who captures, and what it remembers.
 #[derive(Debug)]
-pub(super) struct Listener {
+pub(in crate::link::wifi) struct Listener {
     listening: Listening,
     /// By radio, the name of its network.
     ssids: Vec<String>,

@@ -1,16 +1,23 @@
 //! What is on the air, who hears it, and what a receiver understands of it (clauses 9.2.1, 9.2.5.4).
 
-use super::account::Use;
-use super::air::Heard;
-use super::exchange::{FrameTime, Step};
-use super::radio::ALL;
-use super::record::AirFrame;
-use super::{Cell, Hearing};
+pub(super) mod air;
+mod error_model;
+pub(super) mod interference;
+mod reach;
+pub mod shadowing;
+pub(super) mod sinr;
+
+use crate::link::wifi::account::Use;
+use crate::link::wifi::capture::record::AirFrame;
+use crate::link::wifi::exchange::{FrameTime, Step};
+use crate::link::wifi::medium::air::Heard;
+use crate::link::wifi::radios::radio::ALL;
+use crate::link::wifi::{Cell, Hearing};
 use roamsim_engine::{Span, Time};
 
 /// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::link::wifi) enum Kind {
     Rts,
     Cts,
     /// A CTS of a sender to itself.
@@ -22,7 +29,7 @@ pub(super) enum Kind {
 
 /// A frame on the air.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
+pub(in crate::link::wifi) struct Frame {
     pub number: u64,
     pub kind: Kind,
     pub from: usize,
@@ -42,7 +49,7 @@ pub(super) struct Frame {
 
 /// What those who hear the same hear.
 #[derive(Clone, Debug)]
-pub(super) struct Ear {
+pub(in crate::link::wifi) struct Ear {
     /// The cell whose access point it is of, which keeps the account of the medium.
     pub account: Option<usize>,
     /// Frames on the air.
@@ -94,7 +101,7 @@ impl Ear {
 
 impl Cell {
     /// Puts a frame on the air.
-    pub(super) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
+    pub(in crate::link::wifi) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
         let FrameTime { rate_bps, airtime, reserves } = self.frame_time(kind, from, to);
         let end = now + airtime;
         let reserved = end + reserves;
@@ -153,7 +160,7 @@ impl Cell {
     }
 
     /// An ear hears the begin of a frame.
-    pub(super) fn hear(&mut self, now: Time, number: usize, frame: u64, kind: Kind) {
+    pub(in crate::link::wifi) fn hear(&mut self, now: Time, number: usize, frame: u64, kind: Kind) {
         if self.ears[number].heard == 0 {
             self.ear_changes(now, number);
             self.freeze(now, number);
@@ -180,14 +187,14 @@ impl Cell {
 
     /// What the medium was used for until now goes into the account of a cell.
     #[inline]
-    pub(super) fn medium_passes(&mut self, now: Time, cell: usize) {
+    pub(in crate::link::wifi) fn medium_passes(&mut self, now: Time, cell: usize) {
         let ear = &self.ears[self.radios[cell].ear];
         let used = ear.use_of_medium(self.contenders[usize::from(self.channels[cell])]);
         self.cells[cell].medium.pass(now, used);
     }
 
     /// A radio gets something to send, or has nothing any more.
-    pub(super) fn contender(&mut self, now: Time, radio: usize, comes: bool) {
+    pub(in crate::link::wifi) fn contender(&mut self, now: Time, radio: usize, comes: bool) {
         let channel = self.channels[radio];
         // Silence is used otherwise where one comes to none, or none is left.
         let changes = self.contenders[usize::from(channel)] == usize::from(!comes);
@@ -201,7 +208,7 @@ impl Cell {
     }
 
     /// A frame ends.
-    pub(super) fn end(&mut self, now: Time, number: u64) {
+    pub(in crate::link::wifi) fn end(&mut self, now: Time, number: u64) {
         let Some(place) = self.on_air.iter().position(|frame| frame.number == number) else { return };
         let mut frame = self.on_air.swap_remove(place);
         let record = frame.record.take();

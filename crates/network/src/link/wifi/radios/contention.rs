@@ -1,13 +1,13 @@
 //! Who gets the medium next: interframe spaces, and back-off in slots that freezes while the medium is busy
 //! (clauses 9.2.3, 9.2.5.1, 9.2.5.2).
 
-use super::Cell;
-use super::config::Freezing;
-use super::radio::{Attempt, Function, Radio};
+use crate::link::wifi::Cell;
+use crate::link::wifi::config::Freezing;
+use crate::link::wifi::radios::radio::{Attempt, Function, Radio};
 use roamsim_engine::Time;
 
 impl Cell {
-    pub(super) fn list(&mut self, radio: usize) {
+    pub(in crate::link::wifi) fn list(&mut self, radio: usize) {
         if self.radios[radio].listed_at.is_none() {
             self.radios[radio].listed_at = Some(self.listed.len());
             self.listed.push(radio);
@@ -18,7 +18,7 @@ impl Cell {
     }
 
     /// A packet comes to a radio's function at work, which has none.
-    pub(super) fn first_packet(&mut self, now: Time, number: usize) {
+    pub(in crate::link::wifi) fn first_packet(&mut self, now: Time, number: usize) {
         self.stand_apart(number);
         let radio = &self.radios[number];
         let ear = &self.ears[radio.ear];
@@ -44,7 +44,7 @@ impl Cell {
     }
 
     /// When a countdown of a radio goes on, if the medium stays idle.
-    pub(super) fn resumes(&self, radio: &Radio, function: &Function, number: usize) -> Time {
+    pub(in crate::link::wifi) fn resumes(&self, radio: &Radio, function: &Function, number: usize) -> Time {
         let ear = &self.ears[radio.ear];
         let (difs, own_ifs) = (self.config.timing.difs, function.access.ifs);
         // Who sent in the last busy period has not received anything that it could have misunderstood.
@@ -58,7 +58,7 @@ impl Cell {
     }
 
     /// When a radio may send, if the medium stays idle; `None` where it has nothing to send, or is at it.
-    pub(super) fn access_time(&self, number: usize) -> Option<Time> {
+    pub(in crate::link::wifi) fn access_time(&self, number: usize) -> Option<Time> {
         let radio = &self.radios[number];
         if radio.attempt != Attempt::None || self.ears[radio.ear].heard > 0 {
             return None;
@@ -82,7 +82,7 @@ impl Cell {
     }
 
     /// Looks who gets the medium next.
-    pub(super) fn plan(&mut self) {
+    pub(in crate::link::wifi) fn plan(&mut self) {
         if self.turns.is_some() {
             self.next_access = self.first_turn();
             return;
@@ -107,7 +107,7 @@ impl Cell {
 
     /// Looks who gets the medium next, when one radio that had nothing to send has something: nobody else's
     /// time changes.
-    pub(super) fn plan_with(&mut self, number: usize) {
+    pub(in crate::link::wifi) fn plan_with(&mut self, number: usize) {
         if self.countdowns.is_none() {
             return self.plan();
         }
@@ -130,7 +130,7 @@ impl Cell {
 
     /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot
     /// know.
-    pub(super) fn choose_winners(&mut self, now: Time, winners: &mut Vec<usize>) {
+    pub(in crate::link::wifi) fn choose_winners(&mut self, now: Time, winners: &mut Vec<usize>) {
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
         match &self.countdowns {
             Some(_) => self.over_by(now, winners),
@@ -166,7 +166,7 @@ impl Cell {
 
     /// Who has collided with a higher category of its radio doubles its window, as after other collisions
     /// (clause 9.9.1.5).
-    pub(super) fn collide_inside(&mut self) {
+    pub(in crate::link::wifi) fn collide_inside(&mut self) {
         while let Some((number, category)) = self.collided.pop() {
             let radio = &mut self.radios[number];
             let place = radio.place_of(category);
@@ -179,7 +179,7 @@ impl Cell {
     }
 
     /// The medium becomes busy for all who share an ear: their countdowns stop.
-    pub(super) fn freeze(&mut self, now: Time, ear: usize) {
+    pub(in crate::link::wifi) fn freeze(&mut self, now: Time, ear: usize) {
         let undecided = std::mem::replace(&mut self.ears[ear].undecided, false);
         if now <= self.ears[ear].idle_since + self.config.timing.sifs && !undecided {
             // An answer: nobody has begun to count.
@@ -221,7 +221,7 @@ impl Cell {
 
     /// The countdown of a radio's function at work stops; whether it has anything to send, or to count.
     #[inline]
-    pub(super) fn freeze_own(&mut self, now: Time, number: usize) -> bool {
+    pub(in crate::link::wifi) fn freeze_own(&mut self, now: Time, number: usize) -> bool {
         let radio = &self.radios[number];
         let resumed = self.resumes(radio, &radio.own, number);
         let radio = &mut self.radios[number];

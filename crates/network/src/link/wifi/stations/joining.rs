@@ -6,15 +6,22 @@
 //! The access point that a station leaves hears of it when the station is associated with another one, by the
 //! distribution system and at once; until then it tries to reach it.
 
-use super::Cell;
-use super::management::Management;
-use super::station::State;
 use crate::link::indication::{LinkDownReason, LinkEvent};
+use crate::link::wifi::Cell;
+use crate::link::wifi::management::Management;
+use crate::link::wifi::stations::station::State;
 use roamsim_engine::Time;
 
 impl Cell {
     /// Asks for authentication, or for association.
-    pub(super) fn ask(&mut self, now: Time, radio: usize, to: u32, authenticated: bool, asked: u32) {
+    pub(in crate::link::wifi) fn ask(
+        &mut self,
+        now: Time,
+        radio: usize,
+        to: u32,
+        authenticated: bool,
+        asked: u32,
+    ) {
         let Some(station) = self.station(radio) else { return };
         let again = station.registered.is_some();
         let until = now + station.config.failure_timeout;
@@ -28,7 +35,7 @@ impl Cell {
     }
 
     /// The access point of a cell has answered a station's request for authentication.
-    pub(super) fn is_authenticated(&mut self, now: Time, radio: usize, cell: usize) {
+    pub(in crate::link::wifi) fn is_authenticated(&mut self, now: Time, radio: usize, cell: usize) {
         let Some(station) = self.station(radio) else { return };
         if let State::Joining { to, authenticated: false, .. } = station.state
             && self.members[to as usize].cell == cell
@@ -38,7 +45,7 @@ impl Cell {
     }
 
     /// The access point of a cell has answered a station's request for association.
-    pub(super) fn is_associated(&mut self, now: Time, radio: usize, cell: usize) {
+    pub(in crate::link::wifi) fn is_associated(&mut self, now: Time, radio: usize, cell: usize) {
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
         let State::Joining { to, authenticated: true, .. } = station.state else { return };
         if self.members[to as usize].cell != cell {
@@ -65,7 +72,7 @@ impl Cell {
 
     /// An access point hears from a station that they are not associated; by now they may be, when the frame
     /// had to wait.
-    pub(super) fn is_disassociated(&mut self, radio: usize, cell: usize) {
+    pub(in crate::link::wifi) fn is_disassociated(&mut self, radio: usize, cell: usize) {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
         let listed = station.registered.filter(|&member| members[member as usize].cell == cell);
@@ -75,7 +82,7 @@ impl Cell {
     }
 
     /// Nobody answers: the cell is lost, and others are looked for.
-    pub(super) fn fail_to_join(&mut self, now: Time, radio: usize, to: u32) {
+    pub(in crate::link::wifi) fn fail_to_join(&mut self, now: Time, radio: usize, to: u32) {
         if let Some(station) = self.station_mut(radio) {
             station.forget(to);
         }
@@ -84,7 +91,7 @@ impl Cell {
     }
 
     /// A station is to join a cell.
-    pub(super) fn join(&mut self, now: Time, member: u32) {
+    pub(in crate::link::wifi) fn join(&mut self, now: Time, member: u32) {
         let radio = self.members[member as usize].radio;
         let Some(station) = self.station_mut(radio) else { return };
         if station.associated == Some(member) {
@@ -100,7 +107,7 @@ impl Cell {
     }
 
     /// A station gives a cell up.
-    pub(super) fn give_up_cell(&mut self, now: Time, member: u32) -> Option<LinkEvent> {
+    pub(in crate::link::wifi) fn give_up_cell(&mut self, now: Time, member: u32) -> Option<LinkEvent> {
         let radio = self.members[member as usize].radio;
         let station = self.station_mut(radio)?;
         let joins = matches!(station.state, State::Joining { to, .. } if to == member);

@@ -1,16 +1,16 @@
 //! Who is attached where: cells, their members, and the ways of packets between them.
 
-use super::account::{MediumTime, RadioTime};
-use super::config::{BeaconConfig, Bss, CellConfig};
-use super::radio::ALL;
 use crate::link::Attachment;
 use crate::link::stations::account::{Path, Toward};
 use crate::link::stations::confidence::Confidence;
+use crate::link::wifi::account::{MediumTime, RadioTime};
+use crate::link::wifi::config::{BeaconConfig, Bss, CellConfig};
+use crate::link::wifi::radios::radio::ALL;
 use std::ops::Range;
 
 /// A cell: the radio of its access point has the cell's number.
 #[derive(Clone, Debug)]
-pub(super) struct CellPlace {
+pub(in crate::link::wifi) struct CellPlace {
     /// Its first attachment.
     pub first: u32,
     /// Its members, one a station, among those of the medium.
@@ -29,7 +29,7 @@ impl CellPlace {
 
 /// A station in a cell.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
+pub(in crate::link::wifi) struct Member {
     pub cell: usize,
     pub radio: usize,
     /// The access point's sub-interface to the station.
@@ -44,7 +44,7 @@ pub(super) struct Member {
 
 /// Where packets from an attachment go.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(in crate::link::wifi) struct Way {
     /// The radio that sends them.
     pub from: usize,
     /// The one that gets them, or [`ALL`].
@@ -59,7 +59,7 @@ pub(super) struct Way {
 
 /// All cells of a medium.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layout {
+pub(in crate::link::wifi) struct Layout {
     pub cells: Vec<CellPlace>,
     pub members: Vec<Member>,
     pub ways: Vec<Way>,
@@ -142,7 +142,7 @@ mod tests {
         // A range from the first of them to the last would have 18,000 of a station's, and 18 million of a
         // thousand.
         let bss = Bss { channel: 1, stations: (0..1000).collect(), beacons: None };
-        let layout = Layout::new(&super::super::tests::config(10_000), &vec![bss; 10], 1000);
+        let layout = Layout::new(&crate::link::wifi::tests::config(10_000), &vec![bss; 10], 1000);
         assert_eq!(layout.ways.len(), 20_000);
         assert_eq!(layout.attachments.iter().map(Vec::len).sum::<usize>(), 20_000);
         assert_eq!(layout.attachments[10 + 7], (0..10).map(|cell| cell * 2000 + 1007).collect::<Vec<u32>>());

@@ -17,7 +17,7 @@ pub mod minstrel;
 
 use self::arf::{Arf, ArfConfig};
 use self::by_signal::{BySignal, BySignalConfig};
-pub(super) use self::minstrel::{Backoff, Chain};
+pub(in crate::link::wifi) use self::minstrel::{Backoff, Chain};
 use self::minstrel::{Minstrel, MinstrelConfig};
 use crate::link::Attachment;
 use roamsim_engine::{Span, Stream, Time};
@@ -47,7 +47,7 @@ pub struct RateAttempts {
 
 /// The rates of all transmitters of a medium.
 #[derive(Clone, Debug)]
-pub(super) struct Rates {
+pub(in crate::link::wifi) struct Rates {
     /// In ascending order.
     rates_bps: Vec<u64>,
     access_points: usize,

@@ -4,11 +4,11 @@
 //! 7.1.3.4) and the retry bit (clause 7.1.3.1.6) are of captures alone; the medium itself knows its
 //! repetitions.
 
-use super::management::Management;
-use super::medium::{Frame, Kind};
-use super::phy::{Format, HEADER_BYTES};
-use super::radio::{ALL, Job};
-use super::{Cell, Protection};
+use crate::link::wifi::management::Management;
+use crate::link::wifi::medium::{Frame, Kind};
+use crate::link::wifi::phy::{Format, HEADER_BYTES};
+use crate::link::wifi::radios::radio::{ALL, Job};
+use crate::link::wifi::{Cell, Protection};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -87,7 +87,7 @@ pub struct Hearer {
 
 /// What is kept for captures.
 #[derive(Debug, Default)]
-pub(super) struct AirLog {
+pub(in crate::link::wifi) struct AirLog {
     frames: VecDeque<AirFrame>,
     /// By radio: the last sequence number.
     numbers: Vec<u16>,
@@ -132,7 +132,7 @@ impl Cell {
 
     /// A radio begins an exchange: what it has not tried yet gets the next number.
     #[inline(never)]
-    pub(super) fn number_frame(&mut self, radio: usize) {
+    pub(in crate::link::wifi) fn number_frame(&mut self, radio: usize) {
         let Some(head) = &mut self.radios[radio].own.head else { return };
         if let (Some(log), None) = (&mut self.log, head.numbered) {
             let sequence = &mut log.numbers[radio];
@@ -143,7 +143,12 @@ impl Cell {
 
     /// What is to be told of a frame that begins.
     #[inline(never)]
-    pub(super) fn begin_record(&mut self, begin: Time, end: Time, frame: &Frame) -> Option<Box<AirFrame>> {
+    pub(in crate::link::wifi) fn begin_record(
+        &mut self,
+        begin: Time,
+        end: Time,
+        frame: &Frame,
+    ) -> Option<Box<AirFrame>> {
         let &Frame { kind, from, to, rate_bps, reserved, .. } = frame;
         let job = self.radios[from].own.head.as_ref().map(|head| &head.job);
         let content = match (kind, job) {
@@ -193,7 +198,7 @@ impl Cell {
 
     /// A frame is about to end: who has heard it, and who will have understood it.
     #[inline(never)]
-    pub(super) fn record_hearers(
+    pub(in crate::link::wifi) fn record_hearers(
         &self,
         now: Time,
         mut record: Box<AirFrame>,
@@ -218,7 +223,7 @@ impl Cell {
 
     /// A frame has ended. Who it was for may have missed it by a loss beside the radio.
     #[inline(never)]
-    pub(super) fn record_end(&mut self, mut record: AirFrame, understood: bool) {
+    pub(in crate::link::wifi) fn record_end(&mut self, mut record: AirFrame, understood: bool) {
         let to = record.to;
         for hearer in record.heard.iter_mut().filter(|hearer| Some(hearer.radio) == to) {
             hearer.understood &= understood;

@@ -9,13 +9,13 @@
 //! Not modelled: the QoS field of data frames (2 octets), admission control, block acknowledgements,
 //! lifetimes of packets, and HCCA.
 
-use super::config::CellConfig;
+use crate::link::wifi::config::CellConfig;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 
 /// How a channel access function contends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
+pub(in crate::link::wifi) struct Access {
     /// The interframe space before contention: DIFS, or the AIFS of a category.
     pub ifs: Span,
     pub cw_min: u32,
@@ -53,7 +53,7 @@ pub const CATEGORIES: [&str; 4] = ["AC_BK", "AC_BE", "AC_VI", "AC_VO"];
 
 impl CellConfig {
     /// The channel access functions of an access point's radio, or of a station's.
-    pub(super) fn accesses(&self, access_point: bool) -> Vec<Access> {
+    pub(in crate::link::wifi) fn accesses(&self, access_point: bool) -> Vec<Access> {
         let Some(edca) = &self.edca else {
             let &CellConfig { cw_min, cw_max, .. } = self;
             return vec![Access {
@@ -78,7 +78,7 @@ impl CellConfig {
 }
 
 /// The access category of a packet, from 0, background, to 3, voice.
-pub(super) fn category(class: TrafficClass) -> usize {
+pub(in crate::link::wifi) fn category(class: TrafficClass) -> usize {
     // RFC 8325 section 4.3, by codepoint to user priority; what is not in its figure is sent as by default
     // (section 4).
     let user_priority = match class.dscp() {

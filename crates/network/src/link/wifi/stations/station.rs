@@ -17,19 +17,19 @@
 //!   longer associated; nor is one whose mean is below a threshold, if it has one. It takes no cell below
 //!   that either.
 
-use super::config::StationConfig;
-use super::exchange::Step;
-use super::management::Management;
-use super::radio::ALL;
-use super::{Cell, Heard, Way};
 use crate::link::Attachment;
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
 use crate::link::phase::Phase;
+use crate::link::wifi::config::StationConfig;
+use crate::link::wifi::exchange::Step;
+use crate::link::wifi::management::Management;
+use crate::link::wifi::radios::radio::ALL;
+use crate::link::wifi::{Cell, Heard, Way};
 use roamsim_engine::{Span, Time};
 
 /// What a station knows of a cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(in crate::link::wifi) struct Known {
     pub signal_dbm: f64,
     /// How fast it changes: a mean as well.
     pub slope_db_per_s: f64,
@@ -40,7 +40,7 @@ pub(super) struct Known {
 
 /// What a station is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(in crate::link::wifi) enum State {
     /// It is associated with none, and waits for its next scan.
     Waiting,
     /// It looks at one of its channels.
@@ -56,7 +56,7 @@ pub(super) enum State {
 
 /// What it is doing on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(in crate::link::wifi) enum Stage {
     /// It is about to leave the channel before.
     Leaving,
     /// It waits for the time of its probe request.
@@ -69,7 +69,7 @@ pub(super) enum Stage {
 
 /// A station.
 #[derive(Debug)]
-pub(super) struct Station {
+pub(in crate::link::wifi) struct Station {
     pub config: StationConfig,
     /// Its places in cells: members of the medium.
     pub members: Vec<u32>,
@@ -123,16 +123,16 @@ impl Station {
 }
 
 impl Cell {
-    pub(super) fn station(&self, radio: usize) -> Option<&Station> {
+    pub(in crate::link::wifi) fn station(&self, radio: usize) -> Option<&Station> {
         self.stations.get(radio)?.as_ref()
     }
 
-    pub(super) fn station_mut(&mut self, radio: usize) -> Option<&mut Station> {
+    pub(in crate::link::wifi) fn station_mut(&mut self, radio: usize) -> Option<&mut Station> {
         self.stations.get_mut(radio)?.as_mut()
     }
 
     /// Puts beacons and first scans on the agenda.
-    pub(super) fn start_stations(&mut self) {
+    pub(in crate::link::wifi) fn start_stations(&mut self) {
         for cell in 0..self.cells.len() {
             if let Some(beacons) = self.cells[cell].beacons {
                 self.at(beacons.first, Step::Beacon(cell));
@@ -147,7 +147,7 @@ impl Cell {
         }
     }
 
-    pub(super) fn set_timer(&mut self, radio: usize, at: Time) {
+    pub(in crate::link::wifi) fn set_timer(&mut self, radio: usize, at: Time) {
         let Some(station) = self.station_mut(radio) else { return };
         station.timer += 1;
         let timer = station.timer;
@@ -155,7 +155,7 @@ impl Cell {
     }
 
     /// A link event of a station in one of its cells.
-    pub(super) fn indicate(&mut self, now: Time, member: u32, event: LinkEvent) {
+    pub(in crate::link::wifi) fn indicate(&mut self, now: Time, member: u32, event: LinkEvent) {
         let at = self.members[member as usize].up;
         if self.losses.is_some() {
             self.losses_hear(member, event);
@@ -163,7 +163,7 @@ impl Cell {
         self.indications.push_back((now, Indication { at, event }));
     }
 
-    pub(super) fn station_timer(&mut self, now: Time, radio: usize, timer: u64) {
+    pub(in crate::link::wifi) fn station_timer(&mut self, now: Time, radio: usize, timer: u64) {
         let Some(station) = self.station(radio) else { return };
         if station.timer != timer {
             return;
@@ -195,7 +195,7 @@ impl Cell {
         }
     }
 
-    pub(super) fn set_state(&mut self, now: Time, radio: usize, state: State) {
+    pub(in crate::link::wifi) fn set_state(&mut self, now: Time, radio: usize, state: State) {
         if let Some(station) = self.station_mut(radio) {
             station.state = state;
         }
@@ -203,7 +203,7 @@ impl Cell {
     }
 
     /// The state of a station is another one: what its radio does is logged.
-    pub(super) fn note_phase(&mut self, now: Time, radio: usize) {
+    pub(in crate::link::wifi) fn note_phase(&mut self, now: Time, radio: usize) {
         let Some(station) = self.station(radio) else { return };
         let up = |member: u32| self.members[member as usize].up;
         let phase = match station.state {
@@ -218,7 +218,7 @@ impl Cell {
     }
 
     /// A station hears a beacon of a cell, or its probe response.
-    pub(super) fn hears_cell(&mut self, now: Time, heard: Heard, cell: usize) {
+    pub(in crate::link::wifi) fn hears_cell(&mut self, now: Time, heard: Heard, cell: usize) {
         let (radio, _) = heard;
         let Some(signal_dbm) = self.hearing.signal_dbm(heard, cell, now) else { return };
         let members = &self.members;
@@ -260,7 +260,7 @@ impl Cell {
     }
 
     /// Tells of a cell that a station hears.
-    pub(super) fn tell(&mut self, now: Time, radio: usize, place: usize) {
+    pub(in crate::link::wifi) fn tell(&mut self, now: Time, radio: usize, place: usize) {
         let Some(station) = self.station_mut(radio) else { return };
         let member = station.members[place];
         let Some(known) = &mut station.known[place] else { return };
@@ -307,7 +307,7 @@ impl Cell {
     }
 
     /// How long after the last beacon of its access point a station is no longer associated.
-    pub(super) fn time_to_lose(&self, radio: usize) -> Span {
+    pub(in crate::link::wifi) fn time_to_lose(&self, radio: usize) -> Span {
         let Some(station) = self.station(radio) else { return Span::ZERO };
         let cell = station.associated.map(|member| self.members[member as usize].cell);
         let beacons = cell.and_then(|cell| self.cells[cell].beacons);
@@ -345,7 +345,7 @@ impl Cell {
         self.begin_scan(now, radio);
     }
 
-    pub(super) fn lose(&mut self, now: Time, radio: usize, member: u32, event: LinkEvent) {
+    pub(in crate::link::wifi) fn lose(&mut self, now: Time, radio: usize, member: u32, event: LinkEvent) {
         if let Some(station) = self.station_mut(radio) {
             station.forget(member);
         }
@@ -353,12 +353,12 @@ impl Cell {
     }
 
     /// Whether a packet may leave its attachment: for all that its sender knows, the two ends are associated.
-    pub(super) fn may_go(&self, from: Attachment) -> bool {
+    pub(in crate::link::wifi) fn may_go(&self, from: Attachment) -> bool {
         self.is_associated_by(from, |way, radio| way.to == radio)
     }
 
     /// Whether what has left it may arrive: the same for all that its receiver knows.
-    pub(super) fn may_arrive(&self, from: Attachment) -> bool {
+    pub(in crate::link::wifi) fn may_arrive(&self, from: Attachment) -> bool {
         self.is_associated_by(from, |way, radio| way.to != radio)
     }
 
@@ -394,7 +394,7 @@ impl Cell {
 
 impl Station {
     /// The member that the access points know of it, or that it knows itself.
-    pub(super) fn on_list_of(&self, access_point: bool) -> Option<u32> {
+    pub(in crate::link::wifi) fn on_list_of(&self, access_point: bool) -> Option<u32> {
         if access_point { self.registered.filter(|_| self.listed) } else { self.associated }
     }
 
@@ -432,14 +432,14 @@ impl Station {
     }
 
     /// Whether a cell that it has heard is below its threshold.
-    pub(super) fn is_weak(&self, place: usize) -> bool {
+    pub(in crate::link::wifi) fn is_weak(&self, place: usize) -> bool {
         let threshold_dbm = self.config.signal_threshold_dbm;
         threshold_dbm
             .zip(self.known[place])
             .is_some_and(|(threshold_dbm, known)| known.signal_dbm < threshold_dbm)
     }
 
-    pub(super) fn forget(&mut self, member: u32) {
+    pub(in crate::link::wifi) fn forget(&mut self, member: u32) {
         if let Some(place) = self.members.iter().position(|&own| own == member) {
             self.known[place] = None;
         }
@@ -453,7 +453,7 @@ mod tests {
     #[test]
     fn the_mean_of_a_signal_follows_it_and_tells_when_it_will_be_lost() {
         // A weight of 1/4; low from -58 dBm on, lost at -61.
-        let mut station = Station::new(super::super::tests::roaming::station(&[1]), vec![0]);
+        let mut station = Station::new(crate::link::wifi::tests::roaming::station(&[1]), vec![0]);
         let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
         let memory = Span::from_ms(300);
         let known =
