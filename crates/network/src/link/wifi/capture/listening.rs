@@ -5,17 +5,17 @@
 //! Of one radio: the frames that it sends, and those that it hears, with their power, and marked as broken
 //! where it did not understand them. Of the whole air: each frame once, as it was sent.
 
-use crate::link::Attachment;
-use crate::link::frames::{CapturedFrame, Frames, Listening, OctetsOf};
-use crate::link::wifi::Cell;
-use crate::link::wifi::capture::octets::{LINKTYPE_RADIOTAP, Reception, Surroundings, encode};
-use crate::link::wifi::capture::record::{AirFrame, Content};
+use super::octets::{Reception, Surroundings, encode};
+use super::record::{AirFrame, Content};
+use crate::link::frames::{CapturedFrame, Listening, OctetsOf};
+use crate::link::wifi::config::CellConfig;
 use crate::link::wifi::management::Management;
+use crate::link::wifi::stations::layout::{CellPlace, Member};
 use std::collections::BTreeMap;
 
 /// Who captures, and what it remembers.
 #[derive(Debug)]
-pub(in crate::link::wifi) struct Listener {
+pub struct Listener {
     listening: Listening,
     /// By radio, the name of its network.
     ssids: Vec<String>,
@@ -27,13 +27,20 @@ pub(in crate::link::wifi) struct Listener {
 }
 
 impl Listener {
-    fn new(listening: Listening, cell: &Cell) -> Listener {
-        let (ssids, again) = (ssids(cell, &listening.names), vec![false; cell.radios.len()]);
+    /// Of so many radios in these cells.
+    pub fn new(listening: Listening, radios: usize, cells: &[CellPlace], members: &[Member]) -> Listener {
+        let ssids = ssids(radios, cells.len(), members, &listening.names);
+        let again = vec![false; radios];
         Listener { listening, ssids, packets: BTreeMap::new(), again }
     }
 
     /// A frame of the cell is over; `None`: it was not heard.
-    fn hear(&mut self, cell: &Cell, frame: &AirFrame, octets_of: OctetsOf<'_>) -> Option<CapturedFrame> {
+    pub fn hear(
+        &mut self,
+        (config, cells): (&CellConfig, &[CellPlace]),
+        frame: &AirFrame,
+        octets_of: OctetsOf<'_>,
+    ) -> Option<CapturedFrame> {
         let sender = (frame.from, frame.category);
         if let Content::Data(Some(packet)) = &frame.content
             && let Some(packet) = octets_of(packet)
@@ -57,7 +64,8 @@ impl Listener {
             }
         };
         let around = Surroundings {
-            cell,
+            config,
+            cells,
             medium: self.listening.medium,
             ssids: &self.ssids,
             ip: self.listening.ip,
@@ -70,12 +78,12 @@ impl Listener {
 
 /// By radio, the SSID of its extended service set (clauses 5.2.3.1, 7.3.2.1): cells between which stations
 /// move, which are those with a station in common, have one, and go by the name of the first.
-fn ssids(cell: &Cell, names: &[String]) -> Vec<String> {
-    let mut first: Vec<usize> = (0..cell.cell_count()).collect();
+fn ssids(radios: usize, cells: usize, members: &[Member], names: &[String]) -> Vec<String> {
+    let mut first: Vec<usize> = (0..cells).collect();
     // Of each radio a cell that it is in.
     let mut of: Vec<Option<usize>> = first.iter().copied().map(Some).collect();
-    of.resize(cell.radios.len(), None);
-    for member in &cell.members {
+    of.resize(radios, None);
+    for member in members {
         let here = first[member.cell];
         let there = first[*of[member.radio].get_or_insert(member.cell)];
         for other in first.iter_mut().filter(|other| **other == here.max(there)) {
@@ -86,45 +94,13 @@ fn ssids(cell: &Cell, names: &[String]) -> Vec<String> {
     of.into_iter().map(name).collect()
 }
 
-impl Frames for Cell {
-    fn capture_link_type(&self) -> u16 {
-        LINKTYPE_RADIOTAP
-    }
-
-    fn radios(&self) -> Vec<Vec<(usize, Attachment)>> {
-        let radio_of = |from: Attachment| (self.ways[from.0 as usize].from, from);
-        let cell = |number| {
-            let members = self.members_of(number).flat_map(|(_, down, up)| [down, up]);
-            members.map(radio_of).collect()
-        };
-        (0..self.cell_count()).map(cell).collect()
-    }
-
-    fn listen(&mut self, listening: Listening) {
-        self.record_frames();
-        self.listener = Some(Box::new(Listener::new(listening, self)));
-    }
-
-    fn poll_captured(&mut self, octets_of: OctetsOf<'_>) -> Option<CapturedFrame> {
-        let mut listener = self.listener.take()?;
-        let mut captured = None;
-        while captured.is_none()
-            && let Some(frame) = self.poll_frame()
-        {
-            captured = listener.hear(self, &frame, &mut *octets_of);
-        }
-        self.listener = Some(listener);
-        captured
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::link::wifi::phy::{Format, Preamble};
     use crate::link::wifi::tests::places::radio;
     use crate::link::wifi::tests::roaming::stands;
-    use crate::link::wifi::{Bss, Ess};
+    use crate::link::wifi::{Bss, Cell, Ess};
     use crate::packet::IpVersion;
     use crate::testing::{datagram, stream};
     use roamsim_engine::{Span, Time};
@@ -132,9 +108,10 @@ mod tests {
     #[test]
     fn a_repetition_has_the_octets_of_its_own_category() {
         let cell = Cell::new(crate::link::wifi::tests::config(1), stream);
+        let (config, cells) = (&cell.config, &cell.associations.cells[..]);
         let names = vec!["air".to_owned()];
         let listening = Listening { medium: 0, names, radio: None, ip: IpVersion::V4 };
-        let mut listener = Listener::new(listening, &cell);
+        let mut listener = Listener::new(listening, 2, cells, &cell.associations.members);
         let frame = |category, sequence, packet: bool| AirFrame {
             begin: Time::ZERO,
             end: Time::ZERO + Span::from_us(399),
@@ -152,7 +129,8 @@ mod tests {
             heard: Vec::new(),
         };
         let mut holds = |frame: &AirFrame, known: &[u8], octets: &[u8]| {
-            let captured = listener.hear(&cell, frame, &mut |_| Some(known.to_vec())).expect("on the air");
+            let captured =
+                listener.hear((config, cells), frame, &mut |_| Some(known.to_vec())).expect("on the air");
             captured.octets.windows(octets.len()).any(|part| part == octets)
         };
         let (best_effort, voice) = (b"best effort, 16 o", b"voice, of 16 octs");
@@ -171,7 +149,12 @@ mod tests {
         let ess = Ess { bsses, stations: vec![None; 4], radio, places };
         let stream_of = |radio: usize, purpose: &str| stream(&format!("{radio} {purpose}"));
         let cell = Cell::with_access_points(crate::link::wifi::tests::config(6), ess, stream_of);
-        let ssids = ssids(&cell, &["a", "b", "c", "d", "e"].map(str::to_owned));
+        let ssids = ssids(
+            cell.radios.len(),
+            5,
+            &cell.associations.members,
+            &["a", "b", "c", "d", "e"].map(str::to_owned),
+        );
         assert_eq!(ssids, ["a", "b", "a", "a", "e", "a", "a", "b", "a"]);
     }
 }

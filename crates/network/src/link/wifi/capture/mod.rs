@@ -1,5 +1,6 @@
 //! Captures of what was on the air.
 
-pub(super) mod listening;
-mod octets;
+pub mod listening;
+pub mod log;
+pub mod octets;
 pub mod record;

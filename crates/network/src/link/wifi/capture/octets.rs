@@ -4,19 +4,21 @@
 //! frames the elements that `management.rs` counts. Addresses are locally administered: 02:00:00, the medium,
 //! the radio.
 
-use crate::link::wifi::Cell;
-use crate::link::wifi::capture::record::{AirFrame, Content};
+use super::record::{AirFrame, Content};
+use crate::link::wifi::config::CellConfig;
 use crate::link::wifi::management::Management;
 use crate::link::wifi::phy::{Format, Preamble};
+use crate::link::wifi::stations::layout::CellPlace;
 use crate::packet::IpVersion;
 use roamsim_engine::{Span, Time};
 
 /// Radiotap headers followed by 802.11 frames (LINKTYPE_IEEE802_11_RADIOTAP).
-pub(in crate::link::wifi) const LINKTYPE_RADIOTAP: u16 = 127;
+pub const LINKTYPE_RADIOTAP: u16 = 127;
 
 /// What a frame has beside the frame itself.
-pub(in crate::link::wifi) struct Surroundings<'a> {
-    pub cell: &'a Cell,
+pub struct Surroundings<'a> {
+    pub config: &'a CellConfig,
+    pub cells: &'a [CellPlace],
     /// The number of the medium, and by radio the name of its network.
     pub medium: u8,
     pub ssids: &'a [String],
@@ -29,7 +31,7 @@ pub(in crate::link::wifi) struct Surroundings<'a> {
 
 /// How a frame was received: by whom it was captured, if not by all.
 #[derive(Clone, Copy)]
-pub(in crate::link::wifi) struct Reception {
+pub struct Reception {
     pub signal_dbm: Option<f64>,
     pub understood: bool,
 }
@@ -65,11 +67,7 @@ const SHORT_SLOT: Span = Span::from_us(9);
 const SSID_BYTES: usize = 8;
 
 /// Radiotap header, frame and FCS.
-pub(in crate::link::wifi) fn encode(
-    frame: &AirFrame,
-    around: &Surroundings<'_>,
-    reception: Option<Reception>,
-) -> Vec<u8> {
+pub fn encode(frame: &AirFrame, around: &Surroundings<'_>, reception: Option<Reception>) -> Vec<u8> {
     let mut octets = radiotap(frame, frame.format, reception);
     let begin = octets.len();
     mac_frame(frame, around, &mut octets);
@@ -117,7 +115,7 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
     };
     let from = address(frame.from);
     let to = frame.to.map_or(BROADCAST, address);
-    let access_points = around.cell.cell_count();
+    let access_points = around.cells.len();
     let retry = if frame.retry { RETRY } else { 0 };
     // Whole microseconds, rounded up (clause 7.1.3.2).
     let duration = (frame.duration.as_ns().div_ceil(1000) as u16).to_le_bytes();
@@ -188,13 +186,13 @@ fn management_body(
     around: &Surroundings<'_>,
     octets: &mut Vec<u8>,
 ) {
-    let ofdm = around.cell.format() == Format::ErpOfdm;
-    let protection = around.cell.protection();
+    let ofdm = around.config.format == Format::ErpOfdm;
+    let protection = around.config.protection;
     let long_preambles = protection.is_some_and(|protection| protection.preamble == Preamble::Long);
     // Clause 7.3.1.4. ESS, short preamble, short slot time.
     let short_preambles =
-        if ofdm { !long_preambles } else { around.cell.format() != Format::Dsss(Preamble::Long) };
-    let short_slots = ofdm && around.cell.slot() == SHORT_SLOT;
+        if ofdm { !long_preambles } else { around.config.format != Format::Dsss(Preamble::Long) };
+    let short_slots = ofdm && around.config.timing.slot == SHORT_SLOT;
     let capabilities: u16 = 0x0001 | u16::from(short_preambles) << 5 | u16::from(short_slots) << 10;
     // Clause 7.3.2.13: stations of 802.11b are there, frames are protected, preambles of DSSS are long.
     let erp = (u8::from(protection.is_some()) * 0b11) | (u8::from(long_preambles) << 2);
@@ -206,7 +204,7 @@ fn management_body(
         octets.extend(name);
     };
     let rate = |bps: &u64| {
-        let basic = around.cell.basic_rates_bps().contains(bps);
+        let basic = around.config.basic_rates_bps.contains(bps);
         (bps / 500_000) as u8 | u8::from(basic) << 7
     };
     let dsss = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
@@ -226,7 +224,8 @@ fn management_body(
     match what {
         Management::Beacon | Management::ProbeResponse => {
             octets.extend(microseconds(frame.begin).to_le_bytes());
-            let period = cell.and_then(|cell| around.cell.beacon_period(cell)).unwrap_or_default();
+            let beacons = cell.and_then(|cell| around.cells.get(cell)?.beacons);
+            let period = beacons.map_or(Span::ZERO, |beacons| beacons.period);
             octets.extend(((period.as_ns() / 1_024_000) as u16).to_le_bytes());
             octets.extend(capabilities.to_le_bytes());
             ssid(octets);
@@ -268,7 +267,7 @@ fn management_body(
         Management::Disassociation => octets.extend([7, 0]),
         Management::AssociationResponse => {
             octets.extend(capabilities.to_le_bytes());
-            let station = frame.to.unwrap_or_default().saturating_sub(around.cell.cell_count()) as u16;
+            let station = frame.to.unwrap_or_default().saturating_sub(around.cells.len()) as u16;
             // Successful; the association identifier has its two highest bits set (clause 7.3.1.8).
             octets.extend([0, 0]);
             octets.extend((0xC000 | (station + 1)).to_le_bytes());

@@ -1,17 +1,13 @@
-//! What was on the air, frame by frame, for captures. Nothing is kept unless it is asked for.
+//! What captures tell of frames that were on the air; [`super::log`] keeps it.
 //!
 //! A frame is told when it is over: who heard it, how strong, and who understood it. Sequence numbers (clause
 //! 7.1.3.4) and the retry bit (clause 7.1.3.1.6) are of captures alone; the medium itself knows its
 //! repetitions.
 
 use crate::link::wifi::management::Management;
-use crate::link::wifi::medium::{Frame, Kind};
-use crate::link::wifi::phy::{Format, HEADER_BYTES};
-use crate::link::wifi::radios::radio::{ALL, Job};
-use crate::link::wifi::{Cell, Protection};
+use crate::link::wifi::phy::Format;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A frame that was on the air.
@@ -83,153 +79,4 @@ pub struct Hearer {
     pub signal_dbm: Option<f64>,
     /// Whether it was understood.
     pub understood: bool,
-}
-
-/// What is kept for captures.
-#[derive(Debug, Default)]
-pub(in crate::link::wifi) struct AirLog {
-    frames: VecDeque<AirFrame>,
-    /// By radio: the last sequence number.
-    numbers: Vec<u16>,
-}
-
-impl Cell {
-    /// Keeps frames from now on.
-    pub fn record_frames(&mut self) {
-        let numbers = vec![0; self.radios.len()];
-        self.log = Some(Box::new(AirLog { frames: VecDeque::new(), numbers }));
-    }
-
-    /// The next frame that is over.
-    pub fn poll_frame(&mut self) -> Option<AirFrame> {
-        self.log.as_mut()?.frames.pop_front()
-    }
-
-    /// How its frames are put on the air.
-    pub fn format(&self) -> Format {
-        self.config.format
-    }
-
-    /// The slot time.
-    pub fn slot(&self) -> Span {
-        self.config.timing.slot
-    }
-
-    /// What goes before frames that stations of 802.11b do not understand.
-    pub fn protection(&self) -> Option<Protection> {
-        self.config.protection
-    }
-
-    /// The rates of its control frames, in ascending order.
-    pub fn basic_rates_bps(&self) -> &[u64] {
-        &self.config.basic_rates_bps
-    }
-
-    /// The time between two beacons of a cell.
-    pub fn beacon_period(&self, cell: usize) -> Option<Span> {
-        self.cells.get(cell)?.beacons.map(|beacons| beacons.period)
-    }
-
-    /// A radio begins an exchange: what it has not tried yet gets the next number.
-    #[inline(never)]
-    pub(in crate::link::wifi) fn number_frame(&mut self, radio: usize) {
-        let Some(head) = &mut self.radios[radio].own.head else { return };
-        if let (Some(log), None) = (&mut self.log, head.numbered) {
-            let sequence = &mut log.numbers[radio];
-            *sequence = (*sequence + 1) % 4096;
-            head.numbered = Some((*sequence, false));
-        }
-    }
-
-    /// What is to be told of a frame that begins.
-    #[inline(never)]
-    pub(in crate::link::wifi) fn begin_record(
-        &mut self,
-        begin: Time,
-        end: Time,
-        frame: &Frame,
-    ) -> Option<Box<AirFrame>> {
-        let &Frame { kind, from, to, rate_bps, reserved, .. } = frame;
-        let job = self.radios[from].own.head.as_ref().map(|head| &head.job);
-        let content = match (kind, job) {
-            (Kind::Rts, _) => Content::Rts,
-            (Kind::Cts | Kind::CtsToSelf, _) => Content::Cts,
-            (Kind::Ack, _) => Content::Ack,
-            (Kind::Data, Some(Job::Packet { packet, .. })) => Content::Data(packet.clone().map(Box::new)),
-            (Kind::Management, Some(Job::Management(what, _))) => Content::Management(*what),
-            (Kind::Data | Kind::Management, _) => return None,
-        };
-        let numbered = matches!(content, Content::Data(_) | Content::Management(_));
-        let protects = matches!(kind, Kind::Rts | Kind::Cts | Kind::CtsToSelf);
-        let in_dsss = self.config.protection.filter(|_| protects);
-        let format = in_dsss.map_or(self.config.format, |protection| Format::Dsss(protection.preamble));
-        let format = format.at_rate(rate_bps);
-        let most_bytes = self.config.fragmentation_threshold_bytes - HEADER_BYTES;
-        let head = self.radios[from].own.head.as_mut().filter(|_| numbered);
-        let (mut sequence, mut retry, mut fragment) = (0, false, None);
-        if let Some(head) = head {
-            if let Some((number, sent)) = &mut head.numbered {
-                (sequence, retry) = (*number, std::mem::replace(sent, true));
-            }
-            let first_byte = u32::from(head.fragment) * most_bytes;
-            fragment = (head.fragment > 0 || head.rest_bytes > 0).then(|| Fragment {
-                number: head.fragment,
-                more: head.rest_bytes > 0,
-                bytes: first_byte as usize..(first_byte + head.bytes - HEADER_BYTES) as usize,
-            });
-        }
-        Some(Box::new(AirFrame {
-            begin,
-            end,
-            from,
-            to: (to != ALL).then_some(to),
-            category: self.radios[from].own.category,
-            content,
-            rate_bps,
-            duration: reserved - end,
-            retry,
-            sequence,
-            format,
-            fragment,
-            channel: self.channels[from],
-            heard: Vec::new(),
-        }))
-    }
-
-    /// A frame is about to end: who has heard it, and who will have understood it.
-    #[inline(never)]
-    pub(in crate::link::wifi) fn record_hearers(
-        &self,
-        now: Time,
-        mut record: Box<AirFrame>,
-        frame: &Frame,
-    ) -> Option<Box<AirFrame>> {
-        let receives = |ear: usize| {
-            let ear = &self.ears[ear];
-            !ear.disturbed && ear.receiving.is_some_and(|(receiving, _)| receiving == frame.number)
-        };
-        if frame.heard_by.is_empty() {
-            let understood = receives(0);
-            let all = 0..self.radios.len();
-            record.heard.extend(all.map(|radio| Hearer { radio, signal_dbm: None, understood }));
-        }
-        record.heard.extend(frame.heard_by.iter().map(|&heard| Hearer {
-            radio: heard.0,
-            signal_dbm: self.hearing.signal_dbm(heard, frame.from, now),
-            understood: receives(heard.0) && self.hearing.is_strong(heard, frame, now),
-        }));
-        self.log.is_some().then_some(record)
-    }
-
-    /// A frame has ended. Who it was for may have missed it by a loss beside the radio.
-    #[inline(never)]
-    pub(in crate::link::wifi) fn record_end(&mut self, mut record: AirFrame, understood: bool) {
-        let to = record.to;
-        for hearer in record.heard.iter_mut().filter(|hearer| Some(hearer.radio) == to) {
-            hearer.understood &= understood;
-        }
-        if let Some(log) = &mut self.log {
-            log.frames.push_back(record);
-        }
-    }
 }

@@ -1,53 +1,17 @@
 //! Who hears whom: all, some, or those whom place and power let hear each other.
 
+use super::config::{CaptureConfig, RadioConfig, SinrConfig};
+use super::frame::Frame;
+use super::reach::Reach;
+use super::shadowing::{Pairs, Redrawn};
 use crate::link::propagation::Propagation;
-use crate::link::wifi::medium::Frame;
-use crate::link::wifi::medium::interference::CaptureConfig;
-use crate::link::wifi::medium::reach::Reach;
-use crate::link::wifi::medium::shadowing::{Pairs, Redrawn};
-use crate::link::wifi::medium::sinr::SinrConfig;
-use crate::link::wifi::radios::turns::are_few;
+use crate::link::wifi::watched::are_few;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
 
-/// What radios need to hear each other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RadioConfig {
-    /// What arrives at a distance.
-    pub propagation: Propagation,
-    /// A frame that arrives with less is not understood.
-    pub reception_threshold_dbm: f64,
-    /// Rates that have a threshold of their own. Where some have, others, such as those of DSSS at which
-    /// frames of OFDM are protected, are understood from the least of them on.
-    pub thresholds_by_rate: Vec<(u64, f64)>,
-    /// One that arrives with less does not make the medium busy, and disturbs nobody.
-    pub carrier_sense_threshold_dbm: f64,
-    /// When shadowing is drawn anew.
-    pub shadowing: Redrawn,
-    /// Frames that are received in spite of others; `None`: each one disturbs all others.
-    pub capture: Option<CaptureConfig>,
-    /// Reception by signal, interference and noise; `None`: by the thresholds.
-    pub sinr: Option<SinrConfig>,
-}
-
-impl RadioConfig {
-    /// From which power on a frame of this rate is understood.
-    #[inline(always)]
-    pub fn threshold_dbm(&self, rate_bps: u64) -> f64 {
-        let own = self.thresholds_by_rate.iter().find(|(of_bps, _)| *of_bps == rate_bps);
-        own.map_or_else(|| self.least_threshold_dbm(), |&(_, threshold_dbm)| threshold_dbm)
-    }
-
-    /// The power from which on a frame of some rate is understood.
-    pub fn least_threshold_dbm(&self) -> f64 {
-        let own = self.thresholds_by_rate.iter().map(|&(_, threshold_dbm)| threshold_dbm);
-        own.fold(self.reception_threshold_dbm, f64::min)
-    }
-}
-
 /// Who hears whom.
 #[derive(Clone, Debug)]
-pub(in crate::link::wifi) enum Hearing {
+pub enum Hearing {
     /// All hear each other.
     All,
     /// Radio `i` hears radio `j` where `[i][j]`.
@@ -58,7 +22,7 @@ pub(in crate::link::wifi) enum Hearing {
 
 /// Radios at places that are functions of time.
 #[derive(Clone, Debug)]
-pub(in crate::link::wifi) struct Air {
+pub struct Air {
     config: RadioConfig,
     places: Vec<Trajectory>,
     reach: Reach,
@@ -246,15 +210,33 @@ impl Air {
 
 /// How a frame arrives: its shadowing, and where sender and receiver stand, what arrives without it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::link::wifi) struct Signal {
+pub struct Signal {
     shadowing_db: f64,
     standing_dbm: Option<f64>,
 }
 
 /// A radio that hears a frame, and how it arrives there.
-pub(in crate::link::wifi) type Heard = (usize, Signal);
+pub type Heard = (usize, Signal);
 
 impl Hearing {
+    /// Whether and how frames are captured.
+    #[inline(always)]
+    pub fn capture(&self) -> Option<CaptureConfig> {
+        match self {
+            Hearing::All | Hearing::Given(_) => None,
+            Hearing::Placed(air) => air.capture(),
+        }
+    }
+
+    /// Whether frames are received by signal, interference and noise.
+    #[inline(always)]
+    pub fn sinr(&self) -> Option<SinrConfig> {
+        match self {
+            Hearing::All | Hearing::Given(_) => None,
+            Hearing::Placed(air) => air.sinr(),
+        }
+    }
+
     /// Who hears a frame that begins now. A radio hears itself, which keeps it as busy as others do. Nobody
     /// is named where all hear it: they share one ear.
     pub fn heard_by(&mut self, from: usize, now: Time, channels: &[u8]) -> Vec<Heard> {

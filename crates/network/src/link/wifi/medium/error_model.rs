@@ -107,7 +107,7 @@ fn ofdm_bit_error_ratio(rate_bps: u64, x: f64) -> f64 {
 
 /// The probability that a part of a frame that lasts so long is received at a ratio of signal to interference
 /// and noise.
-pub(in crate::link::wifi) fn success(format: Format, rate_bps: u64, lasts: Span, ratio: f64) -> f64 {
+pub fn success(format: Format, rate_bps: u64, lasts: Span, ratio: f64) -> f64 {
     let bit_error_ratio = match format {
         Format::Dsss(_) => dsss_bit_error_ratio(rate_bps, ratio),
         Format::ErpOfdm => ofdm_bit_error_ratio(rate_bps, ratio),
@@ -119,7 +119,7 @@ pub(in crate::link::wifi) fn success(format: Format, rate_bps: u64, lasts: Span,
 
 /// Thermal noise in the bandwidth of a receiver, and what its own adds: 290 K, 22 MHz of DSSS (clause
 /// 18.4.7.3), 20 MHz of OFDM (clause 17.3.2.3).
-pub(in crate::link::wifi) fn noise_mw(format: Format, noise_figure_db: f64) -> f64 {
+pub fn noise_mw(format: Format, noise_figure_db: f64) -> f64 {
     const BOLTZMANN_J_PER_K: f64 = 1.380_649e-23;
     let bandwidth_hz = match format {
         Format::Dsss(_) => 22e6,

@@ -10,48 +10,27 @@
 //! Not modelled: powers that change between the begins of frames, such as those of radios that move; frames
 //! too weak to be sensed.
 
-use crate::link::wifi::medium::air::Heard;
-use crate::link::wifi::medium::{Frame, Kind};
-use crate::link::wifi::{Cell, Hearing};
+use super::Medium;
+use super::air::Heard;
+use super::config::CaptureConfig;
+use super::ear::Reception;
+use super::frame::{Frame, Kind};
 use roamsim_engine::Time;
 
-/// From when on a frame is received in spite of others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CaptureConfig {
-    /// How much stronger it has to be than all others together.
-    pub threshold_db: f64,
-    /// Whether a frame that begins later than what is received may be received instead.
-    pub later_frames: bool,
-}
-
-/// What an ear receives after a frame has begun, and whether that is disturbed.
-pub(in crate::link::wifi) type Reception = (usize, Option<(u64, Kind)>, bool);
-
-pub(in crate::link::wifi) fn milliwatts(dbm: f64) -> f64 {
+pub fn milliwatts(dbm: f64) -> f64 {
     libm::pow(10.0, dbm / 10.0)
 }
 
-impl Hearing {
-    /// Whether and how frames are captured.
-    #[inline(always)]
-    pub fn capture(&self) -> Option<CaptureConfig> {
-        match self {
-            Hearing::All | Hearing::Given(_) => None,
-            Hearing::Placed(air) => air.capture(),
-        }
-    }
-}
-
-impl Cell {
+impl Medium {
     /// The power at which a frame on the air arrives at a radio; nothing where it is not heard.
-    pub(in crate::link::wifi) fn power_mw(&self, radio: usize, frame: &Frame, now: Time) -> f64 {
+    pub fn power_mw(&self, radio: usize, frame: &Frame, now: Time) -> f64 {
         let heard = frame.heard_by.iter().find(|&&(hearer, _)| hearer == radio);
         heard.and_then(|&heard| self.hearing.signal_dbm(heard, frame.from, now)).map_or(0.0, milliwatts)
     }
 
     /// What those receive who hear a new frame amid others: by ear, the frame, and whether it is disturbed.
     #[inline(never)]
-    pub(in crate::link::wifi) fn captured(
+    pub fn captured(
         &self,
         now: Time,
         capture: CaptureConfig,
@@ -59,11 +38,11 @@ impl Cell {
         heard_by: &[Heard],
     ) -> Vec<Reception> {
         let factor = milliwatts(capture.threshold_db);
-        let amid_others = heard_by.iter().filter(|&&(radio, _)| self.ears[radio].heard > 0);
+        let amid_others = heard_by.iter().filter(|&&(radio, _)| self.ear(radio).heard > 0);
         amid_others
             .map(|&heard| {
                 let (radio, _) = heard;
-                let ear = &self.ears[radio];
+                let ear = self.ear(radio);
                 let new_mw = self.hearing.signal_dbm(heard, from, now).map_or(0.0, milliwatts);
                 let powers = self.on_air.iter().map(|frame| (frame.number, self.power_mw(radio, frame, now)));
                 let powers: Vec<(u64, f64)> = powers.collect();
@@ -90,7 +69,7 @@ mod tests {
     use crate::link::testing::{datagram, stream};
     use crate::link::wifi::tests::bianchi::b;
     use crate::link::wifi::tests::places::radio;
-    use crate::link::wifi::*;
+    use crate::link::wifi::tests::prelude::*;
     use crate::mobility::Point;
     use roamsim_engine::Span;
 

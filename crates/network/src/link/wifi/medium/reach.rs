@@ -7,7 +7,7 @@
 //! Muller from 53 bits has less; the weighted sum of several, which is normal too, with a probability of
 //! 1e-17).
 
-use crate::link::wifi::medium::air::RadioConfig;
+use super::config::RadioConfig;
 use crate::mobility::{Point, Trajectory};
 use roamsim_engine::{Span, Time};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl Squares {
 
 /// Who may be in reach.
 #[derive(Clone, Debug)]
-pub(in crate::link::wifi) struct Reach {
+pub struct Reach {
     reach_m: f64,
     standing: Squares,
     /// Those that move, and where they are within `within`.

@@ -46,7 +46,7 @@ const LEAST_LEG: Span = Span::from_ms(1);
 
 /// The shadowing of pairs.
 #[derive(Clone, Debug, Default)]
-pub(in crate::link::wifi) struct Pairs {
+pub struct Pairs {
     known: BTreeMap<(usize, usize), Pair>,
 }
 

@@ -9,30 +9,16 @@
 //! Not modelled: powers that change between the begin of a frame and its end, which counts; synchronisation
 //! on the preamble; a stronger frame that is received instead of the first.
 
-use crate::link::wifi::medium::air::Heard;
-use crate::link::wifi::medium::error_model::{noise_mw, success};
-use crate::link::wifi::medium::interference::{Reception, milliwatts};
-use crate::link::wifi::medium::{Frame, Kind};
+use super::Medium;
+use super::air::Heard;
+use super::config::SinrConfig;
+use super::ear::Reception;
+use super::error_model::{noise_mw, success};
+use super::frame::{Frame, Kind};
+use super::interference::milliwatts;
+use crate::link::wifi::config::CellConfig;
 use crate::link::wifi::phy::Format;
-use crate::link::wifi::{Cell, Hearing};
 use roamsim_engine::{Span, Time};
-
-/// What reception by signal, interference and noise needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SinrConfig {
-    /// What a receiver adds to the thermal noise, in dB.
-    pub noise_figure_db: f64,
-}
-
-impl Hearing {
-    #[inline(always)]
-    pub fn sinr(&self) -> Option<SinrConfig> {
-        match self {
-            Hearing::All | Hearing::Given(_) => None,
-            Hearing::Placed(air) => air.sinr(),
-        }
-    }
-}
 
 /// The power of one that interferes, from when to when.
 type Interferer = (Time, Time, f64);
@@ -60,19 +46,14 @@ fn survival(
         .product()
 }
 
-impl Cell {
+impl Medium {
     /// What those receive who hear a new frame amid others: what they received before, or the new one.
     #[inline(never)]
-    pub(in crate::link::wifi) fn locked(
-        &self,
-        number: u64,
-        kind: Kind,
-        heard_by: &[Heard],
-    ) -> Vec<Reception> {
-        let amid_others = heard_by.iter().filter(|&&(radio, _)| self.ears[radio].heard > 0);
+    pub fn locked(&self, number: u64, kind: Kind, heard_by: &[Heard]) -> Vec<Reception> {
+        let amid_others = heard_by.iter().filter(|&&(radio, _)| self.ear(radio).heard > 0);
         amid_others
             .map(|&(radio, _)| {
-                let ear = &self.ears[radio];
+                let ear = self.ear(radio);
                 (radio, ear.receiving.or(Some((number, kind))), ear.disturbed)
             })
             .collect()
@@ -80,13 +61,13 @@ impl Cell {
 
     /// A frame ends: who does not understand it, of those who receive it.
     #[inline(never)]
-    pub(in crate::link::wifi) fn decide(&mut self, now: Time, frame: &mut Frame, sinr: SinrConfig) {
+    pub fn decide(&mut self, now: Time, config: &CellConfig, frame: &mut Frame, sinr: SinrConfig) {
         // What protects frames of OFDM is sent as DSSS.
-        let (format, lowest_bps) = match self.config.protection {
+        let (format, lowest_bps) = match config.protection {
             Some(protection) if matches!(frame.kind, Kind::Rts | Kind::Cts | Kind::CtsToSelf) => {
                 (Format::Dsss(protection.preamble), 1_000_000)
             }
-            _ => (self.config.format, self.lowest_rate_bps()),
+            _ => (config.format, config.lowest_rate_bps()),
         };
         let format = format.at_rate(frame.rate_bps);
         let noise_mw = noise_mw(format, sinr.noise_figure_db);
@@ -96,7 +77,7 @@ impl Cell {
         let mut failed = Vec::new();
         for &heard in &frame.heard_by {
             let (radio, _) = heard;
-            let receives = self.ears[radio].receiving.is_some_and(|(number, _)| number == frame.number);
+            let receives = self.ear(radio).receiving.is_some_and(|(number, _)| number == frame.number);
             if radio == frame.from || !receives {
                 continue;
             }

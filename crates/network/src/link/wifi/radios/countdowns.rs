@@ -9,15 +9,11 @@
 //! another time than that of the others, or at which it has something new to send: when it has sent, or is
 //! excepted from the NAV. It joins the others when the medium becomes busy the next time.
 
-use crate::link::wifi::Cell;
-use crate::link::wifi::config::Freezing;
-use crate::link::wifi::radios::radio::Attempt;
-use roamsim_engine::Time;
 use std::collections::BTreeSet;
 
 /// The radios that are listed: those that count together, and those that stand apart.
 #[derive(Debug, Default)]
-pub(in crate::link::wifi) struct Countdowns {
+pub struct Countdowns {
     /// Slots that those have passed who count together, whenever they joined.
     passed: u64,
     /// Those without anything to send and those with it: at which of these slots the countdown is over, and
@@ -33,8 +29,14 @@ impl Countdowns {
         Countdowns { over_at: vec![None; radios], ..Countdowns::default() }
     }
 
+    /// Whether a radio counts together with others.
+    #[inline(always)]
+    pub fn has(&self, number: usize) -> bool {
+        self.over_at[number].is_some()
+    }
+
     /// Takes a radio out of those who count together: the slots that it has left.
-    fn leave(&mut self, number: usize) -> Option<u32> {
+    pub fn leave(&mut self, number: usize) -> Option<u32> {
         let over_at = self.over_at.get_mut(number)?.take()?;
         self.together.iter_mut().any(|all| all.remove(&(over_at, number)));
         Some(self.left(over_at))
@@ -43,148 +45,46 @@ impl Countdowns {
     fn left(&self, over_at: u64) -> u32 {
         over_at.saturating_sub(self.passed) as u32
     }
-}
 
-impl Cell {
-    /// A radio is reckoned by itself until the medium becomes busy the next time.
-    #[inline]
-    pub(in crate::link::wifi) fn stand_apart(&mut self, number: usize) {
-        if let Some(countdowns) = &self.countdowns
-            && countdowns.over_at[number].is_some()
-        {
-            self.part(number);
-        }
+    /// A radio joins those who count together, with so many slots left.
+    pub fn join(&mut self, number: usize, left: u32, has_something: bool) {
+        let over_at = self.passed + u64::from(left);
+        self.over_at[number] = Some(over_at);
+        self.together[usize::from(has_something)].insert((over_at, number));
     }
 
-    #[inline(never)]
-    fn part(&mut self, number: usize) {
-        if let Some(countdowns) = &mut self.countdowns
-            && let Some(left) = countdowns.leave(number)
-        {
-            countdowns.apart.push(number);
-            self.radios[number].own.backoff_slots = Some(left);
-        }
+    /// Of those who have something to send, the first whose countdown will be over, and the slots that it has
+    /// left.
+    pub fn first(&self) -> Option<(usize, u32)> {
+        self.together[1].first().map(|&(over_at, number)| (number, self.left(over_at)))
     }
 
-    /// When those who count together go on, if the medium stays idle: as [`Cell::resumes`] has it of single
-    /// ones.
-    fn resume_together(&self) -> Time {
-        let ear = &self.ears[0];
-        let time = ear.idle_since + ear.ifs;
-        if ear.nav > ear.idle_since { time.max(ear.nav + self.config.timing.difs) } else { time }
-    }
-
-    /// When the first of those who count together may send, if the medium stays idle.
-    pub(in crate::link::wifi) fn access_together(&self, countdowns: &Countdowns) -> Option<Time> {
-        let &(over_at, _) = countdowns.together[1].first()?;
-        let left = u64::from(countdowns.left(over_at));
-        (self.ears[0].heard == 0).then(|| self.resume_together() + self.config.timing.slot * left)
-    }
-
-    /// Those whose countdown is over by now, and who have something to send, in the order of the list.
-    pub(in crate::link::wifi) fn over_by(&mut self, now: Time, over: &mut Vec<usize>) {
-        let Some(countdowns) = &self.countdowns else { return };
-        let is_over = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
-        over.extend(countdowns.apart.iter().copied().filter(is_over));
-        while let Some(countdowns) = &self.countdowns
-            && self.access_together(countdowns).is_some_and(|time| time <= now)
-            && let Some(&(_, number)) = countdowns.together[1].first()
-        {
-            self.stand_apart(number);
-            over.push(number);
-        }
-        over.sort_unstable_by_key(|&number| self.radios[number].listed_at);
-    }
-
-    /// The medium becomes busy: countdowns stop.
-    pub(in crate::link::wifi) fn freeze_together(&mut self, now: Time) {
-        let resumed = self.resume_together();
-        let Some(mut countdowns) = self.countdowns.take() else { return };
-        let (mut done, mut decided) = (Vec::new(), Vec::new());
-        if resumed <= now {
-            let passed = now.since(resumed).as_ns() / self.config.timing.slot.as_ns();
-            let by = countdowns.passed + passed;
-            for has_something in [false, true] {
-                let all = &mut countdowns.together[usize::from(has_something)];
-                while let Some(&(over_at, number)) = all.first()
-                    && over_at <= by
-                {
-                    all.pop_first();
-                    countdowns.over_at[number] = None;
-                    self.radios[number].own.backoff_slots = None;
-                    if has_something { &mut decided } else { &mut done }.push(number);
-                }
+    /// So many slots pass for all. Whose countdown is over leaves, and is told of, with whether it has
+    /// something to send: first those who have not.
+    pub fn pass(&mut self, slots: u64, mut is_over: impl FnMut(usize, bool)) {
+        let by = self.passed + slots;
+        for has_something in [false, true] {
+            let all = &mut self.together[usize::from(has_something)];
+            while let Some(&(over_at, number)) = all.first()
+                && over_at <= by
+            {
+                all.pop_first();
+                self.over_at[number] = None;
+                is_over(number, has_something);
             }
-            countdowns.passed = by;
         }
-        if self.config.freezing == Freezing::CountsBusyPeriods {
-            countdowns.passed += 1;
-        }
-        let (reserved, reserved_by) = (self.ears[0].nav > now, self.ears[0].reserved_by);
-        let mut place = 0;
-        while let Some(&number) = countdowns.apart.get(place) {
-            if self.radios[number].attempt != Attempt::None {
-                place += 1;
-                continue;
-            }
-            let stays = self.freeze_own(now, number);
-            let function = &self.radios[number].own;
-            match function.backoff_slots.filter(|_| stays) {
-                Some(_) if reserved && reserved_by.contains(&number) => {
-                    place += 1;
-                    continue;
-                }
-                Some(left) => {
-                    let over_at = countdowns.passed + u64::from(left);
-                    countdowns.over_at[number] = Some(over_at);
-                    countdowns.together[usize::from(function.head.is_some())].insert((over_at, number));
-                }
-                None if stays => {
-                    place += 1;
-                    continue;
-                }
-                None => done.push(number),
-            }
-            countdowns.apart.swap_remove(place);
-        }
-        countdowns.apart.extend(decided);
-        self.countdowns = Some(countdowns);
-        self.unlist(done);
+        self.passed = by;
     }
 
-    /// Takes radios out of the list, in its order: the last of it moves up to each place that falls free.
-    fn unlist(&mut self, mut done: Vec<usize>) {
-        while let Some(next) = (0..done.len()).min_by_key(|&next| self.radios[done[next]].listed_at) {
-            let number = done.swap_remove(next);
-            self.unlist_one(number);
-        }
+    /// A busy period counts as a slot.
+    pub fn count_busy_period(&mut self) {
+        self.passed += 1;
     }
 
-    /// Takes a radio out of the list.
-    pub(in crate::link::wifi) fn unlist_one(&mut self, number: usize) {
-        let Some(place) = self.radios[number].listed_at.take() else { return };
-        self.listed.swap_remove(place);
-        if let Some(&moved) = self.listed.get(place) {
-            self.radios[moved].listed_at = Some(place);
-        }
-    }
-}
-
-#[cfg(test)]
-impl Cell {
-    /// The slots that a radio has left.
-    pub(in crate::link::wifi) fn slots(&self, number: usize) -> Option<u32> {
-        let together = self
-            .countdowns
-            .as_ref()
-            .and_then(|countdowns| countdowns.over_at[number].map(|over_at| countdowns.left(over_at)));
-        together.or(self.radios[number].own.backoff_slots)
-    }
-
-    /// Gives a radio another countdown.
-    pub(in crate::link::wifi) fn set_slots(&mut self, number: usize, slots: Option<u32>) {
-        self.stand_apart(number);
-        self.radios[number].own.backoff_slots = slots;
+    /// The slots that a radio has left that counts together with others.
+    #[cfg(test)]
+    pub fn slots(&self, number: usize) -> Option<u32> {
+        self.over_at[number].map(|over_at| self.left(over_at))
     }
 }
 
@@ -192,7 +92,7 @@ impl Cell {
 mod tests {
     use crate::link::testing::{datagram, stream};
     use crate::link::wifi::tests::config;
-    use crate::link::wifi::*;
+    use crate::link::wifi::tests::prelude::*;
     use proptest::prelude::*;
     use roamsim_engine::Span;
 
@@ -211,15 +111,15 @@ mod tests {
             let cx = &mut Context { now, random: &mut unused };
             if comes == Some(now) {
                 let (_, from) = packets.next().expect("one comes");
-                let from = Attachment(from % cell.ways.len() as u32);
+                let from = Attachment(from % cell.associations.ways.len() as u32);
                 let _ = cell.enqueue(cx, from, datagram(40 + 97 * (now.as_ns() / 1000 % 13) as u32));
             } else {
                 cell.handle_timeout(cx);
             }
-            for frame in cell.on_air.iter().filter(|frame| frame.number >= seen) {
+            for frame in cell.medium.on_air.iter().filter(|frame| frame.number >= seen) {
                 frames.push(format!("{now:?} {:?} {}>{}", frame.kind, frame.from, frame.to));
             }
-            seen = cell.frames;
+            seen = cell.medium.frames;
             ends.extend(std::iter::from_fn(|| cell.poll_delivery(now)).map(|(to, _)| (now, to.0)));
             ends.extend(std::iter::from_fn(|| cell.poll_drop()).map(|(from, ..)| (now, 1000 + from.0)));
         }
@@ -242,7 +142,7 @@ mod tests {
             let config = CellConfig { cw_min, cw_max: 63, rts_threshold_bytes, freezing, ..config(stations) };
             let together = Cell::new(config.clone(), stream);
             let mut alone = Cell::new(config, stream);
-            alone.countdowns = None;
+            alone.radios.countdowns = None;
             prop_assert_eq!(run(together, &packets), run(alone, &packets));
         }
     }

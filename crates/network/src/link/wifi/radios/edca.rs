@@ -9,13 +9,12 @@
 //! Not modelled: the QoS field of data frames (2 octets), admission control, block acknowledgements,
 //! lifetimes of packets, and HCCA.
 
-use crate::link::wifi::config::CellConfig;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 
 /// How a channel access function contends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::link::wifi) struct Access {
+pub struct Access {
     /// The interframe space before contention: DIFS, or the AIFS of a category.
     pub ifs: Span,
     pub cw_min: u32,
@@ -51,34 +50,8 @@ pub struct Edca {
 /// Their names (table 9-1).
 pub const CATEGORIES: [&str; 4] = ["AC_BK", "AC_BE", "AC_VI", "AC_VO"];
 
-impl CellConfig {
-    /// The channel access functions of an access point's radio, or of a station's.
-    pub(in crate::link::wifi) fn accesses(&self, access_point: bool) -> Vec<Access> {
-        let Some(edca) = &self.edca else {
-            let &CellConfig { cw_min, cw_max, .. } = self;
-            return vec![Access {
-                ifs: self.timing.difs,
-                cw_min,
-                cw_max,
-                txop_limit: Span::ZERO,
-                is_edca: false,
-            }];
-        };
-        let categories = if access_point { edca.access_point } else { edca.stations };
-        categories
-            .map(|Category { aifsn, cw_min, cw_max, txop_limit }| Access {
-                ifs: self.timing.sifs + self.timing.slot * u64::from(aifsn),
-                cw_min,
-                cw_max,
-                txop_limit,
-                is_edca: true,
-            })
-            .to_vec()
-    }
-}
-
 /// The access category of a packet, from 0, background, to 3, voice.
-pub(in crate::link::wifi) fn category(class: TrafficClass) -> usize {
+pub fn category(class: TrafficClass) -> usize {
     // RFC 8325 section 4.3, by codepoint to user priority; what is not in its figure is sent as by default
     // (section 4).
     let user_priority = match class.dscp() {

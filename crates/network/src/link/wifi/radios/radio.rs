@@ -1,12 +1,12 @@
 //! A station or an access point as the distributed coordination function sees it: its queue, its countdown,
 //! its retries.
 
+use super::account::{CategoryTime, RadioTime};
+use super::edca::Access;
+use super::rate_control::Chain;
 use crate::link::Attachment;
-use crate::link::wifi::account::{CategoryTime, RadioTime};
 use crate::link::wifi::management::Management;
-use crate::link::wifi::medium::Kind;
-use crate::link::wifi::radios::edca::Access;
-use crate::link::wifi::radios::rate_control::Chain;
+use crate::link::wifi::medium::frame::Kind;
 use crate::packet::Packet;
 use crate::queue::Queue;
 use roamsim_engine::{Span, Stream, Time};
@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 
 /// The frame that contends for the medium, or waits for its acknowledgement.
 #[derive(Debug)]
-pub(in crate::link::wifi) struct Head {
+pub struct Head {
     /// The radio that it is for, or [`ALL`].
     pub to: usize,
     /// Octets of the frame.
     pub bytes: u32,
     pub rate_bps: u64,
     /// The rates of its attempts, where they are decided at the first one.
-    pub chain: Option<Chain>,
+    pub(in crate::link::wifi) chain: Option<Chain>,
     pub job: Job,
     /// Whether it has been sent before.
     pub begun: bool,
@@ -37,7 +37,7 @@ pub(in crate::link::wifi) struct Head {
 
 /// What a frame brings.
 #[derive(Debug)]
-pub(in crate::link::wifi) enum Job {
+pub enum Job {
     /// A packet from an attachment; `None` once the receiver has it: what is left are repetitions for want of
     /// the acknowledgement.
     Packet { from: Attachment, packet: Option<Packet> },
@@ -89,11 +89,11 @@ impl Head {
 }
 
 /// Whom a broadcast is for.
-pub(in crate::link::wifi) const ALL: usize = usize::MAX;
+pub const ALL: usize = usize::MAX;
 
 /// What a radio does about its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::link::wifi) enum Attempt {
+pub enum Attempt {
     /// Nothing, or it contends for the medium.
     None,
     /// Its frame exchange began at this instant, and is not over.
@@ -103,7 +103,7 @@ pub(in crate::link::wifi) enum Attempt {
 /// A channel access function: what waits, and how it contends. A radio of the distributed coordination
 /// function has one, one of EDCA four.
 #[derive(Debug)]
-pub(in crate::link::wifi) struct Function {
+pub struct Function {
     /// The access category, from the lowest on; 0 where there is no EDCA.
     pub category: usize,
     pub access: Access,
@@ -116,8 +116,8 @@ pub(in crate::link::wifi) struct Function {
     /// Since when the head contends.
     pub contends_since: Time,
     /// Slots still to count down; `None` where no back-off is pending. A drawn zero is pending until the
-    /// medium has been idle for the interframe space. Of those who count together [`super::countdowns`] has
-    /// them.
+    /// medium has been idle for the interframe space. [`super::countdowns`] has those of
+    /// radios that count together.
     pub backoff_slots: Option<u32>,
     /// Contention window, in slots.
     pub cw: u32,
@@ -125,9 +125,12 @@ pub(in crate::link::wifi) struct Function {
     pub time: CategoryTime,
 }
 
+/// The place of the function at work.
+pub const AT_WORK: usize = 0;
+
 /// A radio.
 #[derive(Debug)]
-pub(in crate::link::wifi) struct Radio {
+pub struct Radio {
     /// The function that is at work: whose frame exchange it is while there is one.
     pub own: Function,
     /// Those of EDCA that are not.
@@ -151,8 +154,6 @@ pub(in crate::link::wifi) struct Radio {
     pub answers: bool,
     /// From then on the data that it has allowed by a CTS has begun, or does not come.
     pub invites_until: Time,
-    /// What it hears: a number of the cell's ears.
-    pub ear: usize,
     /// Where it is in the cell's list of those that count down or have something to send, if it is.
     pub listed_at: Option<usize>,
     pub random: Stream,
@@ -161,12 +162,7 @@ pub(in crate::link::wifi) struct Radio {
 impl Radio {
     /// One whose channel access functions have these parameters: those of DCF, or of the categories of EDCA;
     /// and queues.
-    pub fn new(
-        ear: usize,
-        accesses: &[Access],
-        queue: impl Fn(usize) -> Queue,
-        random: Stream,
-    ) -> Option<Radio> {
+    pub fn new(accesses: &[Access], queue: impl Fn(usize) -> Queue, random: Stream) -> Option<Radio> {
         let mut functions = accesses.iter().enumerate().map(|(category, &access)| Function {
             category,
             access,
@@ -191,29 +187,50 @@ impl Radio {
             time: RadioTime::default(),
             answers: false,
             invites_until: Time::ZERO,
-            ear,
             listed_at: None,
             random,
         })
     }
 
-    /// Uniform on 0 to the contention window (clause 9.2.4), for the function at work.
-    pub fn draw_backoff(&mut self) {
-        self.own.backoff_slots = Some(self.random.below(u64::from(self.own.cw) + 1) as u32);
+    /// Uniform on 0 to the contention window (clause 9.2.4), for one of its functions.
+    #[inline]
+    pub fn draw_backoff(&mut self, place: usize) {
+        let cw = self.function(place).cw;
+        let slots = self.random.below(u64::from(cw) + 1) as u32;
+        self.function_mut(place).backoff_slots = Some(slots);
     }
 
-    /// How many functions it has, and one of them: the first is at work.
+    /// Its functions: the first is at work.
     pub fn functions(&self) -> impl Iterator<Item = &Function> {
         std::iter::once(&self.own).chain(&self.others)
     }
 
-    /// The place of a category's function.
-    pub fn place_of(&self, category: usize) -> usize {
-        self.functions().position(|function| function.category == category).unwrap_or(0)
+    /// The places of its functions.
+    pub fn places(&self) -> std::ops::RangeInclusive<usize> {
+        AT_WORK..=self.others.len()
     }
 
-    /// Lets another function work in place of the one that does; the same again takes it back.
-    pub fn turn_to(&mut self, place: usize) {
+    /// The place of a category's function.
+    pub fn place_of(&self, category: usize) -> usize {
+        self.functions().position(|function| function.category == category).unwrap_or(AT_WORK)
+    }
+
+    /// The function at a place.
+    #[inline(always)]
+    pub fn function(&self, place: usize) -> &Function {
+        place.checked_sub(1).and_then(|place| self.others.get(place)).unwrap_or(&self.own)
+    }
+
+    #[inline(always)]
+    pub fn function_mut(&mut self, place: usize) -> &mut Function {
+        match place.checked_sub(1) {
+            Some(place) if place < self.others.len() => &mut self.others[place],
+            _ => &mut self.own,
+        }
+    }
+
+    /// Lets another function work from now on, and puts the one that did into its place.
+    pub fn put_to_work(&mut self, place: usize) {
         if let Some(other) = place.checked_sub(1).and_then(|place| self.others.get_mut(place)) {
             std::mem::swap(&mut self.own, other);
         }

@@ -6,23 +6,24 @@
 //! The access point that a station leaves hears of it when the station is associated with another one, by the
 //! distribution system and at once; until then it tries to reach it.
 
-use crate::link::indication::{LinkDownReason, LinkEvent};
-use crate::link::wifi::Cell;
+use super::station::State;
+use super::{Associations, Wish};
+use crate::link::indication::LinkEvent;
+use crate::link::wifi::agenda::Agenda;
 use crate::link::wifi::management::Management;
-use crate::link::wifi::stations::station::State;
+use crate::link::wifi::radios::account::RadioTime;
 use roamsim_engine::Time;
 
-impl Cell {
+impl Associations {
     /// Asks for authentication, or for association.
-    pub(in crate::link::wifi) fn ask(
+    pub(super) fn ask(
         &mut self,
         now: Time,
         radio: usize,
-        to: u32,
-        authenticated: bool,
-        asked: u32,
-    ) {
-        let Some(station) = self.station(radio) else { return };
+        (to, authenticated, asked): (u32, bool, u32),
+        agenda: &mut Agenda,
+    ) -> Wish {
+        let Some(station) = self.station(radio) else { return Wish::Nothing };
         let again = station.registered.is_some();
         let until = now + station.config.failure_timeout;
         self.set_state(now, radio, State::Joining { to, authenticated, asked: asked + 1 });
@@ -30,33 +31,43 @@ impl Cell {
             false => Management::Authentication,
             true => Management::AssociationRequest { again },
         };
-        self.push_management(now, radio, what, self.members[to as usize].cell);
-        self.set_timer(radio, until);
+        self.set_timer(radio, until, agenda);
+        Wish::Send(what, self.members[to as usize].cell)
     }
 
     /// The access point of a cell has answered a station's request for authentication.
-    pub(in crate::link::wifi) fn is_authenticated(&mut self, now: Time, radio: usize, cell: usize) {
-        let Some(station) = self.station(radio) else { return };
+    pub fn is_authenticated(&mut self, now: Time, radio: usize, cell: usize, agenda: &mut Agenda) -> Wish {
+        let Some(station) = self.station(radio) else { return Wish::Nothing };
         if let State::Joining { to, authenticated: false, .. } = station.state
             && self.members[to as usize].cell == cell
         {
-            self.ask(now, radio, to, true, 0);
+            return self.ask(now, radio, (to, true, 0), agenda);
         }
+        Wish::Nothing
     }
 
-    /// The access point of a cell has answered a station's request for association.
-    pub(in crate::link::wifi) fn is_associated(&mut self, now: Time, radio: usize, cell: usize) {
-        let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
-        let State::Joining { to, authenticated: true, .. } = station.state else { return };
+    /// The access point of a cell has answered a station's request for association. What the radio did until
+    /// now it did as the member that the station was.
+    pub fn is_associated(
+        &mut self,
+        now: Time,
+        radio: usize,
+        cell: usize,
+        time: &mut RadioTime,
+        agenda: &mut Agenda,
+    ) -> Wish {
+        let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else {
+            return Wish::Nothing;
+        };
+        let State::Joining { to, authenticated: true, .. } = station.state else { return Wish::Nothing };
         if self.members[to as usize].cell != cell {
-            return;
+            return Wish::Nothing;
         }
         station.state = State::Associated;
         station.associated = Some(to);
         station.listed = true;
         if let Some(before) = station.registered.replace(to) {
-            // What it did until now it did as that member.
-            let time = std::mem::take(&mut self.radios[radio].time);
+            let time = std::mem::take(time);
             let before = &mut self.members[before as usize];
             before.time = before.time.and(&time);
         }
@@ -64,15 +75,14 @@ impl Cell {
         station.going_down = false;
         let watched = now + self.time_to_lose(radio);
         self.note_phase(now, radio);
-        self.radios[radio].blocked = false;
         self.indicate(now, to, LinkEvent::Up);
-        self.set_timer(radio, watched);
-        self.resume(now, radio);
+        self.set_timer(radio, watched, agenda);
+        Wish::Resume
     }
 
     /// An access point hears from a station that they are not associated; by now they may be, when the frame
     /// had to wait.
-    pub(in crate::link::wifi) fn is_disassociated(&mut self, radio: usize, cell: usize) {
+    pub fn is_disassociated(&mut self, radio: usize, cell: usize) {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
         let listed = station.registered.filter(|&member| members[member as usize].cell == cell);
@@ -82,32 +92,31 @@ impl Cell {
     }
 
     /// Nobody answers: the cell is lost, and others are looked for.
-    pub(in crate::link::wifi) fn fail_to_join(&mut self, now: Time, radio: usize, to: u32) {
+    pub(super) fn fail_to_join(&mut self, now: Time, radio: usize, to: u32) -> Wish {
         if let Some(station) = self.station_mut(radio) {
             station.forget(to);
         }
         self.indicate(now, to, LinkEvent::Lost);
-        self.begin_scan(now, radio);
+        self.begin_scan(now, radio)
     }
 
     /// A station is to join a cell.
-    pub(in crate::link::wifi) fn join(&mut self, now: Time, member: u32) {
+    pub fn join(&mut self, now: Time, member: u32) -> Wish {
         let radio = self.members[member as usize].radio;
-        let Some(station) = self.station_mut(radio) else { return };
-        if station.associated == Some(member) {
-            return;
-        }
+        let Some(station) = self.station_mut(radio).filter(|station| station.associated != Some(member))
+        else {
+            return Wish::Nothing;
+        };
         station.associated = None;
         station.state = State::Joining { to: member, authenticated: false, asked: 0 };
         // Whatever its timer was for.
         station.timer += 1;
         self.note_phase(now, radio);
-        self.depart(now, radio);
-        self.plan();
+        Wish::Depart
     }
 
-    /// A station gives a cell up.
-    pub(in crate::link::wifi) fn give_up_cell(&mut self, now: Time, member: u32) -> Option<LinkEvent> {
+    /// A station gives a cell up that it joins, or is associated with; whether it is the latter.
+    pub fn give_up_cell(&mut self, now: Time, member: u32, agenda: &mut Agenda) -> Option<bool> {
         let radio = self.members[member as usize].radio;
         let station = self.station_mut(radio)?;
         let joins = matches!(station.state, State::Joining { to, .. } if to == member);
@@ -120,8 +129,7 @@ impl Cell {
         station.state = State::Waiting;
         let next = now + station.config.scan_interval;
         self.note_phase(now, radio);
-        self.set_timer(radio, next);
-        self.depart(now, radio);
-        up.then_some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT))
+        self.set_timer(radio, next, agenda);
+        Some(up)
     }
 }

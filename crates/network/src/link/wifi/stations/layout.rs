@@ -3,21 +3,19 @@
 use crate::link::Attachment;
 use crate::link::stations::account::{Path, Toward};
 use crate::link::stations::confidence::Confidence;
-use crate::link::wifi::account::{MediumTime, RadioTime};
 use crate::link::wifi::config::{BeaconConfig, Bss, CellConfig};
+use crate::link::wifi::radios::account::RadioTime;
 use crate::link::wifi::radios::radio::ALL;
 use std::ops::Range;
 
 /// A cell: the radio of its access point has the cell's number.
 #[derive(Clone, Debug)]
-pub(in crate::link::wifi) struct CellPlace {
+pub struct CellPlace {
     /// Its first attachment.
     pub first: u32,
     /// Its members, one a station, among those of the medium.
     pub members: Range<u32>,
     pub beacons: Option<BeaconConfig>,
-    /// What its access point hears the medium used for.
-    pub medium: MediumTime,
 }
 
 impl CellPlace {
@@ -29,7 +27,7 @@ impl CellPlace {
 
 /// A station in a cell.
 #[derive(Clone, Debug)]
-pub(in crate::link::wifi) struct Member {
+pub struct Member {
     pub cell: usize,
     pub radio: usize,
     /// The access point's sub-interface to the station.
@@ -44,7 +42,7 @@ pub(in crate::link::wifi) struct Member {
 
 /// Where packets from an attachment go.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::link::wifi) struct Way {
+pub struct Way {
     /// The radio that sends them.
     pub from: usize,
     /// The one that gets them, or [`ALL`].
@@ -59,7 +57,7 @@ pub(in crate::link::wifi) struct Way {
 
 /// All cells of a medium.
 #[derive(Clone, Debug, Default)]
-pub(in crate::link::wifi) struct Layout {
+pub struct Layout {
     pub cells: Vec<CellPlace>,
     pub members: Vec<Member>,
     pub ways: Vec<Way>,
@@ -82,12 +80,7 @@ impl Layout {
             let first = layout.ways.len() as u32;
             let member = layout.members.len() as u32;
             let count = bss.stations.len() as u32;
-            let place = CellPlace {
-                first,
-                members: member..member + count,
-                beacons: bss.beacons,
-                medium: MediumTime::default(),
-            };
+            let place = CellPlace { first, members: member..member + count, beacons: bss.beacons };
             if let Some(opposite) = place.broadcast() {
                 layout.ways.push(Way {
                     from: cell,

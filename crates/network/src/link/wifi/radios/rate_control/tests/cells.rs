@@ -9,7 +9,7 @@ use super::super::{RateAttempts, RateControl};
 use crate::link::testing::{datagram, stream};
 use crate::link::wifi::tests::bianchi::b;
 use crate::link::wifi::tests::places::radio;
-use crate::link::wifi::*;
+use crate::link::wifi::tests::prelude::*;
 use crate::mobility::Point;
 use roamsim_engine::Span;
 
