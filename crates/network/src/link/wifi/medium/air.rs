@@ -1,7 +1,7 @@
 //! Who hears whom: all, some, or those whom place and power let hear each other.
 
 use super::config::{CaptureConfig, RadioConfig, SinrConfig};
-use super::frame::Frame;
+use super::frame::{Frame, Heard, Signal};
 use super::reach::Reach;
 use super::shadowing::{Pairs, Redrawn};
 use crate::link::propagation::Propagation;
@@ -207,16 +207,6 @@ impl Air {
         (self.power_dbm(heard, from, now) >= self.config.carrier_sense_threshold_dbm).then_some(heard)
     }
 }
-
-/// How a frame arrives: its shadowing, and where sender and receiver stand, what arrives without it.
-#[derive(Clone, Copy, Debug)]
-pub struct Signal {
-    shadowing_db: f64,
-    standing_dbm: Option<f64>,
-}
-
-/// A radio that hears a frame, and how it arrives there.
-pub type Heard = (usize, Signal);
 
 impl Hearing {
     /// Whether and how frames are captured.

@@ -1,6 +1,5 @@
 //! Frames on the air.
 
-use super::air::Heard;
 use crate::link::wifi::capture::record::AirFrame;
 use roamsim_engine::Time;
 
@@ -35,3 +34,13 @@ pub struct Frame {
     /// Who hears it; nobody is named where all share one ear.
     pub heard_by: Vec<Heard>,
 }
+
+/// How a frame arrives: its shadowing, and where sender and receiver stand, what arrives without it.
+#[derive(Clone, Copy, Debug)]
+pub struct Signal {
+    pub shadowing_db: f64,
+    pub standing_dbm: Option<f64>,
+}
+
+/// A radio that hears a frame, and how it arrives there.
+pub type Heard = (usize, Signal);

@@ -11,10 +11,9 @@
 //! too weak to be sensed.
 
 use super::Medium;
-use super::air::Heard;
 use super::config::CaptureConfig;
 use super::ear::Reception;
-use super::frame::{Frame, Kind};
+use super::frame::{Frame, Heard, Kind};
 use roamsim_engine::Time;
 
 pub fn milliwatts(dbm: f64) -> f64 {

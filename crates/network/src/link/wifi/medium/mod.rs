@@ -16,9 +16,9 @@ pub mod shadowing;
 mod sinr;
 
 use self::account::MediumTime;
-use self::air::{Heard, Hearing};
+use self::air::Hearing;
 use self::ear::{Ear, Reception};
-use self::frame::{Frame, Kind};
+use self::frame::{Frame, Heard, Kind};
 use super::phy::Timing;
 use super::watched::Watched;
 use roamsim_engine::Time;

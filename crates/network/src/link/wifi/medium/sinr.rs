@@ -10,11 +10,10 @@
 //! on the preamble; a stronger frame that is received instead of the first.
 
 use super::Medium;
-use super::air::Heard;
 use super::config::SinrConfig;
 use super::ear::Reception;
 use super::error_model::{noise_mw, success};
-use super::frame::{Frame, Kind};
+use super::frame::{Frame, Heard, Kind};
 use super::interference::milliwatts;
 use crate::link::wifi::config::CellConfig;
 use crate::link::wifi::phy::Format;

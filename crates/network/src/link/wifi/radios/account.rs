@@ -38,7 +38,7 @@ pub struct CategoryTime {
 
 impl RadioTime {
     /// The sum of two accounts.
-    pub(in crate::link::wifi) fn and(&self, more: &RadioTime) -> RadioTime {
+    pub(crate) fn and(&self, more: &RadioTime) -> RadioTime {
         let RadioTime { attempts, failed_attempts, data, control, management, lost, contention } = *more;
         RadioTime {
             attempts: self.attempts + attempts,
@@ -51,7 +51,7 @@ impl RadioTime {
         }
     }
 
-    pub(in crate::link::wifi) fn sent(&mut self, kind: Kind, airtime: Span, understood: bool) {
+    pub(crate) fn sent(&mut self, kind: Kind, airtime: Span, understood: bool) {
         let part = match (understood, kind) {
             (false, _) => &mut self.lost,
             (true, Kind::Data) => &mut self.data,

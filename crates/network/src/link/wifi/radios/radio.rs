@@ -21,7 +21,7 @@ pub struct Head {
     pub bytes: u32,
     pub rate_bps: u64,
     /// The rates of its attempts, where they are decided at the first one.
-    pub(in crate::link::wifi) chain: Option<Chain>,
+    pub(crate) chain: Option<Chain>,
     pub job: Job,
     /// Whether it has been sent before.
     pub begun: bool,

@@ -69,7 +69,7 @@ const STALE: u32 = 20;
 
 /// The windows between attempts, in slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::link::wifi) struct Backoff {
+pub(crate) struct Backoff {
     pub slot: Span,
     pub cw_min: u32,
     pub cw_max: u32,
@@ -93,7 +93,7 @@ impl Backoff {
 
 /// The rates of a frame, each with its attempts; the last one has all that follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::link::wifi) struct Chain([(u8, u8); 4]);
+pub(crate) struct Chain([(u8, u8); 4]);
 
 impl Chain {
     /// Of rates with the attempts that they ask for, so that each has its turn before the limit.

@@ -17,7 +17,7 @@ pub mod minstrel;
 
 use self::arf::{Arf, ArfConfig};
 use self::by_signal::{BySignal, BySignalConfig};
-pub(in crate::link::wifi) use self::minstrel::{Backoff, Chain};
+pub(crate) use self::minstrel::{Backoff, Chain};
 use self::minstrel::{Minstrel, MinstrelConfig};
 use crate::link::Attachment;
 use roamsim_engine::{Span, Stream, Time};
@@ -47,7 +47,7 @@ pub struct RateAttempts {
 
 /// The rates of all transmitters of a medium.
 #[derive(Clone, Debug)]
-pub(in crate::link::wifi) struct Rates {
+pub(crate) struct Rates {
     /// In ascending order.
     rates_bps: Vec<u64>,
     access_points: usize,
