@@ -3,17 +3,40 @@
 //! Frame exchanges have few steps, soon due: a sorted list. Stations have many timers, and replaced timers
 //! stay: a heap. A collision of many stations fills the list; further steps go to the heap.
 
-use super::exchange::Step;
 use roamsim_engine::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// A frame ends.
+    End(u64),
+    /// A radio answers another one, SIFS after its RTS or data.
+    Cts(usize, usize),
+    Ack(usize, usize),
+    /// A radio sends the data that a CTS allowed.
+    Data(usize),
+    /// A radio goes on in its transmission opportunity.
+    Continue(usize),
+    /// A radio sends the next fragment of its packet.
+    Fragment(usize),
+    /// No answer has come for a radio.
+    Timeout(usize),
+    /// Time for a cell's beacon.
+    Beacon(usize),
+    /// A radio that wants to leave its channel may be free.
+    Free,
+    /// A station's timer, by the radio and the timer's number.
+    Station(usize, u64),
+}
 
 /// Steps in the sorted list at most. Our choice: an insertion moves at most this many.
 const LISTED: usize = 32;
 
 /// Steps, each with its number by insertion.
 #[derive(Debug, Default)]
-pub(super) struct Agenda {
+pub struct Agenda {
     /// Steps of exchanges, the next one last: a new step is nearly always among the next.
     steps: Vec<(Time, u64, Step)>,
     /// Timers of stations, and steps of exchanges that found the list full.

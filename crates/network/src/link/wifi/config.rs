@@ -1,9 +1,11 @@
 //! What describes a cell.
 
-use super::edca::Edca;
-use super::medium::Kind;
+use super::medium::config::RadioConfig;
+use super::medium::frame::Kind;
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, Format, Preamble, RTS_BYTES, Timing};
-use super::rate_control::{Backoff, RateControl};
+use super::radios::edca::{Access, Category, Edca};
+use super::radios::rate_control::{Backoff, RateControl};
+use crate::mobility::Trajectory;
 use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::{Span, Time};
 
@@ -67,6 +69,18 @@ pub enum Mechanism {
     CtsToSelf,
     /// RTS and CTS.
     RtsCts,
+}
+
+/// A medium of several access points.
+pub struct Ess {
+    /// The access points, each with its stations.
+    pub bsses: Vec<Bss>,
+    /// By station: how it finds its access point; `None` for one of a cell without beacons.
+    pub stations: Vec<Option<StationConfig>>,
+    /// What radios hear of each other.
+    pub radio: RadioConfig,
+    /// Where they are: access points, then stations.
+    pub places: Vec<Trajectory>,
 }
 
 /// An access point and its stations.
@@ -143,6 +157,36 @@ pub enum Freezing {
 }
 
 impl CellConfig {
+    /// The channel access functions of an access point's radio, or of a station's.
+    pub(super) fn accesses(&self, access_point: bool) -> Vec<Access> {
+        let Some(edca) = &self.edca else {
+            let &CellConfig { cw_min, cw_max, .. } = self;
+            return vec![Access {
+                ifs: self.timing.difs,
+                cw_min,
+                cw_max,
+                txop_limit: Span::ZERO,
+                is_edca: false,
+            }];
+        };
+        let categories = if access_point { edca.access_point } else { edca.stations };
+        categories
+            .map(|Category { aifsn, cw_min, cw_max, txop_limit }| Access {
+                ifs: self.timing.sifs + self.timing.slot * u64::from(aifsn),
+                cw_min,
+                cw_max,
+                txop_limit,
+                is_edca: true,
+            })
+            .to_vec()
+    }
+
+    /// The rate of beacons, probe requests, broadcasts and other management frames: the lowest basic one
+    /// (clause 9.6 asks for some basic rate).
+    pub(super) fn lowest_rate_bps(&self) -> u64 {
+        self.basic_rates_bps.first().copied().unwrap_or_default()
+    }
+
     /// What an RTS or a CTS takes where there is protection.
     pub(super) fn protection_time(&self, kind: Kind) -> Span {
         let bytes = if kind == Kind::Rts { RTS_BYTES } else { CTS_BYTES };

@@ -3,53 +3,249 @@
 //! transmission opportunities (clause 9.9.1.4), and what goes before frames that stations of 802.11b do not
 //! understand (clause 9.13).
 
+use super::agenda::Step;
+use super::capture::log::{begin_record, hearers};
+use super::capture::record::AirFrame;
+use super::cell::Cell;
 use super::config::{CellConfig, Mechanism};
 use super::loss::Of;
-use super::medium::{Frame, Kind};
-use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, HEADER_BYTES, RTS_BYTES};
-use super::radio::{ALL, Attempt, Head, Job};
-use super::{Cell, DropReason, Heard, Way};
-use crate::link::Attachment;
-use crate::packet::Packet;
-use crate::queue::Waiting;
+use super::medium::air::Hearing;
+use super::medium::frame::{Frame, Heard, Kind};
+use super::medium::{EarIndex, SHARED_EAR};
+use super::phy::HEADER_BYTES;
+use super::radios::airtime::FrameTime;
+use super::radios::radio::{ALL, AT_WORK, Attempt, Head, Job};
+use crate::drops::DropReason;
 use roamsim_engine::{Span, Time};
 
-/// What happens next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+/// Frames on the air.
+impl Cell {
+    /// Puts a frame on the air.
+    pub(super) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
+        let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
+        let FrameTime { rate_bps, airtime, reserves } = self.frame_time(kind, initiator);
+        let end = now + airtime;
+        let reserved = end + reserves;
+        let number = self.medium.frames;
+        self.medium.frames += 1;
+        let mut heard_by = Vec::new();
+        match self.medium.hearing {
+            Hearing::All => self.hear(now, SHARED_EAR, number, kind),
+            Hearing::Given(_) | Hearing::Placed(_) => heard_by = self.hear_each(now, (number, kind, from)),
+        }
+        let sender = &mut self.radios[from];
+        sender.sent = (now, end);
+        sender.sent_data = matches!(kind, Kind::Data | Kind::Management);
+        sender.answers = false;
+        self.radios.stand_apart(from);
+        let mut frame = Frame {
+            number,
+            kind,
+            from,
+            to,
+            rate_bps,
+            begin: now,
+            end,
+            failed: Vec::new(),
+            reserved,
+            record: None,
+            heard_by,
+        };
+        if self.log.is_some() {
+            let channel = self.medium.channels[from];
+            frame.record = begin_record(&self.config, &mut self.radios[from], channel, &frame);
+        }
+        if self.rates.is_some() && kind == Kind::Data {
+            self.note_rate(now, from);
+        }
+        self.medium.on_air.push(frame);
+        self.agenda.put(end, Step::End(number));
+    }
+
+    /// The rate of a frame in an exchange of this initiator, its airtime, and how long it reserves the medium.
+    #[inline]
+    pub(super) fn frame_time(&mut self, kind: Kind, initiator: usize) -> FrameTime {
+        self.frame_times.of(&self.config, kind, self.radios[initiator].own.head.as_ref())
+    }
+
+    /// The begin of a frame where each has an ear of its own; returned is who hears it.
+    #[inline(never)]
+    fn hear_each(&mut self, now: Time, (number, kind, from): (u64, Kind, usize)) -> Vec<Heard> {
+        let heard_by = self.medium.heard_by(from, now);
+        let received = self.medium.received(now, (number, kind, from), &heard_by);
+        for &(radio, _) in &heard_by {
+            self.hear(now, self.medium.ear_of(radio), number, kind);
+        }
+        for (radio, receiving, disturbed) in received.unwrap_or_default() {
+            let ear = self.medium.ear_mut(radio);
+            (ear.receiving, ear.disturbed) = (receiving, disturbed);
+        }
+        heard_by
+    }
+
+    /// An ear hears the begin of a frame; if it has heard nothing before, the countdowns stop of those whose ear
+    /// it is.
+    pub(super) fn hear(&mut self, now: Time, ear: EarIndex, frame: u64, kind: Kind) {
+        if self.medium.at(ear).heard == 0 {
+            self.medium.ear_changes(now, ear);
+            self.radios.freeze(now, ear, &mut self.medium);
+        }
+        self.medium.hear(now, ear, frame, kind);
+    }
+
     /// A frame ends.
-    End(u64),
-    /// A radio answers another one, SIFS after its RTS or data.
-    Cts(usize, usize),
-    Ack(usize, usize),
-    /// A radio sends the data that a CTS allowed.
-    Data(usize),
-    /// A radio goes on in its transmission opportunity.
-    Continue(usize),
-    /// A radio sends the next fragment of its packet.
-    Fragment(usize),
-    /// No answer has come for a radio.
-    Timeout(usize),
-    /// Time for a cell's beacon.
-    Beacon(usize),
-    /// A radio that wants to leave its channel may be free.
-    Free,
-    /// A station's timer, by the radio and the timer's number.
-    Station(usize, u64),
+    pub(super) fn end(&mut self, now: Time, number: u64) {
+        let on_air = &mut self.medium.on_air;
+        let Some(place) = on_air.iter().position(|frame| frame.number == number) else { return };
+        let mut frame = on_air.swap_remove(place);
+        let record = frame.record.take();
+        if let Some(sinr) = self.medium.hearing.sinr() {
+            self.medium.decide(now, &self.config, &mut frame, sinr);
+        }
+        if frame.kind == Kind::Management || frame.to == ALL {
+            return self.end_of_management(now, &frame, record);
+        }
+        let record = record.map(|record| self.record_hearers(now, record, &frame));
+        let mut understood = frame.heard_by.is_empty() && self.end_at(now, SHARED_EAR, &frame, true);
+        for &heard in &frame.heard_by {
+            let strong = self.medium.hearing.is_strong(heard, &frame, now);
+            let ear = self.medium.ear_of(heard.0);
+            understood |= self.end_at(now, ear, &frame, strong) && heard.0 == frame.to;
+        }
+        if understood && self.associations.losses.is_some() {
+            understood = !self.loses_attempt(now, &frame);
+        }
+        if let (Some(record), Some(log)) = (record, &mut self.log) {
+            log.end(*record, understood);
+        }
+        let sender = &mut self.radios[frame.from];
+        let airtime = now - sender.sent.0;
+        let to_self = frame.kind == Kind::CtsToSelf;
+        sender.time.sent(frame.kind, airtime, understood || to_self);
+        if understood && !to_self && self.rates.is_some() {
+            let heard = frame.heard_by.iter().find(|&&(radio, _)| radio == frame.to);
+            heard.into_iter().for_each(|&heard| self.hear_signal(now, heard, frame.from));
+        }
+        self.follow(now, &frame, understood);
+    }
+
+    /// The end of a frame of which the power counts, or of one that is for all.
+    #[inline(never)]
+    fn end_of_management(&mut self, now: Time, frame: &Frame, record: Option<Box<AirFrame>>) {
+        if let Some(record) = record {
+            let record = self.record_hearers(now, record, frame);
+            if let Some(log) = &mut self.log {
+                log.end(*record, true);
+            }
+        }
+        let mut hearers = Vec::new();
+        if frame.heard_by.is_empty() {
+            self.end_at(now, SHARED_EAR, frame, true);
+        }
+        for &heard in &frame.heard_by {
+            let strong = self.medium.hearing.is_strong(heard, frame, now);
+            if self.end_at(now, self.medium.ear_of(heard.0), frame, strong) {
+                hearers.push(heard);
+            }
+        }
+        let to_all = frame.to == ALL;
+        hearers.retain(|&(radio, _)| to_all || radio == frame.to);
+        if self.rates.is_some() {
+            hearers.iter().for_each(|&heard| self.hear_signal(now, heard, frame.from));
+        }
+        let sender = &mut self.radios[frame.from];
+        let airtime = now - sender.sent.0;
+        sender.time.sent(frame.kind, airtime, to_all || !hearers.is_empty());
+        match hearers.first() {
+            _ if to_all => self.broadcast_ends(now, frame, &hearers),
+            Some(&heard) => self.management_understood(now, frame, heard),
+            None => self.follow(now, frame, false),
+        }
+    }
+
+    #[inline(never)]
+    fn record_hearers(&self, now: Time, mut record: Box<AirFrame>, frame: &Frame) -> Box<AirFrame> {
+        record.heard = hearers(now, &self.medium, self.radios.len(), frame);
+        record
+    }
+
+    /// What rate control learns from a frame that a radio has understood.
+    #[inline(never)]
+    fn hear_signal(&mut self, now: Time, heard: Heard, from: usize) {
+        let signal_dbm = self.medium.hearing.signal_dbm(heard, from, now);
+        if let (Some(rates), Some(signal_dbm)) = (&mut self.rates, signal_dbm) {
+            rates.hears(heard.0, from, signal_dbm);
+        }
+    }
+
+    /// A frame ends at an ear; whether it is understood there. Countdowns of those who do not heed its NAV are
+    /// their own.
+    fn end_at(&mut self, now: Time, ear: EarIndex, frame: &Frame, strong: bool) -> bool {
+        let (understood, reserves) = self.medium.end_at(now, ear, frame, strong);
+        if reserves {
+            self.radios.stand_apart(frame.from);
+            self.radios.stand_apart(frame.to);
+        }
+        understood
+    }
+
+    /// Whether a data frame that has ended, and would be understood, is lost.
+    #[inline(never)]
+    fn loses_attempt(&mut self, now: Time, frame: &Frame) -> bool {
+        if frame.kind != Kind::Data {
+            return false;
+        }
+        // What the receiver has already comes again for want of an acknowledgement.
+        let Some(Head { job: Job::Packet { from, packet: Some(packet) }, .. }) =
+            &self.radios[frame.from].own.head
+        else {
+            return false;
+        };
+        self.associations.loses(now, *from, packet, Of::Attempts)
+    }
 }
 
-/// A frame in time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FrameTime {
-    pub rate_bps: u64,
-    pub airtime: Span,
-    /// How long its duration field reserves the medium behind it.
-    pub reserves: Span,
+/// The rates of data frames, where they adapt.
+impl Cell {
+    /// The highest rate of what a radio has in hand, and whom it is for; `None` where that has no choice.
+    fn highest_rate(&self, number: usize) -> Option<(usize, u64)> {
+        let head = self.radios[number].own.head.as_ref()?;
+        head.from().filter(|_| head.to != ALL).map(|from| (head.to, self.associations.way(from).rate_bps))
+    }
+
+    #[inline(never)]
+    fn choose_rate(&mut self, now: Time, number: usize) {
+        let Some((to, most_bps)) = self.highest_rate(number) else { return };
+        if let (Some(rates), Some(head)) = (&mut self.rates, &mut self.radios[number].own.head) {
+            let CellConfig { short_retry_limit, long_retry_limit, .. } = self.config;
+            let long = head.bytes > self.config.rts_threshold_bytes;
+            let limit = if long { long_retry_limit } else { short_retry_limit };
+            let tries = (head.short_retries + head.long_retries, limit);
+            head.rate_bps = rates.choose_bps(now, (number, to), tries, most_bps, &mut head.chain);
+        }
+    }
+
+    /// A radio sends a data frame: for who keeps the rates over time.
+    #[inline(never)]
+    fn note_rate(&mut self, now: Time, number: usize) {
+        if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].own.head)
+            && let Some(from) = head.from().filter(|_| head.to != ALL)
+        {
+            rates.goes(now, from, head.rate_bps);
+        }
+    }
+
+    /// An exchange of a radio was answered, or was not.
+    #[inline(never)]
+    fn judge_rate(&mut self, number: usize, answered: bool) {
+        let Some((to, most_bps)) = self.highest_rate(number) else { return };
+        if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].own.head) {
+            rates.ends(number, to, (head.rate_bps, most_bps), answered);
+        }
+    }
 }
 
-/// The last one of each kind, with octets and rate of the frame of data that it is about.
-pub(super) type FrameTimes = [Option<((u32, u64), FrameTime)>; 6];
-
+/// Frame exchanges.
 impl Cell {
     /// A radio begins a frame exchange.
     pub(super) fn begin(&mut self, now: Time, number: usize) {
@@ -57,12 +253,12 @@ impl Cell {
     }
 
     /// The same, or goes on with the next fragment of a packet, which the one before has announced.
-    fn begin_or_continue(&mut self, now: Time, number: usize, announced: bool) {
+    pub(super) fn begin_or_continue(&mut self, now: Time, number: usize, announced: bool) {
         if self.rates.is_some() && !announced {
             self.choose_rate(now, number);
         }
-        if self.log.is_some() {
-            self.number_frame(number);
+        if let Some(log) = &mut self.log {
+            log.number_frame(number, self.radios[number].own.head.as_mut());
         }
         let radio = &mut self.radios[number];
         let Some(head) = &mut radio.own.head else { return };
@@ -95,117 +291,6 @@ impl Cell {
         self.send(now, kind, number, if kind == Kind::CtsToSelf { number } else { to });
     }
 
-    /// Whether what a radio has in hand is for all.
-    fn is_for_all(&self, number: usize) -> bool {
-        self.radios[number].own.head.as_ref().is_some_and(|head| head.to == ALL)
-    }
-
-    /// The highest rate of what a radio has in hand, and whom it is for; `None` where that has no choice.
-    fn highest_rate(&self, number: usize) -> Option<(usize, u64)> {
-        let head = self.radios[number].own.head.as_ref()?;
-        head.from().filter(|_| head.to != ALL).map(|from| (head.to, self.ways[from.0 as usize].rate_bps))
-    }
-
-    #[inline(never)]
-    fn choose_rate(&mut self, now: Time, number: usize) {
-        let Some((to, most_bps)) = self.highest_rate(number) else { return };
-        if let (Some(rates), Some(head)) = (&mut self.rates, &mut self.radios[number].own.head) {
-            let CellConfig { short_retry_limit, long_retry_limit, .. } = self.config;
-            let long = head.bytes > self.config.rts_threshold_bytes;
-            let limit = if long { long_retry_limit } else { short_retry_limit };
-            let tries = (head.short_retries + head.long_retries, limit);
-            head.rate_bps = rates.choose_bps(now, (number, to), tries, most_bps, &mut head.chain);
-        }
-    }
-
-    /// A radio sends a data frame: for who keeps the rates over time.
-    #[inline(never)]
-    pub(super) fn note_rate(&mut self, now: Time, number: usize) {
-        if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].own.head)
-            && let Some(from) = head.from().filter(|_| head.to != ALL)
-        {
-            rates.goes(now, from, head.rate_bps);
-        }
-    }
-
-    /// An exchange of a radio was answered, or was not.
-    #[inline(never)]
-    fn judge_rate(&mut self, number: usize, answered: bool) {
-        let Some((to, most_bps)) = self.highest_rate(number) else { return };
-        if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].own.head) {
-            rates.ends(number, to, (head.rate_bps, most_bps), answered);
-        }
-    }
-
-    /// The rate of a frame between two radios, its airtime, and how long it reserves the medium behind it.
-    /// What was worked out last is kept: most frames of data are of one length and one rate.
-    #[inline]
-    pub(super) fn frame_time(&mut self, kind: Kind, from: usize, to: usize) -> FrameTime {
-        let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
-        let head = self.radios[initiator].own.head.as_ref();
-        // What is for all, or follows in fragments, reserves another time.
-        let Some(head) = head.filter(|head| head.rest_bytes == 0 && head.to != ALL) else {
-            return self.work_out_frame_time(kind, (from, to), initiator);
-        };
-        let of = (head.bytes, head.rate_bps);
-        if let Some((known, time)) = self.frame_times[kind as usize]
-            && known == of
-        {
-            return time;
-        }
-        let time = self.work_out_frame_time(kind, (from, to), initiator);
-        self.frame_times[kind as usize] = Some((of, time));
-        time
-    }
-
-    #[inline(never)]
-    fn work_out_frame_time(&self, kind: Kind, (from, to): (usize, usize), initiator: usize) -> FrameTime {
-        let sifs = self.config.timing.sifs;
-        let then = |kind: Kind| sifs + self.airtime(kind, initiator);
-        let reserves = match kind {
-            Kind::Rts => then(Kind::Cts) + then(Kind::Data) + then(Kind::Ack),
-            Kind::Cts => then(Kind::Data) + then(Kind::Ack),
-            Kind::CtsToSelf if self.is_for_all(from) => then(Kind::Data),
-            Kind::CtsToSelf => then(Kind::Data) + then(Kind::Ack),
-            Kind::Data | Kind::Management if to != ALL => {
-                then(Kind::Ack) + self.next_fragment_time(initiator)
-            }
-            Kind::Ack => self.next_fragment_time(initiator),
-            Kind::Data | Kind::Management => Span::ZERO,
-        };
-        let rate_bps = self.frame_rate_bps(kind, initiator);
-        FrameTime { rate_bps, airtime: self.airtime(kind, initiator), reserves }
-    }
-
-    /// The rate of a frame, in the exchange of what one of two radios has in hand.
-    fn frame_rate_bps(&self, kind: Kind, initiator: usize) -> u64 {
-        let rate_bps = self.radios[initiator].own.head.as_ref().map_or(0, |head| head.rate_bps);
-        match kind {
-            Kind::Data | Kind::Management => rate_bps,
-            Kind::CtsToSelf => self.config.protection.map_or(rate_bps, |protection| protection.rate_bps),
-            Kind::Rts | Kind::Cts if self.config.protection.is_some() => {
-                self.frame_rate_bps(Kind::CtsToSelf, initiator)
-            }
-            Kind::Rts | Kind::Cts | Kind::Ack => self.config.control_rate_bps(rate_bps),
-        }
-    }
-
-    /// The airtime of a frame between two radios, in the exchange of what one of them has in hand.
-    fn airtime(&self, kind: Kind, initiator: usize) -> Span {
-        let Some(head) = &self.radios[initiator].own.head else { return Span::ZERO };
-        let control_rate_bps = self.config.control_rate_bps(head.rate_bps);
-        match kind {
-            Kind::Data | Kind::Management => self.config.format.airtime(head.bytes, head.rate_bps),
-            Kind::Rts | Kind::Cts | Kind::CtsToSelf if self.config.protection.is_some() => {
-                self.config.protection_time(kind)
-            }
-            Kind::CtsToSelf => Span::ZERO,
-            Kind::Rts => self.config.format.airtime(RTS_BYTES, control_rate_bps),
-            Kind::Cts => self.config.format.airtime(CTS_BYTES, control_rate_bps),
-            Kind::Ack => self.config.format.airtime(ACK_BYTES, control_rate_bps),
-        }
-    }
-
     /// What follows a management frame that its receiver has understood, with the power at which it came.
     pub(super) fn management_understood(&mut self, now: Time, frame: &Frame, heard: Heard) {
         let &Frame { from, to, .. } = frame;
@@ -219,12 +304,12 @@ impl Cell {
         let &Frame { from, to, .. } = frame;
         match (frame.kind, understood) {
             (Kind::Rts, true) if self.may_answer(now, frame) => self.answer(now, Step::Cts(to, from), to),
-            (Kind::CtsToSelf, _) => self.at(now + timing.sifs, Step::Data(from)),
-            (Kind::Rts, _) => self.at(now + self.cts_timeout(from), Step::Timeout(from)),
+            (Kind::CtsToSelf, _) => self.agenda.put(now + timing.sifs, Step::Data(from)),
+            (Kind::Rts, _) => self.agenda.put(now + self.waits_for_cts(from), Step::Timeout(from)),
             (Kind::Data | Kind::Management, false) => {
-                self.at(now + self.ack_timeout(from), Step::Timeout(from));
+                self.agenda.put(now + self.waits_for_ack(from), Step::Timeout(from));
             }
-            (Kind::Cts, true) => self.at(now + timing.sifs, Step::Data(to)),
+            (Kind::Cts, true) => self.agenda.put(now + timing.sifs, Step::Data(to)),
             (Kind::Data, true) => {
                 self.deliver(now, from);
                 if self.ack_is_certain(frame) {
@@ -237,11 +322,11 @@ impl Cell {
             // An answer that began in time is waited for to its end.
             (Kind::Cts | Kind::Ack, false) => {
                 let waits = match frame.kind {
-                    Kind::Cts => self.cts_timeout(to),
-                    _ => self.ack_timeout(to),
+                    Kind::Cts => self.waits_for_cts(to),
+                    _ => self.waits_for_ack(to),
                 };
                 let timeout = self.radios[to].sent.1 + waits;
-                self.at(timeout.max(now), Step::Timeout(to));
+                self.agenda.put(timeout.max(now), Step::Timeout(to));
             }
         }
     }
@@ -251,54 +336,29 @@ impl Cell {
     /// wake-up of its own. What comes to be sent meanwhile finds the medium busy, as it would have found it
     /// reserved.
     fn ack_is_certain(&self, frame: &Frame) -> bool {
-        frame.heard_by.is_empty() && self.on_air.is_empty() && self.agenda.is_empty()
+        frame.heard_by.is_empty() && self.medium.on_air.is_empty() && self.agenda.is_empty()
     }
 
     /// From the end of what a radio sends to the time when no ACK to it will come any more.
-    fn ack_timeout(&self, number: usize) -> Span {
-        self.config.ack_timeout(self.frame_rate_bps(Kind::Data, number))
+    fn waits_for_ack(&self, number: usize) -> Span {
+        self.config.waits_for_ack(self.radios[number].own.head.as_ref())
     }
 
     /// The same of an RTS and the CTS to it.
-    fn cts_timeout(&self, number: usize) -> Span {
-        self.config.cts_timeout(self.frame_rate_bps(Kind::Data, number))
+    fn waits_for_cts(&self, number: usize) -> Span {
+        self.config.waits_for_cts(self.radios[number].own.head.as_ref())
     }
 
     /// A radio answers after SIFS.
     fn answer(&mut self, now: Time, step: Step, radio: usize) {
         self.radios[radio].answers = true;
-        self.at(now + self.config.timing.sifs, step);
+        self.agenda.put(now + self.config.timing.sifs, step);
     }
 
     /// Whether the receiver of an RTS finds the medium unreserved (clause 9.2.5.7).
     pub(super) fn may_answer(&self, now: Time, rts: &Frame) -> bool {
-        let ear = &self.ears[self.radios[rts.to].ear];
+        let ear = self.medium.ear(rts.to);
         ear.nav <= now || ear.reserved_by.contains(&rts.to)
-    }
-
-    /// The receiver has a radio's packet, unless it had it before.
-    #[inline(always)]
-    pub(super) fn deliver(&mut self, now: Time, sender: usize) {
-        let Some(Head { job: Job::Packet { from, packet }, rest_bytes, .. }) =
-            &mut self.radios[sender].own.head
-        else {
-            return;
-        };
-        let from = *from;
-        if *rest_bytes > 0 {
-            return;
-        }
-        if let Some(packet) = packet.take() {
-            if !self.may_arrive(from) {
-                return self.arrives_from_a_stranger(now, from, packet);
-            }
-            if self.losses.is_some() && self.loses(now, from, &packet, Of::Packets) {
-                return self.drop_packet(now, from, packet, DropReason::Loss);
-            }
-            self.stats[from.0 as usize].delivered_packets += 1;
-            self.arrives(now, from, &packet);
-            self.arrived.push_back((self.ways[from.0 as usize].opposite, packet));
-        }
     }
 
     /// A radio's packet was acknowledged.
@@ -327,12 +387,12 @@ impl Cell {
         let begins = now + self.config.timing.sifs;
         let radio = &self.radios[number];
         if let Some(head) = &radio.own.head
-            && begins + self.exchange_time(number, head) <= radio.txop_until
+            && begins + self.config.exchange_time(head) <= radio.txop_until
         {
             let radio = &mut self.radios[number];
             radio.attempt = Attempt::Since(now);
             radio.own.contends_since = begins;
-            return self.at(begins, Step::Continue(number));
+            return self.agenda.put(begins, Step::Continue(number));
         }
         self.back_off(now, number);
     }
@@ -354,55 +414,7 @@ impl Cell {
         (head.short_retries, head.long_retries) = (0, 0);
         radio.attempt = Attempt::Since(now);
         radio.own.contends_since = begins;
-        self.at(begins, Step::Fragment(number));
-    }
-
-    /// What the next fragment takes of what a radio sends, with SIFS before it, behind it and its ACK: an
-    /// ACK, and the fragment before it, reserve the medium for it too (clause 9.2.5.6).
-    fn next_fragment_time(&self, number: usize) -> Span {
-        let Some(head) = &self.radios[number].own.head else { return Span::ZERO };
-        if head.rest_bytes == 0 {
-            return Span::ZERO;
-        }
-        let most_bytes = self.config.fragmentation_threshold_bytes - HEADER_BYTES;
-        let bytes = head.rest_bytes.min(most_bytes) + HEADER_BYTES;
-        let sifs = self.config.timing.sifs;
-        sifs + self.config.format.airtime(bytes, head.rate_bps) + sifs + self.airtime(Kind::Ack, number)
-    }
-
-    /// A packet in hand, or its first fragment.
-    fn head_of(&self, from: Attachment, packet: Packet) -> Head {
-        let Way { to, rate_bps, .. } = self.ways[from.0 as usize];
-        let bytes = packet.size_bytes + FRAME_OVERHEAD_BYTES;
-        let mut head = Head::new(to, bytes, rate_bps, Job::Packet { from, packet: Some(packet) });
-        let most_bytes = self.config.fragmentation_threshold_bytes;
-        if bytes > most_bytes && to != ALL {
-            head.rest_bytes = bytes - most_bytes;
-            head.bytes = most_bytes;
-        }
-        head
-    }
-
-    /// How long the exchange takes of what a radio has in hand.
-    fn exchange_time(&self, number: usize, head: &Head) -> Span {
-        let sifs = self.config.timing.sifs;
-        let of = |kind: Kind| self.airtime(kind, number);
-        let with_rts = head.to != ALL && head.bytes > self.config.rts_threshold_bytes;
-        let before = match self.config.protection.map(|protection| protection.mechanism) {
-            Some(Mechanism::CtsToSelf) if !with_rts => of(Kind::CtsToSelf) + sifs,
-            Some(Mechanism::RtsCts) if head.to == ALL => of(Kind::CtsToSelf) + sifs,
-            None if !with_rts => Span::ZERO,
-            _ => of(Kind::Rts) + sifs + of(Kind::Cts) + sifs,
-        };
-        let answer = if head.to == ALL { Span::ZERO } else { sifs + of(Kind::Ack) };
-        let mut rest_bytes = head.rest_bytes;
-        let mut fragments = Span::ZERO;
-        while rest_bytes > 0 {
-            let bytes = rest_bytes.min(self.config.fragmentation_threshold_bytes - HEADER_BYTES);
-            fragments += sifs + self.config.format.airtime(bytes + HEADER_BYTES, head.rate_bps) + answer;
-            rest_bytes -= bytes;
-        }
-        before + of(head.kind()) + answer + fragments
+        self.agenda.put(begins, Step::Fragment(number));
     }
 
     /// No answer has come.
@@ -429,7 +441,7 @@ impl Cell {
         }
         radio.own.widen();
         radio.own.contends_since = now;
-        radio.draw_backoff();
+        radio.draw_backoff(AT_WORK);
     }
 
     /// A radio's packet is given up; the receiver may have it all the same.
@@ -465,9 +477,9 @@ impl Cell {
     fn take_next(&mut self, now: Time, number: usize) {
         let function = &mut self.radios[number].own;
         function.cw = function.access.cw_min;
-        self.next_head(now, number);
+        self.next_head(now, number, AT_WORK);
         if self.radios[number].own.head.is_none() {
-            self.contender(now, number, false);
+            self.medium.contender(now, number, false);
         }
     }
 
@@ -475,96 +487,6 @@ impl Cell {
     pub(super) fn back_off(&mut self, now: Time, number: usize) {
         let radio = &mut self.radios[number];
         radio.own.contends_since = now;
-        radio.draw_backoff();
-    }
-
-    /// A radio turns to what it sends next, if there is anything.
-    #[inline]
-    pub(super) fn next_head(&mut self, now: Time, number: usize) {
-        if self.has_paths {
-            return self.next_of_station(now, number);
-        }
-        let next = self.radios[number].own.queue.dequeue(now);
-        self.radios[number].own.head = next.map(|Waiting { from, packet, .. }| self.head_of(from, packet));
-        self.take_drops(now, number);
-    }
-
-    /// The same where stations find their access points: management frames go first, and packets wait while a
-    /// station is away.
-    #[inline(never)]
-    fn next_of_station(&mut self, now: Time, number: usize) {
-        let radio = &self.radios[number];
-        let highest = radio.own.category == radio.others.len();
-        if highest && !radio.management.is_empty() {
-            self.radios[number].own.head = self.management_head(number);
-            return;
-        }
-        self.radios[number].own.head = None;
-        while !self.radios[number].blocked && self.radios[number].own.head.is_none() {
-            let radio = &mut self.radios[number];
-            let parked = radio.own.parked.take();
-            let next = match parked {
-                Some(head) => Some(head),
-                None => {
-                    let next = radio.own.queue.dequeue(now);
-                    next.map(|Waiting { from, packet, .. }| self.head_of(from, packet))
-                }
-            };
-            self.take_drops(now, number);
-            match next {
-                Some(Head { job: Job::Packet { from, packet: Some(packet) }, .. }) if !self.may_go(from) => {
-                    self.drop_packet(now, from, packet, DropReason::NotAssociated);
-                }
-                Some(head) => {
-                    // Its window is as wide as its attempts have left it.
-                    let radio = &mut self.radios[number];
-                    for _ in 0..head.short_retries + head.long_retries {
-                        radio.own.widen();
-                    }
-                    radio.own.head = Some(head);
-                }
-                None => return,
-            }
-        }
-    }
-
-    /// What a queue has dropped of what it had taken.
-    #[inline]
-    pub(super) fn take_drops(&mut self, now: Time, number: usize) {
-        if self.radios[number].own.queue.may_have_dropped() {
-            self.take_drops_of_queue(now, number);
-        }
-    }
-
-    #[inline(never)]
-    fn take_drops_of_queue(&mut self, now: Time, number: usize) {
-        while let Some((Waiting { from, packet, .. }, reason)) = self.radios[number].own.queue.poll_drop(now)
-        {
-            self.drop_packet(now, from, packet, reason);
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn take(&mut self, now: Time, step: Step) {
-        match step {
-            Step::End(frame) => self.end(now, frame),
-            Step::Cts(from, to) => {
-                self.send(now, Kind::Cts, from, to);
-                let radio = &mut self.radios[from];
-                radio.invites_until = radio.sent.1 + self.config.timing.sifs + Span::from_ns(1);
-            }
-            Step::Ack(from, to) => self.send(now, Kind::Ack, from, to),
-            Step::Data(from) => {
-                if let Some(head) = &self.radios[from].own.head {
-                    self.send(now, head.kind(), from, head.to);
-                }
-            }
-            Step::Continue(number) => self.begin(now, number),
-            Step::Fragment(number) => self.begin_or_continue(now, number, true),
-            Step::Timeout(number) => self.fail(now, number),
-            Step::Beacon(cell) => self.beacon_due(now, cell),
-            Step::Free => {}
-            Step::Station(number, timer) => self.station_timer(now, number, timer),
-        }
+        radio.draw_backoff(AT_WORK);
     }
 }

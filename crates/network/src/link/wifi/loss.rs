@@ -10,9 +10,6 @@
 //! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt that
 //! was lost in this way; losses of repetitions of what the receiver has already.
 
-use super::Cell;
-use super::medium::{Frame, Kind};
-use super::radio::{Head, Job};
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
 use crate::link::loss::Loss;
@@ -51,68 +48,42 @@ pub(super) struct Losses {
     going_down: Vec<bool>,
 }
 
-impl Cell {
-    /// Adds losses.
-    pub fn add_losses(&mut self, losses: Vec<CellLoss>) {
-        if losses.is_empty() {
-            return;
-        }
-        let mut by_sender = vec![Vec::new(); self.ways.len()];
-        for (place, loss) in losses.iter().enumerate() {
+impl Losses {
+    /// Of a medium with so many attachments and members.
+    pub(super) fn new(all: Vec<CellLoss>, attachments: usize, members: usize) -> Losses {
+        let mut by_sender = vec![Vec::new(); attachments];
+        for (place, loss) in all.iter().enumerate() {
             by_sender[loss.from.0 as usize].push(place);
         }
-        let going_down = vec![false; self.members.len()];
-        self.losses = Some(Box::new(Losses { all: losses, by_sender, going_down }));
+        Losses { all, by_sender, going_down: vec![false; members] }
     }
 
     /// From now on one of its losses, whose probability changes, has this one.
-    pub fn change_loss(&mut self, now: Time, number: usize, probability: f64) {
-        if let Some(changes) = self.losses.as_mut().and_then(|losses| losses.all.get_mut(number)) {
+    pub(super) fn change(&mut self, now: Time, number: usize, probability: f64) {
+        if let Some(changes) = self.all.get_mut(number) {
             changes.loss.begin(now, probability);
         }
     }
 
-    /// Whether a packet from an attachment, or an attempt at it, is lost.
+    /// Whether a packet from an attachment, or an attempt at it, is lost on its way between a member and its
+    /// access point.
     #[inline(never)]
-    pub(super) fn loses(&mut self, now: Time, from: Attachment, packet: &Packet, of: Of) -> bool {
-        let Some(losses) = &mut self.losses else { return false };
-        let Losses { all, by_sender, going_down } = &mut **losses;
-        let member = self.ways[from.0 as usize].member as usize;
+    pub(super) fn take(&mut self, now: Time, from: Attachment, member: u32, packet: &Packet, of: Of) -> bool {
+        let Losses { all, by_sender, going_down } = self;
         let mut lost = false;
         for &place in &by_sender[from.0 as usize] {
             let loss = &mut all[place];
-            if loss.of == of && (!loss.while_going_down || going_down[member]) {
+            if loss.of == of && (!loss.while_going_down || going_down[member as usize]) {
                 lost |= loss.loss.takes(now, packet);
             }
         }
         lost
     }
 
-    /// Whether a data frame that has ended, and would be understood, is lost.
-    #[inline(never)]
-    pub(super) fn loses_attempt(&mut self, now: Time, frame: &Frame) -> bool {
-        if frame.kind != Kind::Data {
-            return false;
-        }
-        let Some(head) = &mut self.radios[frame.from].own.head else { return false };
-        let Job::Packet { from, packet } = &mut head.job else { return false };
-        // What the receiver has already comes again for want of an acknowledgement.
-        let Some(packet) = packet.take() else { return false };
-        let from = *from;
-        let lost = self.loses(now, from, &packet, Of::Attempts);
-        if let Some(Head { job: Job::Packet { packet: place, .. }, .. }) =
-            &mut self.radios[frame.from].own.head
-        {
-            *place = Some(packet);
-        }
-        lost
-    }
-
     /// A link event of a member.
     #[inline(never)]
-    pub(super) fn losses_hear(&mut self, member: u32, event: LinkEvent) {
-        let Some(losses) = &mut self.losses else { return };
-        let going_down = &mut losses.going_down[member as usize];
+    pub(super) fn hear(&mut self, member: u32, event: LinkEvent) {
+        let going_down = &mut self.going_down[member as usize];
         match event {
             LinkEvent::GoingDown { .. } => *going_down = true,
             LinkEvent::Rollback | LinkEvent::Up => *going_down = false,
@@ -123,14 +94,14 @@ impl Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Content;
+    use super::super::capture::record::Content;
     use super::super::tests::bianchi::b;
-    use super::super::*;
     use super::{CellLoss, LinkEvent, Of};
     use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
     use crate::link::loss::{Loss, LossModel};
     use crate::link::series::Series;
     use crate::link::testing::{datagram, stream};
+    use crate::link::wifi::tests::prelude::*;
     use roamsim_engine::Span;
 
     const GOING_DOWN: LinkEvent = LinkEvent::GoingDown {
@@ -232,14 +203,18 @@ mod tests {
         let mut cell = cell(Of::Packets, 1.0, true);
         let (_, up) = cell.attachments_of(0);
         assert_eq!(send(&mut cell, up, 3, 1).0, 3);
-        cell.losses_hear(0, GOING_DOWN);
+        cell.associations.losses.as_mut().expect("it has some").hear(0, GOING_DOWN);
         assert_eq!(send(&mut cell, up, 3, 2).0, 0);
-        cell.losses_hear(0, LinkEvent::Rollback);
+        cell.associations.losses.as_mut().expect("it has some").hear(0, LinkEvent::Rollback);
         assert_eq!(send(&mut cell, up, 3, 3).0, 3);
-        cell.losses_hear(0, GOING_DOWN);
-        cell.losses_hear(0, LinkEvent::Down(LinkDownReason::NO_BROADCAST));
+        cell.associations.losses.as_mut().expect("it has some").hear(0, GOING_DOWN);
+        cell.associations
+            .losses
+            .as_mut()
+            .expect("it has some")
+            .hear(0, LinkEvent::Down(LinkDownReason::NO_BROADCAST));
         assert_eq!(send(&mut cell, up, 3, 4).0, 0);
-        cell.losses_hear(0, LinkEvent::Up);
+        cell.associations.losses.as_mut().expect("it has some").hear(0, LinkEvent::Up);
         assert_eq!(send(&mut cell, up, 3, 5).0, 3);
     }
 }

@@ -11,11 +11,7 @@
 //! disassociation by those who leave: an access point hears from the distribution system that a station is
 //! another one's.
 
-use super::medium::Frame;
 use super::phy::Format;
-use super::radio::{ALL, Head, Job};
-use super::{Cell, Heard};
-use roamsim_engine::Time;
 
 /// A management frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,119 +70,6 @@ impl Management {
                 // The reason.
                 Management::Disassociation => 2,
             }
-    }
-}
-
-impl Cell {
-    /// A radio gets a management frame to send.
-    pub(super) fn push_management(&mut self, now: Time, number: usize, what: Management, to: usize) {
-        let radio = &mut self.radios[number];
-        radio.management.push_back((what, to));
-        self.resume(now, number);
-    }
-
-    /// A radio that has nothing in hand turns to what it may send now.
-    pub(super) fn resume(&mut self, now: Time, number: usize) {
-        self.each_function(number, |cell| cell.resume_own(now, number));
-    }
-
-    /// Does something for each channel access function of a radio, as if it were the one at work.
-    pub(super) fn each_function(&mut self, number: usize, mut does: impl FnMut(&mut Cell)) {
-        does(self);
-        for place in 1..=self.radios[number].others.len() {
-            self.radios[number].turn_to(place);
-            does(self);
-            self.radios[number].turn_to(place);
-        }
-    }
-
-    /// The same of the function at work alone.
-    pub(super) fn resume_own(&mut self, now: Time, number: usize) {
-        if self.radios[number].own.head.is_none() {
-            self.next_head(now, number);
-            if self.radios[number].own.head.is_some() {
-                self.first_packet(now, number);
-                self.list(number);
-            }
-        }
-    }
-
-    /// The next frame of a radio: its management frames go first.
-    pub(super) fn management_head(&mut self, number: usize) -> Option<Head> {
-        let (what, to) = self.radios[number].management.pop_front()?;
-        let bytes = what.bytes(self.config.format);
-        Some(Head::new(to, bytes, self.lowest_rate_bps(), Job::Management(what, false)))
-    }
-
-    /// The rate of beacons, probe requests, broadcasts and other management frames: the lowest basic one
-    /// (clause 9.6 asks for some basic rate).
-    pub(super) fn lowest_rate_bps(&self) -> u64 {
-        self.config.basic_rates_bps.first().copied().unwrap_or_default()
-    }
-
-    /// Time for a beacon. One that is still to be sent is not joined by another.
-    pub(super) fn beacon_due(&mut self, now: Time, cell: usize) {
-        let Some(beacons) = self.cells[cell].beacons else { return };
-        let radio = &self.radios[cell];
-        let waits = radio.management.iter().any(|&(what, _)| what == Management::Beacon);
-        let contends = radio.functions().any(|function| function.head.as_ref().is_some_and(Head::is_beacon));
-        if !waits && !contends {
-            // It goes before what else waits.
-            self.radios[cell].management.push_front((Management::Beacon, ALL));
-            self.resume(now, cell);
-        }
-        self.at(now + beacons.period, super::exchange::Step::Beacon(cell));
-    }
-
-    /// A frame that was for all has ended; who has understood it is named.
-    pub(super) fn broadcast_ends(&mut self, now: Time, frame: &Frame, hearers: &[Heard]) {
-        let sender = frame.from;
-        let what = match &self.radios[sender].own.head {
-            Some(Head { job: Job::Management(what, _), .. }) => Some(*what),
-            _ => None,
-        };
-        match what {
-            None => self.broadcast_arrives(now, sender, hearers),
-            Some(Management::Beacon) => {
-                for &heard in hearers {
-                    self.hears_cell(now, heard, sender);
-                }
-            }
-            Some(_) => {
-                for &(access_point, _) in hearers {
-                    if self.cells.get(access_point).is_some_and(|cell| cell.beacons.is_some()) {
-                        self.push_management(now, access_point, Management::ProbeResponse, sender);
-                    }
-                }
-            }
-        }
-        self.account(now, sender);
-        self.next_packet(now, sender);
-        if what == Some(Management::ProbeRequest) {
-            self.has_probed(now, sender);
-        }
-    }
-
-    /// A management frame has arrived at the radio that it is for, which acknowledges it.
-    pub(super) fn management_arrives(&mut self, now: Time, from: usize, heard: Heard) {
-        let (to, _) = heard;
-        let Some(Head { job: Job::Management(what, taken), .. }) = &mut self.radios[from].own.head else {
-            return;
-        };
-        if std::mem::replace(taken, true) {
-            return;
-        }
-        match *what {
-            Management::Beacon | Management::ProbeRequest => {}
-            Management::ProbeResponse => self.hears_cell(now, heard, from),
-            Management::Authentication => self.push_management(now, to, Management::Authenticated, from),
-            Management::AssociationRequest { .. } => {
-                self.push_management(now, to, Management::AssociationResponse, from);
-            }
-            Management::Authenticated => self.is_authenticated(now, to, from),
-            Management::AssociationResponse => self.is_associated(now, to, from),
-            Management::Disassociation => self.is_disassociated(from, to),
-        }
     }
 }
 

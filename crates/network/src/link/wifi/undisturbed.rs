@@ -8,39 +8,17 @@
 //! stations that find their access points. [`Cell::disturb`] goes back to the general exchange, in the state
 //! that it would have.
 
-use super::account::Use;
-use super::exchange::{FrameTime, Step};
-use super::medium::{Frame, Kind};
-use super::radio::{ALL, Attempt, Head, Job};
-use super::{Cell, Hearing};
+use super::agenda::Step;
+use super::cell::Cell;
+use super::medium::SHARED_EAR;
+use super::medium::account::Use;
+use super::medium::air::Hearing;
+use super::medium::frame::{Frame, Kind};
+use super::radios::airtime::FrameTime;
+use super::radios::radio::{ALL, AT_WORK, Attempt, Head, Job};
+use super::radios::undisturbed::{Stage, Undisturbed};
 use crate::link::Attachment;
 use roamsim_engine::Time;
-
-/// A radio that nobody disturbs, and its exchange.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Undisturbed {
-    pub number: usize,
-    to: usize,
-    from: Attachment,
-    stage: Stage,
-    /// When that is over.
-    pub until: Time,
-    /// The data frame, and the ACK to it; and what their airtimes follow from.
-    data: FrameTime,
-    ack: FrameTime,
-    of: (u32, u64),
-    /// Begin and end of the last ACK, and the begin of the present exchange.
-    last_ack: (Time, Time),
-    begin: Time,
-}
-
-/// What the medium is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Countdown,
-    Data,
-    Ack,
-}
 
 impl Cell {
     /// Whether a radio is.
@@ -51,18 +29,18 @@ impl Cell {
 
     /// Whether a cell is one in which a radio may be undisturbed at times.
     pub(super) fn has_undisturbed(&self) -> bool {
-        let plain = self.config.protection.is_none() && self.rates.is_none() && !self.has_paths;
-        plain && self.countdowns.is_some() && matches!(self.hearing, Hearing::All)
+        let plain = self.config.protection.is_none() && self.rates.is_none() && !self.associations.has_paths;
+        plain && self.radios.countdowns.is_some() && matches!(self.medium.hearing, Hearing::All)
     }
 
     /// An exchange may be over, after which a radio is undisturbed: nothing is on the air or on the agenda,
     /// and of all radios this one alone is listed.
     #[inline(never)]
     pub(super) fn find_undisturbed(&mut self, now: Time) {
-        let (&[number], Some(until)) = (&self.listed[..], self.next_access) else { return };
-        let (ear, radio) = (&self.ears[0], &self.radios[number]);
-        let silent = self.on_air.is_empty() && self.agenda.is_empty() && ear.heard == 0;
-        let told = self.log.is_some() || self.losses.is_some();
+        let (&[number], Some(until)) = (&self.radios.listed[..], self.radios.next_access) else { return };
+        let (ear, radio) = (self.medium.at(SHARED_EAR), &self.radios[number]);
+        let silent = self.medium.on_air.is_empty() && self.agenda.is_empty() && ear.heard == 0;
+        let told = self.log.is_some() || self.associations.losses.is_some();
         let Some(head) = radio.own.head.as_ref().filter(|head| self.goes_undisturbed(head)) else { return };
         let Some(from) = head.from() else { return };
         // Not where EIFS, a reservation or a timeout was waited for.
@@ -73,10 +51,10 @@ impl Cell {
             return;
         }
         let (to, of) = (head.to, (head.bytes, head.rate_bps));
-        let data = self.frame_time(Kind::Data, number, to);
-        let ack = self.frame_time(Kind::Ack, to, number);
+        let data = self.frame_time(Kind::Data, number);
+        let ack = self.frame_time(Kind::Ack, number);
         let stage = Stage::Countdown;
-        let (last_ack, begin) = ((self.ears[0].busy_since, now), now);
+        let (last_ack, begin) = ((self.medium.at(SHARED_EAR).busy_since, now), now);
         self.undisturbed =
             Some(Undisturbed { number, to, from, stage, until, data, ack, of, last_ack, begin });
     }
@@ -103,8 +81,8 @@ impl Cell {
     /// The countdown is over, and the data begins.
     #[inline(always)]
     fn begin_undisturbed(&mut self, now: Time) {
-        let Cell { undisturbed: Some(at), radios, stats, cells, frames, .. } = self else { return };
-        *frames += 1;
+        let Cell { undisturbed: Some(at), radios, stats, medium, .. } = self else { return };
+        medium.frames += 1;
         let until = now + at.data.airtime;
         (at.stage, at.begin, at.until) = (Stage::Data, now, until);
         let radio = &mut radios[at.number];
@@ -125,58 +103,59 @@ impl Cell {
         radio.own.backoff_slots = None;
         radio.txop_until = now;
         (radio.sent, radio.sent_data) = ((now, until), true);
-        cells[0].medium.pass(now, Use::Backoff);
+        medium.times[0].pass(now, Use::Backoff);
     }
 
     /// The data is over, and the ACK follows after SIFS.
     #[inline(always)]
     fn deliver_undisturbed(&mut self, now: Time) {
-        let Cell { undisturbed: Some(at), radios, cells, ears, frames, config, .. } = self else { return };
-        *frames += 1;
+        let Cell { undisturbed: Some(at), radios, medium, config, .. } = self else { return };
+        medium.frames += 1;
         let number = at.number;
         let begins = now + config.timing.sifs;
         (at.stage, at.until) = (Stage::Ack, begins + at.ack.airtime);
         radios[number].time.data += at.data.airtime;
         let receiver = &mut radios[at.to];
         (receiver.sent, receiver.sent_data) = ((begins, at.until), false);
-        (ears[0].nav, ears[0].reserved_by) = (at.until, [number, at.to]);
-        let medium = &mut cells[0].medium;
-        medium.pass(now, Use::Frame(Kind::Data));
-        medium.pass(begins, Use::Backoff);
+        let ear = medium.at_mut(SHARED_EAR);
+        (ear.nav, ear.reserved_by) = (at.until, [number, at.to]);
+        let time = &mut medium.times[0];
+        time.pass(now, Use::Frame(Kind::Data));
+        time.pass(begins, Use::Backoff);
         self.deliver(now, number);
     }
 
     /// The ACK is over, and the next packet contends.
     #[inline(always)]
     fn succeed_undisturbed(&mut self, now: Time) {
-        let Cell { undisturbed: Some(at), radios, stats, cells, .. } = self else { return };
+        let Cell { undisturbed: Some(at), radios, stats, medium, .. } = self else { return };
         let (number, to, of) = (at.number, at.to, at.of);
         (at.stage, at.last_ack) = (Stage::Countdown, radios[to].sent);
-        cells[0].medium.pass(now, Use::Frame(Kind::Ack));
+        medium.times[0].pass(now, Use::Frame(Kind::Ack));
         radios[to].time.control += at.ack.airtime;
         stats[at.from.0 as usize].busy += now - at.begin;
         let radio = &mut radios[number];
         radio.attempt = Attempt::None;
         radio.own.cw = radio.own.access.cw_min;
-        self.next_head(now, number);
+        self.next_head(now, number, AT_WORK);
         let next = self.radios[number].own.head.as_ref().filter(|head| self.goes_undisturbed(head));
         let next = next.and_then(|head| Some((head.to, (head.bytes, head.rate_bps), head.from()?)));
         let Some((to, new, from)) = next else { return self.end_undisturbed(now, number) };
         if new != of {
-            self.change_frame(number, to, new);
+            self.change_frame(number, new);
         }
         let Cell { undisturbed: Some(at), radios, config, .. } = self else { return };
         let radio = &mut radios[number];
         radio.own.contends_since = now;
-        radio.draw_backoff();
+        radio.draw_backoff(AT_WORK);
         (at.to, at.from) = (to, from);
         at.until = now + config.timing.difs + radio.own.countdown(config.timing.slot);
     }
 
     /// The next frame is of another length, or goes at another rate.
     #[inline(never)]
-    fn change_frame(&mut self, number: usize, to: usize, of: (u32, u64)) {
-        let (data, ack) = (self.frame_time(Kind::Data, number, to), self.frame_time(Kind::Ack, to, number));
+    fn change_frame(&mut self, number: usize, of: (u32, u64)) {
+        let (data, ack) = (self.frame_time(Kind::Data, number), self.frame_time(Kind::Ack, number));
         if let Some(at) = &mut self.undisturbed {
             (at.data, at.ack, at.of) = (data, ack, of);
         }
@@ -187,7 +166,7 @@ impl Cell {
     fn end_undisturbed(&mut self, now: Time, number: usize) {
         self.disturb();
         if self.radios[number].own.head.is_none() {
-            self.contender(now, number, false);
+            self.medium.contender(now, number, false);
         }
         self.back_off(now, number);
         self.plan();
@@ -198,7 +177,7 @@ impl Cell {
     #[inline(always)]
     pub(super) fn disturb_from(&mut self, from: Attachment) {
         if let Some(at) = &self.undisturbed
-            && self.ways[from.0 as usize].from != at.number
+            && self.associations.way(from).from != at.number
         {
             self.disturb();
         }
@@ -209,12 +188,13 @@ impl Cell {
     pub(super) fn disturb(&mut self) {
         let Some(at) = self.undisturbed.take() else { return };
         let Undisturbed { number: sender, to, stage, until, data, ack, last_ack, begin, .. } = at;
-        let ear = &mut self.ears[0];
+        let ear = self.medium.at_mut(SHARED_EAR);
         ear.ifs = self.config.timing.difs;
         (ear.busy_since, ear.idle_since) = last_ack;
-        self.next_access = (stage == Stage::Countdown).then_some(until);
+        self.radios.next_access = (stage == Stage::Countdown).then_some(until);
         // It is counted already.
-        let number = self.frames.saturating_sub(1);
+        let number = self.medium.frames.saturating_sub(1);
+        let ear = self.medium.at_mut(SHARED_EAR);
         let frame = |kind, from, to, FrameTime { rate_bps, reserves, .. }, begin| Frame {
             number,
             kind,
@@ -237,8 +217,8 @@ impl Cell {
             }
         };
         (ear.heard, ear.busy_since, ear.receiving) = (1, frame.begin, Some((number, frame.kind)));
-        self.on_air.push(frame);
-        self.at(until, Step::End(number));
+        self.medium.on_air.push(frame);
+        self.agenda.put(until, Step::End(number));
     }
 }
 
@@ -246,12 +226,12 @@ impl Cell {
 mod tests {
     use super::super::loss::{CellLoss, Of};
     use super::super::phy::Preamble;
-    use super::super::rate_control::RateControl;
-    use super::super::rate_control::arf::ArfConfig;
+    use super::super::radios::rate_control::RateControl;
+    use super::super::radios::rate_control::arf::ArfConfig;
     use super::super::tests::config;
-    use super::super::*;
     use crate::link::loss::{Loss, LossModel};
     use crate::link::testing::{datagram, stream};
+    use crate::link::wifi::tests::prelude::*;
     use crate::queue::{QueueLimit, Rule, codel};
     use proptest::prelude::*;
 
@@ -308,7 +288,7 @@ mod tests {
 
     /// What a result may ask at an instant.
     fn seen(cell: &Cell, now: Time) -> String {
-        let stats: Vec<_> = (0..cell.ways.len() as u32)
+        let stats: Vec<_> = (0..cell.associations.ways.len() as u32)
             .map(|from| (cell.stats(Attachment(from), now), cell.waiting_packets(Attachment(from), now)))
             .collect();
         let radios: Vec<_> = (0..cell.radios.len()).map(|radio| cell.radio_time(radio)).collect();
@@ -317,17 +297,17 @@ mod tests {
 
     /// What is inside, where nothing is written down as undisturbed.
     fn inside(cell: &Cell) -> String {
-        let slots: Vec<_> = (0..cell.radios.len()).map(|radio| cell.slots(radio)).collect();
-        let apart = cell.countdowns.as_ref().map(|countdowns| &countdowns.apart);
+        let slots: Vec<_> = (0..cell.radios.len()).map(|radio| cell.radios.slots(radio)).collect();
+        let apart = cell.radios.countdowns.as_ref().map(|countdowns| &countdowns.apart);
         let radios: Vec<_> = cell.radios.iter().map(|radio| format!("{radio:?}")).collect();
         format!(
             "{:?} {:?} {radios:?} {slots:?} {apart:?} {:?} {:?} {:?} {:?}",
-            cell.ears,
-            cell.on_air,
-            cell.listed,
-            cell.contenders,
+            cell.medium.all_ears(),
+            cell.medium.on_air,
+            cell.radios.listed,
+            cell.medium.contenders,
             cell.agenda.next(),
-            cell.next_access
+            cell.radios.next_access
         )
     }
 
@@ -351,7 +331,7 @@ mod tests {
             let cx = &mut Context { now, random: &mut unused };
             if comes == Some(now) {
                 let (_, from, count, bytes) = packets.next().expect("one comes");
-                let from = Attachment(from % cell.ways.len() as u32);
+                let from = Attachment(from % cell.associations.ways.len() as u32);
                 for _ in 0..count {
                     lines.push(format!("{:?}", cell.enqueue(cx, from, datagram(bytes))));
                 }

@@ -5,8 +5,9 @@ use super::roaming::{LATE, Work, config, ess, stands, station, streams, us};
 use super::*;
 use crate::link::indication::LinkEvent;
 use crate::link::wifi::management::Management;
-use crate::link::wifi::medium::Kind;
-use crate::link::wifi::station::{Stage, State};
+use crate::link::wifi::medium::frame::Kind;
+use crate::link::wifi::radios::radio::ALL;
+use crate::link::wifi::stations::station::{Stage, State};
 use crate::mobility::Point;
 use roamsim_engine::Span;
 
@@ -47,7 +48,7 @@ fn what_a_scan_has_not_found_is_lost_before_what_it_has_is_told() {
         cell.handle_timeout(&mut Context { now, random: &mut stream() });
         // Nobody chooses.
         while let Some(Indication { at, event }) = cell.poll_indication(now) {
-            events.push((event.name(), cell.ways[at.0 as usize].member));
+            events.push((event.name(), cell.associations.ways[at.0 as usize].member));
         }
     }
     let first = [("link_detected", 1), ("link_detected", 0)];
@@ -73,7 +74,7 @@ fn associated(channels: &[u8], settings: StationConfig) -> Work {
 #[test]
 fn data_from_an_access_point_that_a_station_has_left_is_refused() {
     let mut work = associated(&[1], station(&[1]));
-    let down = work.cell.members[0].down;
+    let down = work.cell.associations.members[0].down;
     assert!(work.cell.leave(at(100_000), 0).is_some());
     work.frames.clear();
     work.send(at(100_000), down, 248);
@@ -106,7 +107,7 @@ fn a_station_acknowledges_a_probe_response_before_it_leaves_the_channel() {
     let mut work = associated(&[6, 1], settings);
     assert_eq!(work.chosen.get(&2), Some(&0));
     work.until(Time::from_ns(2_500_000_000));
-    let probes = work.frames.iter().filter(|frame| frame.2 == 2 && frame.3 == radio::ALL).count();
+    let probes = work.frames.iter().filter(|frame| frame.2 == 2 && frame.3 == ALL).count();
     assert!(probes >= 4, "it has scanned again: {probes}");
     assert_eq!(work.cell.radio_time(1).failed_attempts, 0);
 }
@@ -115,7 +116,7 @@ fn a_station_acknowledges_a_probe_response_before_it_leaves_the_channel() {
 fn a_station_waits_for_the_data_that_it_has_allowed() {
     let mut work = associated(&[1, 6], station(&[1, 6]));
     work.cell.config.rts_threshold_bytes = 0;
-    let down = work.cell.members[0].down;
+    let down = work.cell.associations.members[0].down;
     work.send(at(100_000), down, 248);
     // The RTS takes 272 us, the CTS 248.
     work.until(at(100_000 + 272 + 10));
@@ -123,10 +124,10 @@ fn a_station_waits_for_the_data_that_it_has_allowed() {
     work.cell.begin_scan(at(100_300), 2);
     work.until(at(100_000 + 272 + 10 + 248 + 10 + 399 + 10 + 248));
     assert_eq!((work.delivered, work.cell.radio_time(0).failed_attempts), (1, 0));
-    assert_eq!(work.cell.channels[2], 1);
+    assert_eq!(work.cell.medium.channels[2], 1);
     // It stays 100 + 544 + 10,240 us on the first channel.
     work.until(at(115_000));
-    assert_eq!(work.cell.channels[2], 6, "{:?}", work.frames);
+    assert_eq!(work.cell.medium.channels[2], 6, "{:?}", work.frames);
 }
 
 #[test]
@@ -137,9 +138,9 @@ fn who_wants_to_leave_waits_no_longer_than_the_data_may_take_to_begin() {
     work.cell.begin_scan(begun, 2);
     work.cell.plan();
     work.until(begun + us(9));
-    assert_eq!(work.cell.channels[2], 1);
+    assert_eq!(work.cell.medium.channels[2], 1);
     work.until(begun + us(10));
-    assert_eq!(work.cell.channels[2], 6);
+    assert_eq!(work.cell.medium.channels[2], 6);
 }
 
 #[test]
@@ -153,19 +154,20 @@ fn a_beacon_goes_before_the_probe_responses_that_wait() {
     let of_access_point: Vec<_> =
         work.frames.iter().filter(|frame| frame.2 == 0).map(|frame| frame.3).collect();
     // The first is in hand already.
-    assert_eq!(of_access_point, [1, radio::ALL, 1, 1]);
+    assert_eq!(of_access_point, [1, ALL, 1, 1]);
 }
 
 #[test]
 fn a_frame_that_had_begun_before_the_probe_was_over_keeps_the_channel_busy() {
     for (idle_since, long) in [(at(99_500), true), (at(99_000), false)] {
         let mut work = associated(&[1], station(&[1]));
-        let station = work.cell.stations[1].as_mut().expect("a station");
+        let station = work.cell.associations.stations[1].as_mut().expect("a station");
         station.state = State::Scanning(0, Stage::Listening(at(99_000), false));
         let timer = station.timer;
-        (work.cell.ears[1].busy_since, work.cell.ears[1].idle_since) = (at(98_000), idle_since);
+        let ear = work.cell.medium.ear_mut(1);
+        (ear.busy_since, ear.idle_since) = (at(98_000), idle_since);
         work.cell.station_timer(at(100_024), 1, timer);
-        let state = work.cell.stations[1].as_ref().expect("a station").state;
+        let state = work.cell.associations.stations[1].as_ref().expect("a station").state;
         let listens_on = state == State::Scanning(0, Stage::Listening(at(99_000), true));
         assert_eq!(listens_on, long);
     }
@@ -179,18 +181,18 @@ fn who_comes_to_a_channel_and_finds_it_busy_at_once_draws_a_backoff() {
     work.cell.radios[2].own.access.cw_min = 31;
     work.cell.radios[2].own.cw = 31;
     work.cell.radios[2].own.backoff_slots = None;
-    work.cell.channels[2] = 6;
-    work.cell.tune(now, 2, 1);
+    work.cell.medium.channels[2] = 6;
+    work.cell.medium.tune(now, 2, 1);
     work.cell.push_management(now, 2, Management::Authentication, 0);
     assert_eq!(work.cell.radios[2].own.backoff_slots, None);
-    work.cell.hear(now + us(5), 2, 1_000_000, Kind::Data);
+    work.cell.hear(now + us(5), work.cell.medium.ear_of(2), 1_000_000, Kind::Data);
     assert!(work.cell.radios[2].own.backoff_slots.is_some());
 }
 
 #[test]
 fn a_frame_that_is_put_aside_keeps_its_count_of_attempts() {
     let mut work = associated(&[1], station(&[1]));
-    let up = work.cell.members[0].up;
+    let up = work.cell.associations.members[0].up;
     work.send(at(100_000), up, 248);
     let head = work.cell.radios[1].own.head.as_mut().expect("it contends");
     head.short_retries = 3;
@@ -259,8 +261,10 @@ fn going_down(signal_threshold_dbm: Option<f64>) -> (Span, f64, f64) {
             _ => None,
         });
         if let Some(within) = within {
-            let known =
-                work.cell.stations[1].as_ref().and_then(|station| station.known[0]).expect("it hears it");
+            let known = work.cell.associations.stations[1]
+                .as_ref()
+                .and_then(|station| station.known[0])
+                .expect("it hears it");
             return (within, known.slope_db_per_s, known.signal_dbm);
         }
     }
@@ -288,7 +292,7 @@ fn told_of_a_scan(access_points_m: [f64; 3]) -> Vec<(&'static str, u32)> {
     while let Some(now) = cell.poll_timeout().filter(|&now| now <= at(2_000_000)) {
         cell.handle_timeout(&mut Context { now, random: &mut stream() });
         while let Some(Indication { at, event }) = cell.poll_indication(now) {
-            let member = cell.ways[at.0 as usize].member;
+            let member = cell.associations.ways[at.0 as usize].member;
             if events.is_empty() {
                 // Nobody else chooses.
                 assert_eq!(cell.associate(now, 0), None);
@@ -318,12 +322,8 @@ fn a_scan_comes_no_earlier_than_its_interval_after_the_last_one() {
     let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(stands(10.0), Some(settings))]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
     work.until(Time::from_ns(3_300_000_000));
-    let probes: Vec<u64> = work
-        .frames
-        .iter()
-        .filter(|frame| frame.3 == radio::ALL && frame.2 == 1)
-        .map(|frame| frame.0)
-        .collect();
+    let probes: Vec<u64> =
+        work.frames.iter().filter(|frame| frame.3 == ALL && frame.2 == 1).map(|frame| frame.0).collect();
     assert!(probes.len() >= 6, "two a scan: {probes:?}");
     // From the first probe request: an idle access point, the second channel, which is silent, and the
     // request there.
@@ -358,7 +358,7 @@ fn a_reassociation_names_the_access_point_before_in_six_octets_more() {
     let mut work = associated(&[1, 6], station(&[1, 6]));
     let requests = |work: &Work| {
         let of_station = work.frames.iter().filter(|frame| frame.2 == 2 && frame.1 == Kind::Management);
-        of_station.filter(|frame| frame.3 != radio::ALL).map(|frame| frame.0).collect::<Vec<_>>()
+        of_station.filter(|frame| frame.3 != ALL).map(|frame| frame.0).collect::<Vec<_>>()
     };
     let answered = |work: &Work, request_ns: u64| {
         let acks = work.frames.iter().filter(|frame| frame.1 == Kind::Ack && frame.2 != 2);
@@ -429,7 +429,7 @@ fn packets_for_another_access_point_are_dropped_when_their_turn_comes() {
     let ess = ess(&[(0.0, 1), (0.0, 6)], Some(LATE), &[(stands(10.0), Some(station(&[1, 6])))]);
     let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
     for member in [1, 0] {
-        let up = work.cell.members[member].up;
+        let up = work.cell.associations.members[member].up;
         work.send(Time::ZERO, up, 248);
     }
     work.until(at(100_000));
@@ -462,7 +462,7 @@ fn what_a_station_did_counts_for_the_cell_where_it_did_it() {
     assert_eq!(work.named("link_up").len(), 2);
     // The frames of the change are the first cell's.
     assert_eq!(work.cell.member_time(0).attempts, first.attempts + 2);
-    let up = work.cell.members[1].up;
+    let up = work.cell.associations.members[1].up;
     work.send(at(200_000), up, 248);
     work.until(at(210_000));
     assert_eq!((work.cell.member_time(1).attempts, work.delivered), (1, 1));
@@ -479,19 +479,19 @@ fn who_comes_amid_a_frame_may_receive_the_next_one_by_its_ratio() {
         ess.radio = RadioConfig { sinr, ..ess.radio };
         let mut cell = Cell::with_access_points(config(2), ess, streams);
         let send = |cell: &mut Cell, now: Time, from: usize| {
-            cell.push_management(now, from, Management::Beacon, radio::ALL);
+            cell.push_management(now, from, Management::Beacon, ALL);
             cell.plan();
             while let Some(due) = cell.poll_timeout().filter(|&due| due <= now) {
                 cell.handle_timeout(&mut Context { now: due, random: &mut stream() });
             }
         };
         send(&mut cell, at(100), 0);
-        assert_eq!(cell.on_air.len(), 1);
-        cell.tune(at(101), 2, 6);
-        assert_eq!((cell.ears[2].heard, cell.ears[2].receiving), (1, None));
+        assert_eq!(cell.medium.on_air.len(), 1);
+        cell.medium.tune(at(101), 2, 6);
+        assert_eq!((cell.medium.ear(2).heard, cell.medium.ear(2).receiving), (1, None));
         send(&mut cell, at(102), 1);
-        let second = cell.on_air[1].number;
-        let receives = cell.ears[2].receiving.is_some_and(|(number, _)| number == second);
-        assert_eq!((receives, cell.ears[2].disturbed), (!disturbed, disturbed));
+        let second = cell.medium.on_air[1].number;
+        let receives = cell.medium.ear(2).receiving.is_some_and(|(number, _)| number == second);
+        assert_eq!((receives, cell.medium.ear(2).disturbed), (!disturbed, disturbed));
     }
 }

@@ -115,7 +115,7 @@ fn instants(stations: usize) -> Vec<Time> {
     for frame in 0..200 {
         let now = Time::from_ns(frame * 3_000_000);
         enqueue(&mut cell, now, Attachment(stations as u32), 1500);
-        assert!(cell.listed.len() <= 1, "only who has something to do is looked at");
+        assert!(cell.radios.listed.len() <= 1, "only who has something to do is looked at");
         while let Some(now) = cell.poll_timeout() {
             work(&mut cell, now);
             instants.push(now);
@@ -209,7 +209,7 @@ fn each_fragment_and_each_ack_reserves_the_medium_for_the_next_one() {
         while cell.poll_delivery(now).is_some() {
             delivered.push(now.as_ns() / 1000);
         }
-        let nav_us = cell.ears[2].nav.as_ns() / 1000;
+        let nav_us = cell.medium.ear(2).nav.as_ns() / 1000;
         if navs.last() != Some(&nav_us) {
             navs.push(nav_us);
         }
@@ -231,9 +231,9 @@ fn a_fragment_without_ack_is_repeated_alone() {
     while let Some(now) = cell.poll_timeout() {
         work(&mut cell, now);
         let second = cell.radios[1].own.head.as_ref().is_some_and(|head| head.rest_bytes == 1508 - 2 * 484);
-        if second && !lost && !cell.on_air.is_empty() {
+        if second && !lost && !cell.medium.on_air.is_empty() {
             // Something that nobody knows disturbs the second fragment at the access point.
-            cell.ears[0].disturbed = true;
+            cell.medium.ear_mut(0).disturbed = true;
             lost = true;
         }
     }

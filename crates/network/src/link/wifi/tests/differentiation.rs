@@ -5,8 +5,8 @@
 
 use super::*;
 use crate::link::testing::{datagram, stream};
-use crate::link::wifi::edca::{Category, Edca};
-use crate::link::wifi::medium::Kind;
+use crate::link::wifi::medium::frame::Kind;
+use crate::link::wifi::radios::edca::{Category, Edca};
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 
@@ -45,14 +45,16 @@ fn upload(cell: &mut Cell, now: Time, station: u32, category: usize, bytes: u32)
 /// work.
 fn data_frames(cell: &mut Cell, until: Time) -> Vec<(u64, usize, usize)> {
     let mut frames = Vec::new();
-    let mut seen = cell.frames;
+    let mut seen = cell.medium.frames;
     while let Some(now) = cell.poll_timeout().filter(|&now| now <= until) {
         cell.handle_timeout(&mut Context { now, random: &mut stream("cell") });
-        for frame in cell.on_air.iter().filter(|frame| frame.number >= seen && frame.kind == Kind::Data) {
+        for frame in
+            cell.medium.on_air.iter().filter(|frame| frame.number >= seen && frame.kind == Kind::Data)
+        {
             let radio = &cell.radios[frame.from];
             frames.push((radio.sent.0.as_ns() / 1000, frame.from, radio.own.category));
         }
-        seen = cell.frames;
+        seen = cell.medium.frames;
     }
     frames
 }
@@ -76,19 +78,15 @@ fn of_two_categories_of_a_station_the_higher_goes_first_and_the_other_doubles_it
         edca.stations[1].cw_max = 1023;
     }
     let place = cell.radios[1].place_of(1);
-    cell.radios[1].turn_to(place);
-    cell.radios[1].own.access.cw_max = 1023;
-    cell.radios[1].turn_to(place);
+    cell.radios[1].function_mut(place).access.cw_max = 1023;
     upload(&mut cell, us(1000), 1, 1, 248);
     upload(&mut cell, us(1000), 1, 3, 248);
     // Five slots behind 70 us, and six behind 50.
     for (category, slots) in [(1, 5), (3, 6)] {
         let place = cell.radios[1].place_of(category);
-        cell.radios[1].turn_to(place);
-        cell.radios[1].own.backoff_slots = Some(slots);
-        cell.radios[1].turn_to(place);
+        cell.radios[1].function_mut(place).backoff_slots = Some(slots);
     }
-    cell.ears[0].idle_since = us(1000);
+    cell.medium.ear_mut(0).idle_since = us(1000);
     cell.plan();
     assert_eq!(data_frames(&mut cell, us(1180)), [(1170, 1, 3)]);
     let times = cell.category_times(1);
@@ -108,10 +106,10 @@ fn slots_are_counted_at_their_begin_so_that_one_that_becomes_busy_counts() {
         upload(&mut cell, us(1000), station, 3, 248);
         let place = cell.radios[station as usize].place_of(3);
         let radio = &mut cell.radios[station as usize];
-        radio.turn_to(place);
+        radio.put_to_work(place);
         radio.own.backoff_slots = Some(slots);
     }
-    cell.ears[0].idle_since = us(1000);
+    cell.medium.ear_mut(0).idle_since = us(1000);
     cell.plan();
     // 1000 + 50 + 60. Three slots have passed, and the fourth begins: four of eight are left, 1767 + 50 + 80.
     assert_eq!(data_frames(&mut cell, Time::MAX), [(1110, 1, 3), (1897, 2, 3)]);
@@ -123,10 +121,10 @@ fn who_waits_longer_does_not_count_slots_that_others_begin_in() {
     for (station, category, slots) in [(1, 3, 2), (2, 0, 8)] {
         upload(&mut cell, us(1000), station, category, 248);
         let radio = &mut cell.radios[station as usize];
-        radio.turn_to(radio.place_of(category));
+        radio.put_to_work(radio.place_of(category));
         radio.own.backoff_slots = Some(slots);
     }
-    cell.ears[0].idle_since = us(1000);
+    cell.medium.ear_mut(0).idle_since = us(1000);
     cell.plan();
     // 1000 + 50 + 40, before the background's 150 us are over; then 1090 + 657 + 150 + 160.
     assert_eq!(data_frames(&mut cell, Time::MAX), [(1090, 1, 3), (2057, 2, 0)]);
@@ -196,12 +194,10 @@ fn a_retry_has_contended_since_the_failure_of_its_own_category() {
     assert_eq!(data_frames(&mut cell, us(1700)), [(1000, 1, 1)]);
     upload(&mut cell, us(1700), 1, 3, 248);
     let place = cell.radios[1].place_of(1);
-    cell.radios[1].turn_to(place);
-    cell.radios[1].own.backoff_slots = Some(40);
-    cell.radios[1].turn_to(place);
+    cell.radios[1].function_mut(place).backoff_slots = Some(40);
     // Voice as well: a failure at 1700 + 399 + 222. It is repeated at once, and succeeds.
     assert_eq!(data_frames(&mut cell, us(2322)), [(1700, 1, 3), (2321, 1, 3)]);
-    cell.losses = None;
+    cell.associations.losses = None;
     let frames = data_frames(&mut cell, Time::MAX);
     let [(again_us, 1, 1)] = frames[..] else { panic!("{frames:?}") };
     let contention = cell.category_times(1)[1].contention;

@@ -8,6 +8,7 @@ use super::places::radio;
 use super::*;
 use crate::link::indication::{LinkEvent, Quality};
 use crate::link::testing::{datagram, stream};
+use crate::link::wifi::radios::radio::ALL;
 use crate::mobility::Point;
 use crate::traffic_class::TrafficClass;
 use proptest::prelude::*;
@@ -77,12 +78,12 @@ pub(in crate::link::wifi) struct Work {
     ids: u64,
 }
 
-use crate::link::wifi::medium::Kind;
+use crate::link::wifi::medium::frame::Kind;
 
 impl Work {
     pub fn new(cell: Cell) -> Work {
         Work {
-            heard: vec![None; cell.members.len()],
+            heard: vec![None; cell.associations.members.len()],
             cell,
             frames: Vec::new(),
             events: Vec::new(),
@@ -109,7 +110,7 @@ impl Work {
     }
 
     pub fn broadcast(&mut self, now: Time, cell: usize) {
-        let Some(from) = self.cell.cells[cell].broadcast() else { return };
+        let Some(from) = self.cell.associations.cells[cell].broadcast() else { return };
         let packet = Packet { id: PacketId(self.ids), destination: crate::packet::BROADCAST, ..datagram(60) };
         self.ids += 1;
         match Stations::broadcast(&mut self.cell, now, from, &packet, self.ids) {
@@ -127,14 +128,14 @@ impl Work {
     /// Works until then. Stations join the first cell that they hear, and change to one that is 5 dB
     /// stronger.
     pub fn until(&mut self, until: Time) {
-        let mut seen = self.cell.frames;
+        let mut seen = self.cell.medium.frames;
         while let Some(now) = self.cell.poll_timeout().filter(|&now| now <= until) {
             self.cell.handle_timeout(&mut Context { now, random: &mut stream("unused") });
-            for frame in self.cell.on_air.iter().filter(|frame| frame.number >= seen) {
+            for frame in self.cell.medium.on_air.iter().filter(|frame| frame.number >= seen) {
                 let begin = self.cell.radios[frame.from].sent.0;
                 self.frames.push((begin.as_ns(), frame.kind, frame.from, frame.to));
             }
-            seen = self.cell.frames;
+            seen = self.cell.medium.frames;
             while let Some(Indication { at, event }) = self.cell.poll_indication(now) {
                 self.indicated(now, at, event);
             }
@@ -150,9 +151,9 @@ impl Work {
     }
 
     fn indicated(&mut self, now: Time, at: Attachment, event: LinkEvent) {
-        let member = self.cell.ways[at.0 as usize].member;
+        let member = self.cell.associations.ways[at.0 as usize].member;
         self.events.push((now.as_ns(), member, event));
-        let radio = self.cell.members[member as usize].radio;
+        let radio = self.cell.associations.members[member as usize].radio;
         match event {
             LinkEvent::Detected { quality: Quality::Signal(signal_dbm) }
             | LinkEvent::ParametersReport { quality: Quality::Signal(signal_dbm) } => {
@@ -163,7 +164,7 @@ impl Work {
         }
         let own = self.chosen.get(&radio).copied().filter(|&own| self.heard[own as usize].is_some());
         let members = (0..self.heard.len() as u32)
-            .filter(|&member| self.cell.members[member as usize].radio == radio)
+            .filter(|&member| self.cell.associations.members[member as usize].radio == radio)
             .filter_map(|member| Some((member, self.heard[member as usize]?)));
         let Some((best, power_dbm)) = members.max_by(|a, b| a.1.total_cmp(&b.1)) else {
             self.chosen.remove(&radio);
@@ -206,7 +207,7 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
     let beacons = BeaconConfig { period: us(102_400), first: Time::ZERO + us(1000) };
     let ess = ess(&[(0.0, 1)], Some(beacons), &[(stands(10.0), None)]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
-    let up = work.cell.members[0].up;
+    let up = work.cell.associations.members[0].up;
     work.until(Time::ZERO + us(900));
     work.send(Time::ZERO + us(900), up, 248);
     work.until(Time::ZERO + us(110_000));
@@ -214,8 +215,8 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
     let frames = [
         (900_000, Kind::Data, 1, 0),
         (1_309_000, Kind::Ack, 0, 1),
-        (1_607_000, Kind::Management, 0, radio::ALL),
-        (103_400_000, Kind::Management, 0, radio::ALL),
+        (1_607_000, Kind::Management, 0, ALL),
+        (103_400_000, Kind::Management, 0, ALL),
     ];
     assert_eq!(work.frames, frames);
     assert_eq!(work.cell.radio_time(0).management, us(2 * (192 + 8 * 65)));
@@ -229,7 +230,7 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
 fn a_station_scans_authenticates_and_associates_to_the_nanosecond() {
     let ess = ess(&[(0.0, 1)], Some(LATE), &[(stands(10.0), Some(station(&[1])))]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
-    let up = work.cell.members[0].up;
+    let up = work.cell.associations.members[0].up;
     // It waits until the station is associated.
     work.send(Time::ZERO, up, 248);
     work.until(Time::ZERO + us(100_000));
@@ -292,7 +293,7 @@ fn a_station_scans_when_it_is_told_to_and_its_packets_wait() {
     assert_eq!(told(&mut work, joins), LinkActionResult::REFUSED);
     let begin = Time::ZERO + us(100_000);
     assert_eq!([0, 500].map(|later| told(&mut work, begin + us(later))), [LinkActionResult::SUCCESS; 2]);
-    let up = work.cell.members[0].up;
+    let up = work.cell.associations.members[0].up;
     work.send(begin + us(500), up, 248);
     work.until(begin + us(20_000));
     let frames: Vec<_> = work
@@ -330,10 +331,10 @@ fn an_access_point_is_lost_after_missed_beacons_and_the_station_scans_again() {
     let (last_ns, _) = *work.named("link_parameters_report").last().expect("beacons are heard");
     assert_eq!(work.named("link_down"), [(last_ns + 35_000_000, 0)], "three periods and a half");
     // The first of each second: the begin of the scan that follows at once.
-    let probes = work.frames.iter().filter(|frame| frame.3 == radio::ALL && frame.2 == 1);
+    let probes = work.frames.iter().filter(|frame| frame.3 == ALL && frame.2 == 1);
     assert_eq!(probes.filter(|frame| frame.0 > last_ns).count(), 1);
     // The access point has the station on its list still, and tries.
-    let down = work.cell.members[0].down;
+    let down = work.cell.associations.members[0].down;
     work.send(Time::from_ns(1_600_000_000), down, 248);
     work.until(Time::from_ns(1_700_000_000));
     assert_eq!(work.dropped, [DropReason::RetryLimit]);
@@ -347,7 +348,7 @@ fn access_points_contend_on_one_channel_and_do_not_on_two() {
         (ess.bsses[0].stations, ess.bsses[1].stations) = (vec![0], vec![1]);
         let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
         for cell in 0..2 {
-            let down = work.cell.members[cell].down;
+            let down = work.cell.associations.members[cell].down;
             (0..50).for_each(|_| work.send(Time::ZERO + us(10 * cell as u64), down, 1000));
         }
         work.until(Time::MAX);
@@ -381,7 +382,8 @@ fn a_walk_hands_over_and_every_packet_has_an_end() {
             let now = Time::from_ns(tenth * 100_000_000);
             work.until(now);
             for member in 0..2 {
-                let (down, up) = (work.cell.members[member].down, work.cell.members[member].up);
+                let (down, up) =
+                    (work.cell.associations.members[member].down, work.cell.associations.members[member].up);
                 work.send(now, down, 500);
                 work.send(now, up, 500);
             }
@@ -482,10 +484,10 @@ impl Ways {
     }
 }
 
-use crate::link::wifi::rate_control::RateControl;
-use crate::link::wifi::rate_control::arf::ArfConfig;
-use crate::link::wifi::rate_control::by_signal::BySignalConfig;
-use crate::link::wifi::shadowing::Redrawn;
+use crate::link::wifi::medium::shadowing::Redrawn;
+use crate::link::wifi::radios::rate_control::RateControl;
+use crate::link::wifi::radios::rate_control::arf::ArfConfig;
+use crate::link::wifi::radios::rate_control::by_signal::BySignalConfig;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
@@ -521,18 +523,18 @@ proptest! {
             let now = Time::from_ns(at_ms * 1_000_000);
             // The account is added up after each step.
             work.until(now);
-            let from = Attachment(from.index(work.cell.ways.len()) as u32);
+            let from = Attachment(from.index(work.cell.associations.ways.len()) as u32);
             match work.cell.is_broadcast(from) {
-                true => work.broadcast(now, work.cell.ways[from.0 as usize].from),
+                true => work.broadcast(now, work.cell.associations.ways[from.0 as usize].from),
                 false => work.send_in(now, from, bytes, TrafficClass::of_dscp(dscp)),
             }
         }
         work.until(Time::from_ns(6_000_000_000));
-        let parts: u64 = (0..work.cell.cells.len()).map(|cell| {
+        let parts: u64 = (0..work.cell.associations.cells.len()).map(|cell| {
             work.cell.finish(Time::from_ns(6_000_000_000));
             let MediumTime { data, control, management, collisions, backoff, idle, .. } = work.cell.medium_time(cell);
             [data, control, management, collisions, backoff, idle].iter().map(|part| part.as_ns()).sum::<u64>()
         }).sum();
-        prop_assert_eq!(parts, 6_000_000_000 * work.cell.cells.len() as u64);
+        prop_assert_eq!(parts, 6_000_000_000 * work.cell.associations.cells.len() as u64);
     }
 }

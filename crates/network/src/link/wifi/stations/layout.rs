@@ -1,0 +1,143 @@
+//! Who is attached where: cells, their members, and the ways of packets between them.
+
+use crate::link::Attachment;
+use crate::link::stations::account::{Path, Toward};
+use crate::link::stations::confidence::Confidence;
+use crate::link::wifi::config::{BeaconConfig, Bss, CellConfig};
+use crate::link::wifi::radios::account::RadioTime;
+use crate::link::wifi::radios::radio::ALL;
+use std::ops::Range;
+
+/// A cell: the radio of its access point has the cell's number.
+#[derive(Clone, Debug)]
+pub struct CellPlace {
+    /// Its first attachment.
+    pub first: u32,
+    /// Its members, one a station, among those of the medium.
+    pub members: Range<u32>,
+    pub beacons: Option<BeaconConfig>,
+}
+
+impl CellPlace {
+    /// Its broadcast interface; a cell without beacons has none.
+    pub fn broadcast(&self) -> Option<Attachment> {
+        self.beacons.map(|_| Attachment(self.first))
+    }
+}
+
+/// A station in a cell.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub cell: usize,
+    pub radio: usize,
+    /// The access point's sub-interface to the station.
+    pub down: Attachment,
+    /// The station's interface.
+    pub up: Attachment,
+    pub path: Path,
+    pub confidence: Confidence,
+    /// What the station did as this member before its last association.
+    pub time: RadioTime,
+}
+
+/// Where packets from an attachment go.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// The radio that sends them.
+    pub from: usize,
+    /// The one that gets them, or [`ALL`].
+    pub to: usize,
+    /// Where they arrive; a broadcast arrives at all members of its cell.
+    pub opposite: Attachment,
+    pub rate_bps: u64,
+    /// The member between whom and its access point they go; of broadcasts the first of the cell.
+    pub member: u32,
+    pub toward: Toward,
+}
+
+/// All cells of a medium.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    pub cells: Vec<CellPlace>,
+    pub members: Vec<Member>,
+    pub ways: Vec<Way>,
+    /// By radio, access points first: the channel that it is on at first.
+    pub channels: Vec<u8>,
+    /// By radio, the attachments that it sends from, in ascending order.
+    pub attachments: Vec<Vec<u32>>,
+}
+
+impl Layout {
+    /// Attachments, cell by cell: the broadcast interface if it has beacons, the sub-interfaces, the
+    /// stations.
+    pub fn new(config: &CellConfig, bsses: &[Bss], stations: usize) -> Layout {
+        let mut layout = Layout {
+            channels: bsses.iter().map(|bss| bss.channel).chain((0..stations).map(|_| 0)).collect(),
+            attachments: vec![Vec::new(); bsses.len() + stations],
+            ..Layout::default()
+        };
+        for (cell, bss) in bsses.iter().enumerate() {
+            let first = layout.ways.len() as u32;
+            let member = layout.members.len() as u32;
+            let count = bss.stations.len() as u32;
+            let place = CellPlace { first, members: member..member + count, beacons: bss.beacons };
+            if let Some(opposite) = place.broadcast() {
+                layout.ways.push(Way {
+                    from: cell,
+                    to: ALL,
+                    opposite,
+                    rate_bps: config.basic_rates_bps.first().copied().unwrap_or_default(),
+                    member,
+                    toward: Toward::Station,
+                });
+            }
+            let down = layout.ways.len() as u32;
+            let ends = |n: u32| (Attachment(down + n), Attachment(down + count + n));
+            let pairs = || {
+                let rates_bps = &config.rates_bps[member as usize..];
+                (member..).zip(0..).zip(bss.stations.iter().zip(rates_bps))
+            };
+            for ((member, n), (&station, &rate_bps)) in pairs() {
+                let (to, opposite) = (bsses.len() + station, ends(n).1);
+                layout.ways.push(Way { from: cell, to, opposite, rate_bps, member, toward: Toward::Station });
+                layout.channels[to] = bss.channel;
+            }
+            for ((member, n), (&station, &rate_bps)) in pairs() {
+                let (from, opposite) = (bsses.len() + station, ends(n).0);
+                let toward = Toward::BaseStation;
+                layout.ways.push(Way { from, to: cell, opposite, rate_bps, member, toward });
+                let (down, up) = ends(n);
+                layout.members.push(Member {
+                    cell,
+                    radio: from,
+                    down,
+                    up,
+                    path: Path::default(),
+                    confidence: Confidence::default(),
+                    time: RadioTime::default(),
+                });
+            }
+            layout.cells.push(place);
+        }
+        for (number, way) in (0..).zip(&layout.ways) {
+            layout.attachments[way.from].push(number);
+        }
+        layout
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_station_of_many_cells_has_as_many_attachments_as_cells() {
+        // A range from the first of them to the last would have 18,000 of a station's, and 18 million of a
+        // thousand.
+        let bss = Bss { channel: 1, stations: (0..1000).collect(), beacons: None };
+        let layout = Layout::new(&crate::link::wifi::tests::config(10_000), &vec![bss; 10], 1000);
+        assert_eq!(layout.ways.len(), 20_000);
+        assert_eq!(layout.attachments.iter().map(Vec::len).sum::<usize>(), 20_000);
+        assert_eq!(layout.attachments[10 + 7], (0..10).map(|cell| cell * 2000 + 1007).collect::<Vec<u32>>());
+    }
+}
