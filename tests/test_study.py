@@ -157,7 +157,11 @@ def test_a_study_keeps_what_it_measures_of_a_run(roamsim: Command, small: Path, 
     # Without loss 100 indications, and registration and subscription: an exchange each.
     assert [(row["messages"], row["packets"]) for row in rows if row["loss"] == 0] == [(100, 104)] * 2
     assert study.run(small, level="quick", out=tmp_path / "out").effort.made == 0
-    change(small, "study.toml", 'measure = "messages_sent"', 'measure = "messages_send"')
+    with_name_of_table = 'measure = "messages_sent"\ntable = "flows"'
+    refused(
+        small, "study.toml", 'measure = "messages_sent"', with_name_of_table, "'flows' is the name of a result table"
+    )
+    change(small, "study.toml", with_name_of_table, 'measure = "messages_send"')
     with pytest.raises(UsageError, match=r"study.py has no function 'messages_send'"):
         study.load(small)
 

@@ -321,12 +321,12 @@ class _Sweep:
 
     def rows(self, table: str, points: Sequence[PointEntry], count: int) -> list[PointRows]:
         """The rows of the first replications of points, in order."""
-        found = self.parts.rows(table)
+        keys = [run_key(point.fingerprint, self.manifest.seed) for point in points]
+        found = self.parts.rows(table, keys=keys)
         if table not in self.parts.names():
             raise UsageError(f"there is no result table {table!r}")
         found = typed(found.filter(polars.col("replication") < count).sort("replication", maintain_order=True))
         of_keys = found.partition_by("key", as_dict=True, include_key=False)
-        keys = [run_key(point.fingerprint, self.manifest.seed) for point in points]
         return [
             PointRows(point, count, of_keys.get((key,), found.clear()))
             for point, key in zip(points, keys, strict=True)

@@ -21,7 +21,7 @@ import io
 import sys
 import zipfile
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -35,7 +35,7 @@ from roamsim.errors import Notice
 from roamsim.files import write_aside
 from roamsim.storing.manifests import Damaged
 from roamsim.storing.room import require_room
-from roamsim.storing.schema import require_sound
+from roamsim.storing.schema import lacks, require_columns, require_sound
 from roamsim.tables.result import column, stacked, typed
 
 #: Seconds between writes: what a kill costs at most (chosen).
@@ -152,19 +152,24 @@ class Parts:
 
     def put_together(self) -> None:
         """Makes full parts of all that are not."""
-        self._join([file for file, part in self._parts.items() if not part.full])
+        self._join([file for file in self._parts if self._may_grow(file)])
 
     def _tidy(self) -> None:
         """Puts parts of about the same size together where they are many."""
         while True:
             alike: dict[int, list[Path]] = {}
             for file, part in self._parts.items():
-                if not part.full:
+                if self._may_grow(file):
                     alike.setdefault(part.digits, []).append(file)
             many = next((files for files in alike.values() if len(files) >= TOGETHER), None)
             if many is None:
                 return
             self._join(many)
+
+    def _may_grow(self, file: Path) -> bool:
+        """Whether a part is put together with others: it is not full, and no build with other columns wrote it."""
+        part = self._parts[file]
+        return not part.full and all(lacks(self._scanned(file, name)[0], name) is None for name in part.names)
 
     def _join(self, files: Sequence[Path]) -> None:
         """Puts parts together, in their order, to full ones and a last one that may not be full."""
@@ -189,21 +194,41 @@ class Parts:
         for file in files:
             file.unlink(missing_ok=True)
 
-    def rows(self, table: str, files: Iterable[Path] | None = None) -> polars.DataFrame:
-        """Every row of a table, with `key` and `replication` before its own columns; empty where no run has it.
+    def rows(
+        self, table: str, files: Iterable[Path] | None = None, keys: Collection[str] | None = None
+    ) -> polars.DataFrame:
+        """The rows of a table, with `key` and `replication` before its own columns; empty where no run has it.
+
+        Args:
+            table: its name.
+            files: the parts that are read; all unless given.
+            keys: of the runs that count; all unless given. Parts without them may be of another build.
 
         Raises:
             Damaged: a part does not hold what it should.
         """
-        found = [
-            _read(file, table).join(self._parts[file].runs, on=RUN_OF, how="semi", maintain_order="left")
-            for file in (self._parts if files is None else files)
-            if table in self._parts[file].names
-        ]
+        found = []
+        for file in self._parts if files is None else files:
+            runs = self._parts[file].of(keys)
+            if runs.height and table in self._parts[file].names:
+                frame = _read(file, table)
+                require_columns(frame.schema, table, file)
+                found.append(frame.join(runs, on=RUN_OF, how="semi", maintain_order="left"))
         try:
             return polars.concat(found, how="diagonal_relaxed", rechunk=True) if found else polars.DataFrame()
         except polars.exceptions.PolarsError as error:
             raise Damaged(f"{self.folder} is damaged: its parts do not fit together: {error}") from None
+
+    def rows_of_each(self, table: str, keys: Collection[str]) -> polars.DataFrame:
+        """The same where each run has the table, as those of a study have.
+
+        Raises:
+            Damaged: a part has no such table, or does not hold what it should.
+        """
+        for file, part in self._parts.items():
+            if table not in part.names and part.of(keys).height:
+                raise Damaged(f"{file} is damaged: it has no table {table!r}")
+        return self.rows(table, keys=keys)
 
     def schema(self, table: str) -> polars.Schema:
         """The columns of `rows`; those without any value are of text."""
@@ -227,9 +252,11 @@ class Parts:
         """Some columns of a table of a part, of those that it has; `key` and `replication` are among them.
 
         Raises:
-            Damaged: the part does not hold what it should.
+            Damaged: the part does not hold what it should, or not every column that a table of its name has.
         """
-        return _read(list(self._parts)[number], table, columns)
+        file = list(self._parts)[number]
+        require_columns(self._scanned(file, table)[0], table, file)
+        return _read(file, table, columns)
 
     def _scanned(self, file: Path, table: str) -> tuple[polars.Schema, int]:
         """The columns of a table of a part, and how many rows it has."""
@@ -271,6 +298,10 @@ class _Part:
     runs: polars.DataFrame
     names: tuple[str, ...]
     octets: int
+
+    def of(self, keys: Collection[str] | None) -> polars.DataFrame:
+        """Its runs under some keys; all of them unless given."""
+        return self.runs if keys is None else self.runs.filter(polars.col("key").is_in(list(keys)))
 
     @staticmethod
     def is_full(runs: int, octets: int) -> bool:

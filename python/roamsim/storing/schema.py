@@ -7,6 +7,7 @@ stands in `tables/metrics.toml`.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -98,15 +99,20 @@ def _within(frame: polars.DataFrame, part: str, whole: str) -> bool:
     return bool(frame.select((polars.col(part) <= polars.col(whole)).all()).item())
 
 
-def require_columns(frame: polars.DataFrame, name: str, place: Path) -> None:
-    """Refuses a table that lacks one of the columns of its name.
+def lacks(columns: Container[str], name: str) -> str | None:
+    """The first column of a table of that name that is not among these; `None` where all are there."""
+    return next((column for column in (_columns(name) if name != "run" else ()) if column not in columns), None)
+
+
+def require_columns(columns: Container[str], name: str, place: Path, also: Iterable[str] = ()) -> None:
+    """Refuses a table that lacks one of the columns of its name, or one of those that it must have as well.
 
     Raises:
         Damaged: it does.
     """
-    for column in (*RUN_COLUMNS, *(_columns(name) if name != "run" else ())):
-        if column not in frame.schema:
-            raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
+    missing = next((column for column in also if column not in columns), None) or lacks(columns, name)
+    if missing is not None:
+        raise Damaged(f"{place} is damaged: {name} has no column {missing!r} of its type")
 
 
 @lru_cache

@@ -39,6 +39,10 @@ class Data:
         self._read: set[str] = set()
         self._views: dict[str, Data] = {}
         by_key: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        keys: dict[str, set[str]] = {}
+        for one in planned:
+            for table in (one.experiment.table, *one.experiment.tables):
+                keys.setdefault(table, set()).add(one.key)
         for one in planned:
             experiment = one.experiment
             labels = self._labels.setdefault(experiment.id, {})
@@ -49,7 +53,7 @@ class Data:
             for table in (experiment.table, *experiment.tables):
                 if table not in by_key:
                     by_key[table] = {}
-                    for row in _by_replication(runs.rows(table)):
+                    for row in _by_replication(runs.rows_of_each(table, keys[table])):
                         by_key[table].setdefault(row["key"], []).append(row)
                 self._rows.setdefault((experiment.id, table), []).extend(
                     {**row, **one.point.labels, "experiment": experiment.id}
