@@ -57,7 +57,8 @@ RUNS = "runs"
 #: The columns that say which run a row is of.
 RUN_OF = ("key", "replication")
 
-_RUN_SCHEMA: dict[str, type[polars.DataType]] = {"key": polars.String, "replication": polars.Int64}
+#: Tables, and the first column that each lacks, as those of another build do.
+_Lacking = tuple[tuple[str, str], ...]
 
 _Source = TypeVar("_Source", Path, io.BytesIO)
 _Found = TypeVar("_Found")
@@ -141,7 +142,8 @@ class Parts:
             new = _runs([run for run in part.runs.iter_rows() if run not in self._done])
             if not new.height:
                 continue
-            found = {name: other.rows(name, [file]) for name in part.names}
+            keys = set(new["key"])
+            found = {name: other.rows(name, [file], keys) for name in part.names}
             self._write(
                 new,
                 {name: rows.join(new, on=RUN_OF, how="semi", maintain_order="left") for name, rows in found.items()},
@@ -152,24 +154,29 @@ class Parts:
 
     def put_together(self) -> None:
         """Makes full parts of all that are not."""
-        self._join([file for file in self._parts if self._may_grow(file)])
+        alike: dict[_Lacking, list[Path]] = {}
+        for file, part in self._parts.items():
+            if not part.full:
+                alike.setdefault(self._lacking(file), []).append(file)
+        for files in alike.values():
+            self._join(files)
 
     def _tidy(self) -> None:
         """Puts parts of about the same size together where they are many."""
         while True:
-            alike: dict[int, list[Path]] = {}
+            alike: dict[tuple[int, _Lacking], list[Path]] = {}
             for file, part in self._parts.items():
-                if self._may_grow(file):
-                    alike.setdefault(part.digits, []).append(file)
+                if not part.full:
+                    alike.setdefault((part.digits, self._lacking(file)), []).append(file)
             many = next((files for files in alike.values() if len(files) >= TOGETHER), None)
             if many is None:
                 return
             self._join(many)
 
-    def _may_grow(self, file: Path) -> bool:
-        """Whether a part is put together with others: it is not full, and no build with other columns wrote it."""
-        part = self._parts[file]
-        return not part.full and all(lacks(self._scanned(file, name)[0], name) is None for name in part.names)
+    def _lacking(self, file: Path) -> _Lacking:
+        """The columns that tables of a part lack: only parts that lack the same are put together."""
+        found = ((name, lacks(self._scanned(file, name)[0], name)) for name in sorted(self._parts[file].names))
+        return tuple((name, column) for name, column in found if column is not None)
 
     def _join(self, files: Sequence[Path]) -> None:
         """Puts parts together, in their order, to full ones and a last one that may not be full."""
@@ -202,7 +209,8 @@ class Parts:
         Args:
             table: its name.
             files: the parts that are read; all unless given.
-            keys: of the runs that count; all unless given. Parts without them may be of another build.
+            keys: of the runs that count, whose table has each of its columns; all runs unless given, of other
+                builds as well.
 
         Raises:
             Damaged: a part does not hold what it should.
@@ -212,7 +220,8 @@ class Parts:
             runs = self._parts[file].of(keys)
             if runs.height and table in self._parts[file].names:
                 frame = _read(file, table)
-                require_columns(frame.schema, table, file)
+                if keys is not None:
+                    require_columns(frame.schema, table, file)
                 found.append(frame.join(runs, on=RUN_OF, how="semi", maintain_order="left"))
         try:
             return polars.concat(found, how="diagonal_relaxed", rechunk=True) if found else polars.DataFrame()
@@ -320,7 +329,11 @@ class _Part:
 
 
 def _runs(runs: Sequence[tuple[str, int]]) -> polars.DataFrame:
-    return polars.DataFrame(runs, _RUN_SCHEMA, orient="row")
+    return polars.DataFrame(runs, _run_schema(), orient="row")
+
+
+def _run_schema() -> polars.Schema:
+    return polars.Schema(dict(zip(RUN_OF, (polars.String, polars.Int64), strict=True)))
 
 
 def _checked(file: Path) -> tuple[polars.DataFrame, list[str]]:
@@ -365,7 +378,7 @@ def _octets(file: Path, table: str) -> io.BytesIO:
 
 
 def _require_runs(schema: polars.Schema, file: Path, table: str) -> None:
-    if list(schema.items())[:2] != list(polars.Schema(_RUN_SCHEMA).items()):
+    if list(schema.items())[:2] != list(_run_schema().items()):
         raise _no_runs(file, table)
 
 

@@ -155,7 +155,7 @@ def checked(
     if chosen is None:
         require_columns(frame.schema, name, place, RUN_COLUMNS)
     for column, dtype in RUN_TYPES.items():
-        if column in frame.schema and (frame.schema[column] != dtype or frame[column].has_nulls()):
+        if column in frame.schema and (str(frame.schema[column]) != dtype or frame[column].has_nulls()):
             raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
     require_sound(frame, name, place)
     most = len(manifest.points)

@@ -36,11 +36,11 @@ OVER_TIME = ("series", "signals")
 SIGNED = ("s", "dBm", "m", "")
 
 #: What columns are made of. Studies also measure whether something is so.
-_NUMBERS = (polars.Float64, polars.Int64, polars.UInt64)
-_MEASURED = (polars.String, polars.Null, polars.Boolean, *_NUMBERS)
+_NUMBERS = ("Float64", "Int64", "UInt64")
+_MEASURED = ("String", "Null", "Boolean", *_NUMBERS)
 
-#: Columns that say which run a row is of.
-RUN_TYPES = dict(zip(RUN_COLUMNS, (polars.String, polars.Int64, polars.Int64, polars.UInt64), strict=True))
+#: Columns that say which run a row is of, and their types.
+RUN_TYPES = dict(zip(RUN_COLUMNS, ("String", "Int64", "Int64", "UInt64"), strict=True))
 
 
 def require_sound(frame: polars.DataFrame, name: str, place: Path) -> polars.DataFrame:
@@ -124,5 +124,5 @@ def _columns(name: str) -> dict[str, metrics.Metric]:
 def _is_of(dtype: polars.DataType, metric: metrics.Metric | None, *, empty: bool) -> bool:
     # Of a column without any value studies do not know the type.
     if metric is None or empty:
-        return dtype in _MEASURED
-    return dtype == polars.String if metric.unit is None else dtype in _NUMBERS
+        return str(dtype) in _MEASURED
+    return dtype == polars.String if metric.unit is None else str(dtype) in _NUMBERS

@@ -158,7 +158,7 @@ class Data:
             over = metric.over or ()
             if over and (metric.table, metric.column) == (table, column) and rows and set(over) <= rows[0].keys():
                 counts = [{name: row[name] for name in over} for row in rows]
-                return [caveats.missing(metric, polars.DataFrame(row)) for row in counts]
+                return [caveats.missing(metric, {name: [value] for name, value in row.items()}) for row in counts]
         return []
 
     def together(self, experiment: str, metric: Metric, **where: Selection) -> Estimate:
