@@ -20,6 +20,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+from roamsim._roamsim import decode_text
 from roamsim.errors import UsageError
 from roamsim.files import read_whole
 from roamsim.scenarios.vary import variation
@@ -215,7 +216,7 @@ def load(name: str | Path) -> Study:
         if file.name in OPTIONAL_FILES and not file.is_file():
             continue
         try:
-            tree |= tomllib.loads(read_whole(file).decode())
+            tree |= tomllib.loads(decode_text(read_whole(file)).removeprefix("\ufeff"))
         except (OSError, ValueError) as error:
             raise UsageError(f"{file}: {error}") from None
     reader = _Reader(folder)
