@@ -31,7 +31,7 @@ use serde::{Deserialize, Deserializer};
 
 use self::series::Quantity;
 pub use self::text::decode;
-use self::text::{MAX_BYTES, columns, is_heading, lines};
+use self::text::{MAX_BYTES, NOT_SECONDS, another_unit, columns, is_heading, lines};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::repeat;
 use crate::tree::{New, Node, Tree, Value};
