@@ -3,7 +3,7 @@
 # make test    set up, then all tests
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
 # make lint    formats, lints and types, Rust and Python; the prose of pages and messages
-# make generated  write the Python anew that metrics.toml and the schema of scenarios say
+# make generated  write the Python and JSON anew that metrics.toml and the schema of scenarios say
 # make docs    the documentation as a site in results/site, with the gallery and the crates' API; works offline
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md. HTSIM=PATH, a copy of the source of

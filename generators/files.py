@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,8 +21,15 @@ def schema() -> str:
     return json.dumps(json.loads(_roamsim.schema()), indent=1, ensure_ascii=False) + "\n"
 
 
+def metrics() -> str:
+    """The metrics as JSON, which commands read sooner; before what is made of it."""
+    tree = tomllib.loads((ROOT / "python/roamsim/tables/metrics.toml").read_text(encoding="utf-8"))
+    return json.dumps(tree, indent=1, ensure_ascii=False) + "\n"
+
+
 #: The text of each file, before it is formatted.
 FILES: dict[Path, Callable[[], str]] = {
+    ROOT / "python/roamsim/tables/metrics.json": metrics,
     ROOT / "python/roamsim/scenario.py": scenario.text,
     ROOT / "python/roamsim/tables/named.py": tables.text,
     ROOT / "python/roamsim/scenarios/scenario.schema.json": schema,

@@ -127,6 +127,16 @@ def of_part(folder: Path, table: str, change: Change) -> None:
                 archive.writestr(name, whole)
 
 
+def without(folder: Path, table: str) -> None:
+    """Takes a table out of each part."""
+    for part in (folder / "parts").glob("*.zip"):
+        with zipfile.ZipFile(part) as archive:
+            members = {name: archive.read(name) for name in archive.namelist() if name != f"{table}.parquet"}
+        with zipfile.ZipFile(part, "w") as archive:
+            for name, whole in members.items():
+                archive.writestr(name, whole)
+
+
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_table_that_no_run_leaves_is_refused(made: Path, tmp_path: Path, case: str) -> None:
     table, change, complaint = HOSTILE[case]
@@ -138,11 +148,7 @@ def test_a_table_that_no_run_leaves_is_refused(made: Path, tmp_path: Path, case:
 
 
 #: What is done to the tables of the study, which has no flows and no samples.
-OF_STUDY = {
-    case: what
-    for case, what in HOSTILE.items()
-    if what[0] in ("links", "signalling") and "missing column" not in case
-} | {
+OF_STUDY = {case: what for case, what in HOSTILE.items() if what[0] in ("links", "signalling")} | {
     "infinite": ("signalling", every("mean_delay_s", float("inf")), r"signalling\.mean_delay_s has a value"),
     "text for a number": (
         "signalling",
@@ -163,6 +169,44 @@ def test_a_study_goes_on_with_no_such_table(made: Path, tmp_path: Path, case: st
         package.query(tmp_path / "study", f"select * from {table}", study=made / "definition")
     with pytest.raises(Damaged, match=complaint):
         merge([tmp_path / "study"], tmp_path / "all")
+
+
+@pytest.mark.parametrize("table", ["links", "signalling"])
+def test_a_study_goes_on_with_no_part_that_lacks_a_table(made: Path, tmp_path: Path, table: str) -> None:
+    shutil.copytree(made / "study", tmp_path / "study")
+    without(tmp_path / "study", table)
+    with pytest.raises(Damaged, match=f"it has no table '{table}'"):
+        study.run(made / "definition", level="quick", out=tmp_path / "study")
+    with pytest.raises(Damaged, match=f"it has no table '{table}'"):
+        package.query(tmp_path / "study", "select 1", study=made / "definition")
+
+
+def older(folder: Path, table: str, column: str) -> None:
+    """Makes the parts of a folder those of a build that had no such column, whose runs have other keys."""
+    of_part(folder, table, lambda frame: frame.drop(column).with_columns(key="old " + polars.col("key")))
+    for name in {"links", "signalling", "flows", "runs"} - {table}:
+        of_part(folder, name, lambda frame: frame.with_columns(key="old " + polars.col("key")))
+
+
+def test_parts_of_a_build_without_a_column_stay_unused(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "study", tmp_path / "study")
+    older(tmp_path / "study", "links", "sent_packets")
+    again = study.run(made / "definition", level="quick", out=tmp_path / "study")
+    assert (again.effort.kept, again.effort.made) == (0, 8)
+    # They were not put together with the others, whose counts would be missing there.
+    assert study.run(made / "definition", level="quick", out=tmp_path / "study").effort.kept == 8
+    assert package.query(tmp_path / "study", "select * from links", study=made / "definition").height
+
+
+def test_a_sweep_reads_no_part_that_lacks_a_column_beside_others(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "merged", tmp_path / "merged")
+    shutil.copytree(made / "1", tmp_path / "half")
+    of_part(tmp_path / "half", "flows", lambda frame: frame.drop("goodput_bps"))
+    # Its runs come first, and count.
+    for number, part in enumerate((tmp_path / "half" / "parts").glob("*.zip")):
+        shutil.copy(part, tmp_path / "merged" / "parts" / f"-{number}.zip")
+    with pytest.raises(Damaged, match="flows has no column 'goodput_bps'"):
+        package.open_results(tmp_path / "merged")
 
 
 def left_alone(folder: Path) -> None:

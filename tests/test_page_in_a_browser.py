@@ -385,12 +385,18 @@ def test_legends_of_long_names_are_whole(tmp_path: Path, width: int) -> None:
         for n, name in enumerate(names)
         for x in range(5)
     ]
-    page.figure("curves", charts.curves(series, charts.Look("load", "goodput")), "Twelve curves")
+    words = "transport variant of download and queue length of pipe, packets"
+    page.figure("curves", charts.curves(series, charts.Look("load", "goodput", words)), "Twelve curves")
     frame = polars.DataFrame({"t": [0.0, 1.0, 2.0], "v": [1.0, 3.0, 2.0]})
     marks = [timed.Marks(name, charts.COLOURS[n], "step", frame) for n, name in enumerate(names)]
     page.figure("timed", timed.Figure([timed.Panel("rate, Mb/s", marks)]).specification(), "Twelve lines over time")
-    found = looked_at(page.write(tmp_path / "page.html"), tmp_path, width, NAMES)
+    titles = (
+        'found.titles = [...document.querySelectorAll(".role-legend-title text")].map((text) => text.textContent);'
+    )
+    found = looked_at(page.write(tmp_path / "page.html"), tmp_path, width, NAMES + titles)
     assert (found["cut"], found["wide"]) == ([], 0)
+    # Its lines, of which a browser gives the text without spaces between.
+    assert [title.replace(" ", "") for title in found["titles"]] == [words.replace(" ", "")]
     assert not any(set(texts) & set(names) for texts in found["over"])
     assert found["names"]["curves"] == found["names"]["timed"] == names
 

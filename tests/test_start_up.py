@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import resource
+import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import environment
+from one_link import one_link
 
 #: Packages that draw, ask or compute; each takes longer to load than a short simulation to run.
 HEAVY = {
@@ -25,7 +28,7 @@ HEAVY = {
     "vl_convert",
 }
 
-RUN = "import sys; sys.argv[0] = 'roamsim'\nfrom roamsim.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\nprint('LOADED', *sorted(sys.modules))"
+RUN = "import sys; sys.argv[0] = 'roamsim'\nfrom roamsim.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\nprint('LOADED', *sorted(name for name, module in sys.modules.items() if type(module).__name__ != '_Late'))"
 
 
 def loaded(*arguments: str, cwd: Path) -> set[str]:
@@ -49,9 +52,9 @@ def loaded(*arguments: str, cwd: Path) -> set[str]:
         (["check", "scenario.toml"], set()),
         (["explain", "flows.goodput_bps"], set()),
         (["schema"], set()),
-        (["run", "scenario.toml", "--json"], {"polars"}),
+        (["run", "scenario.toml", "--json"], set()),
         (["run", "scenario.toml", "--csv"], {"polars"}),
-        (["run", "scenario.toml"], {"polars", "rich"}),
+        (["run", "scenario.toml"], {"rich"}),
         (["plot", "out", "--what", "cwnd"], {"matplotlib", "numpy", "polars"}),
     ],
 )
@@ -67,3 +70,32 @@ def test_a_command_loads_what_it_needs_and_no_more(scenario: Path, arguments: li
         assert not {
             name for name in there if name.startswith(("roamsim.estimates", "roamsim.pictures", "rich.progress"))
         }
+
+
+def processor_s(command: list[str], folder: Path) -> float:
+    """What a command takes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, cwd=folder, env=environment(), check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def starts(command: list[str], folder: Path) -> float:
+    """The same, in starts of the interpreter alone, which meets the same machine by turns."""
+    bare = [sys.executable, "-c", "pass"]
+    # The first one may compile modules.
+    processor_s(command, folder)
+    taken = [(processor_s(command, folder), processor_s(bare, folder)) for _ in range(5)]
+    command_s, bare_s = (statistics.median(of) for of in zip(*taken, strict=True))
+    return command_s / bare_s
+
+
+def test_short_commands_take_few_starts_of_the_interpreter(tmp_path: Path) -> None:
+    flow = 'name = "f"\ntransport = { protocol = "tcp" }\napplication = { kind = "bulk" }'
+    (tmp_path / "s.toml").write_text(one_link('name = "l"\nrate = "10Mb/s"\ndelay = "1ms"', flow, duration="4ms"))
+    run = [sys.executable, "-m", "roamsim", "run", "s.toml"]
+    # 18 are measured, and 36 with polars.
+    assert starts(run, tmp_path) < 22
+    processor_s([*run, "--trace", "cwnd", "--parquet", "out"], tmp_path)
+    # 80 are measured, and 94 as matplotlib loads by itself.
+    assert starts([*run[:3], "plot", "out", "--what", "cwnd"], tmp_path) < 89

@@ -1,5 +1,6 @@
 """The study framework end to end, with a study of a few short runs."""
 
+import gzip
 import json
 import os
 import re
@@ -157,8 +158,23 @@ def test_a_study_keeps_what_it_measures_of_a_run(roamsim: Command, small: Path, 
     # Without loss 100 indications, and registration and subscription: an exchange each.
     assert [(row["messages"], row["packets"]) for row in rows if row["loss"] == 0] == [(100, 104)] * 2
     assert study.run(small, level="quick", out=tmp_path / "out").effort.made == 0
-    change(small, "study.toml", 'measure = "messages_sent"', 'measure = "messages_send"')
+    with_name_of_table = 'measure = "messages_sent"\ntable = "flows"'
+    refused(
+        small, "study.toml", 'measure = "messages_sent"', with_name_of_table, "'flows' is the name of a result table"
+    )
+    change(small, "study.toml", with_name_of_table, 'measure = "messages_send"')
     with pytest.raises(UsageError, match=r"study.py has no function 'messages_send'"):
+        study.load(small)
+
+
+@pytest.mark.parametrize("file", ["study.toml", "figures.toml", "two-nodes.toml"])
+def test_a_definition_says_the_same_however_it_is_stored(small: Path, file: str) -> None:
+    text = (small / file).read_text()
+    for stored in (text.encode("utf-8-sig"), text.encode("utf-16"), gzip.compress(text.encode())):
+        (small / file).write_bytes(stored)
+        assert study.load(small).title == "A small study"
+    (small / "study.toml").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"study\.toml: is not a text file"):
         study.load(small)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,17 @@ def test_a_series_has_one_colour_in_all_figures_and_a_row_its_panel() -> None:
     panels = chart(Curves(one.target, both, "loss", "", True, "variant"))
     assert panels["facet"]["sort"] == ["download", "upload"]
     assert {row["series"] for row in panels["data"]["values"]} == {"reno", "sack"}
+
+
+def test_no_two_colours_of_series_are_much_alike() -> None:
+    def apart(one: str, other: str) -> float:
+        """Distance of colours as `redmean` has it: 0 to 765."""
+        (r, g, b), (s, h, c) = ([int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (one, other))
+        red = (r + s) / 2
+        weighted = (2 + red / 256) * (r - s) ** 2 + 4 * (g - h) ** 2 + (2 + (255 - red) / 256) * (b - c) ** 2
+        return float(weighted**0.5)
+
+    assert min(apart(*pair) for pair in combinations(charts.COLOURS, 2)) > 80
 
 
 def test_series_of_more_than_there_are_colours_differ_in_shape_and_dashes() -> None:

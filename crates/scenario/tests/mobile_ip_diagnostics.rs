@@ -96,6 +96,7 @@ reports! {
     registration_retransmission_too_soon: "{ lifetime = \"300s\" }" => "{ retransmission = \"500ms\" }";
     registration_without_lifetime: "{ lifetime = \"300s\" }" => "{ lifetime = \"0s\" }";
     mobile_node_multihomed: "position = { x = \"50m\", y = \"0m\" }" => "position = { x = \"50m\", y = \"0m\" }\nmultihomed = true";
+    mobile_node_multihomed_as_it_says: "position = { x = \"50m\", y = \"0m\" }" => "position = { x = \"50m\", y = \"0m\" }\nmultihomed = true\nhandover = \"mobile_ip\"";
     mss_without_room_for_the_tunnel: "transport = { protocol = \"tcp\" }" => "transport = { protocol = \"tcp\", mss = \"1460B\" }";
 }
 

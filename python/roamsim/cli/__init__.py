@@ -7,9 +7,10 @@ import sys
 def main() -> None:
     """Puts the streams in order and does what the arguments ask for; Ctrl-C ends it at any time, with 130."""
     try:
-        from roamsim.cli import streams
+        from roamsim.cli import late, streams
 
         streams.put_in_order()
+        late.load_late()
         from roamsim.cli.app import app
 
         try:

@@ -124,8 +124,6 @@ def run(
     from roamsim.cli.bars import progress
     from roamsim.running.run import run_loaded, traces
     from roamsim.scenarios.reading import parse_source, source
-    from roamsim.storing import outputs
-    from roamsim.storing.spool import spooling
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
@@ -136,6 +134,11 @@ def run(
         raise UsageError(
             "the summary does not show what --trace records; add --parquet DIR, --report FILE, --json or --csv"
         )
+    # What keeps results takes longer to load than a short run takes.
+    if json or csv or parquet is not None or report is not None:
+        from roamsim.storing import outputs
+    if kinds:
+        from roamsim.storing.spool import spooling
     if report is not None:
         # Before anything is run, for it may lack what it needs.
         from roamsim.reports.run import report as page_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import polars
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +17,7 @@ from roamsim.tables.values import duration, exact_value, shown_value
 from roamsim.tables.words import scale
 
 if TYPE_CHECKING:
+    import polars
     from rich.console import Console  # noqa: TID251
 
 
@@ -35,9 +35,9 @@ def summary(result: Result, scenario: Scenario) -> None:
     speed = f", {scale('events/s', [pace]).words(pace)}" if pace is not None else ""
     for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
-    console.print(f"{shown_value(result.events)} events in {duration(result.wall_s)}{speed}", style="dim")
+    console.print(Text(f"{shown_value(result.events)} events in {duration(result.wall_s)}{speed}", style="dim"))
     if result.replications > 1:
-        console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
+        console.print(Text("± is the half-width of the 95 % interval over replications (Student's t).", style="dim"))
 
 
 def print_frame(frame: polars.DataFrame, *, vertical: bool = False) -> None:
@@ -52,8 +52,8 @@ def print_frame(frame: polars.DataFrame, *, vertical: bool = False) -> None:
 
 def _in_step(result: Result, scenario: Scenario) -> list[str]:
     """A sentence where flows in step met a queue that overflowed: who loses there is a matter of phase."""
-    drops = result.tables["drops"]
-    full = set(drops.filter(polars.col("reason") == "queue full").select("name", "node").iter_rows())
+    drops = result.iter_rows("drops", ["name", "node", "reason"])
+    full = {(name, node) for name, node, reason in drops if reason == "queue full"}
     met = [(link, node, flows) for link, node, flows in scenario.meetings_in_step if (link, node) in full]
     if not met:
         return []

@@ -16,8 +16,9 @@ from roamsim import statistics
 from roamsim.errors import UsageError
 from roamsim.estimates import survivors
 from roamsim.estimates.paired import Difference, Question, Sample, differences, samples
+from roamsim.running.numbers import check_number
 from roamsim.running.shards import ALL, Shard
-from roamsim.running.sweeps import MAX_REPLICATIONS, check_number, read_share
+from roamsim.running.sweeps import MAX_REPLICATIONS, read_share
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source

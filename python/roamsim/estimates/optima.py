@@ -29,7 +29,8 @@ from roamsim.errors import UsageError
 from roamsim.estimates import survivors
 from roamsim.estimates.paired import Difference, Sample
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
-from roamsim.running.sweeps import Campaign, campaign, check_number, check_seed
+from roamsim.running.numbers import check_number, check_seed
+from roamsim.running.sweeps import Campaign, campaign
 from roamsim.running.work import Progress, Silent
 from roamsim.scenarios.defaults import default_at
 from roamsim.scenarios.ranges import Choice, Range, as_written, stepped_ranges, written_value

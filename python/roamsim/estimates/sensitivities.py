@@ -27,8 +27,9 @@ from roamsim.estimates import survivors
 from roamsim.estimates.comparisons import METRICS, default_target
 from roamsim.estimates.paired import rounded
 from roamsim.estimates.rows import MOST_NAMES, require_mean, several_rows, values_of_runs
+from roamsim.running.numbers import check_number, check_seed
 from roamsim.running.shards import ALL, Shard
-from roamsim.running.sweeps import campaign, check_number, check_seed
+from roamsim.running.sweeps import campaign
 from roamsim.running.work import Progress
 from roamsim.scenarios.ranges import Range, as_range, stepped_ranges
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source

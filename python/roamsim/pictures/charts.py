@@ -8,6 +8,7 @@ words and units. The page gives a figure its width, and puts its legend beside t
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +32,7 @@ COLOURS = (
     "#b2182b",
     "#4d9221",
     "#a6761d",
-    "#1b7fbd",
+    "#c217a8",
 )
 
 #: Shapes of points and dashes of lines, in their order: series of more than there are colours have the next ones.
@@ -52,6 +53,9 @@ BANDS, BAND_VALUES = 6, 4
 
 #: Series that a legend names (chosen: more fill a page, and no reader tells their colours apart).
 NAMED = 24
+
+#: Letters of a line of a legend's title (chosen: the page gives a legend beside its figure 240 pixels).
+TITLE_LETTERS = 34
 
 #: Panels of a figure (chosen: two rows of six on a wide screen).
 PANELS = 12
@@ -431,7 +435,9 @@ def _apart(
     series: list[str], marked: list[Marked], title: str
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """What tells series apart: colours, and of those beyond them dashes and shapes, too. One legend for all."""
-    legend = {"title": title or None, "titleLimit": 300} if 1 < len(series) <= NAMED else None
+    lines = textwrap.wrap(title, TITLE_LETTERS)
+    titled = lines if len(lines) > 1 else title or None
+    legend = {"title": titled, "titleLimit": 300} if 1 < len(series) <= NAMED else None
     dashes, shapes = {}, {}
     if any(one != Marked(one.colour) for one in marked):
         # A dashed outline would eat into the shapes.

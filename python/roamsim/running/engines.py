@@ -14,7 +14,6 @@ choose; threads those that took longer than their time limit, and, one at a time
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -444,6 +443,8 @@ def make_parcel(
         UsageError: the worker has another build.
     """
     if _roamsim.build() != build:
+        import platform
+
         raise UsageError(
             f"the worker on {platform.node() or 'a machine without a name'} has another build of Roamsim "
             f"({_roamsim.version()}, sources {_roamsim.build()[:12]}) than this one ({build[:12]}); install the same"

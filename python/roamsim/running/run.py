@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from warnings import warn
 
 import polars
@@ -20,11 +21,13 @@ from roamsim.errors import Notice, UsageError
 from roamsim.files import write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
-from roamsim.running.sweeps import check_given, check_number, check_seed
+from roamsim.running.numbers import check_given, check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
-from roamsim.storing.spool import Spool
 from roamsim.tables.metrics import recorded_as, traced_tables
 from roamsim.tables.result import Frames, Result, stacked
+
+if TYPE_CHECKING:
+    from roamsim.storing.spool import Spool
 
 #: Names of nodes that an error lists.
 MOST_NAMES = 12

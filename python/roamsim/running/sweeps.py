@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import os
 import re
 import tempfile
@@ -22,6 +21,7 @@ from roamsim import _roamsim, statistics
 from roamsim._roamsim import Scenario, ScenarioError, Table
 from roamsim.errors import Interrupted, Notice, UsageError
 from roamsim.running.engines import Engine, engine
+from roamsim.running.numbers import check_given, check_number, check_seed
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
@@ -47,9 +47,6 @@ REPLICATIONS = 1
 #: Replications after which a precision is judged for the first time (chosen, because with fewer the interval says
 #: little), and the most that are run for it unless told otherwise (chosen).
 FIRST_BATCH, MAX_REPLICATIONS = 5, 100
-
-#: What no number of replications or threads exceeds (chosen, because a folder of results holds a row for each run).
-MOST = 1_000_000
 
 
 class Goal(Protocol):
@@ -321,12 +318,12 @@ class _Sweep:
 
     def rows(self, table: str, points: Sequence[PointEntry], count: int) -> list[PointRows]:
         """The rows of the first replications of points, in order."""
-        found = self.parts.rows(table)
+        keys = [run_key(point.fingerprint, self.manifest.seed) for point in points]
+        found = self.parts.rows(table, keys=keys)
         if table not in self.parts.names():
             raise UsageError(f"there is no result table {table!r}")
         found = typed(found.filter(polars.col("replication") < count).sort("replication", maintain_order=True))
         of_keys = found.partition_by("key", as_dict=True, include_key=False)
-        keys = [run_key(point.fingerprint, self.manifest.seed) for point in points]
         return [
             PointRows(point, count, of_keys.get((key,), found.clear()))
             for point, key in zip(points, keys, strict=True)
@@ -531,38 +528,6 @@ def _label(point: PointEntry) -> str:
 def _identity(values: Mapping[str, str]) -> str:
     """What tells a point from others."""
     return json.dumps(values, sort_keys=True)
-
-
-def check_number(what: str, value: int, least: int) -> None:
-    """Refuses a number below or above what makes sense, and what is no whole number."""
-    _check_whole(what, value)
-    if value < least:
-        raise UsageError(f"{what}: {value} is less than {least}")
-    if value > MOST:
-        raise UsageError(f"{what}: {value} is more than {MOST}")
-
-
-def check_given(what: str, value: int | None, least: int) -> None:
-    """The same of a number that may be left out."""
-    if value is not None:
-        check_number(what, value, least)
-
-
-def check_seed(seed: int) -> None:
-    """Refuses a seed that does not fit into 64 bits."""
-    _check_whole("seed", seed)
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"the seed {seed} is not between 0 and 2^64 - 1")
-
-
-def _check_whole(what: str, value: object) -> None:
-    try:
-        # Python's True is 1.
-        whole = not isinstance(value, bool) and operator.index(value) is not None  # type: ignore[arg-type]
-    except TypeError:
-        whole = False
-    if not whole:
-        raise UsageError(f"{what}: {value!r} is no whole number")
 
 
 def _merge(folder: Path, known: Manifest, new: Manifest) -> None:

@@ -11,12 +11,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from roamsim._roamsim import RunFailed, Scenario, Table
 from roamsim.running.engines import Engine, Outcomes, Run
 from roamsim.running.foresight import foresee
-from roamsim.storing.parts import FULL, WRITE_EVERY_S, Finished, Parts
+
+if TYPE_CHECKING:
+    from roamsim.storing.parts import Finished, Parts
 
 #: What is kept of a run: its tables, or columns that were measured of it.
 RunTables = Mapping[str, Table | Mapping[str, Any]]
@@ -156,6 +158,8 @@ def make(
     Raises:
         RunFailed: the engine itself failed; what was finished is kept.
     """
+    from roamsim.storing.parts import FULL, WRITE_EVERY_S
+
     if not runs:
         return Made()
     scenarios = {case.key: case.scenario for case, _ in runs}

@@ -106,7 +106,7 @@ def put_csv(result: Result, name: str, spool: Spool | None, put: Callable[[str],
 
 def put_json(result: Result, spool: Spool | None, put: Callable[[str], None]) -> None:
     """Writes a result as JSON; the rows that a spool has, some at a time."""
-    for piece in result.json_pieces(_rows(result, spool)):
+    for piece in result.json_pieces(lambda name: spool.frames(name) if spool is not None else ()):
         put(piece)
 
 

@@ -21,7 +21,7 @@ import io
 import sys
 import zipfile
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -35,7 +35,7 @@ from roamsim.errors import Notice
 from roamsim.files import write_aside
 from roamsim.storing.manifests import Damaged
 from roamsim.storing.room import require_room
-from roamsim.storing.schema import require_sound
+from roamsim.storing.schema import lacks, require_columns, require_sound
 from roamsim.tables.result import column, stacked, typed
 
 #: Seconds between writes: what a kill costs at most (chosen).
@@ -57,7 +57,8 @@ RUNS = "runs"
 #: The columns that say which run a row is of.
 RUN_OF = ("key", "replication")
 
-_RUN_SCHEMA: dict[str, type[polars.DataType]] = {"key": polars.String, "replication": polars.Int64}
+#: Tables, and the first column that each lacks, as those of another build do.
+_Lacking = tuple[tuple[str, str], ...]
 
 _Source = TypeVar("_Source", Path, io.BytesIO)
 _Found = TypeVar("_Found")
@@ -141,7 +142,8 @@ class Parts:
             new = _runs([run for run in part.runs.iter_rows() if run not in self._done])
             if not new.height:
                 continue
-            found = {name: other.rows(name, [file]) for name in part.names}
+            keys = set(new["key"])
+            found = {name: other.rows(name, [file], keys) for name in part.names}
             self._write(
                 new,
                 {name: rows.join(new, on=RUN_OF, how="semi", maintain_order="left") for name, rows in found.items()},
@@ -152,19 +154,29 @@ class Parts:
 
     def put_together(self) -> None:
         """Makes full parts of all that are not."""
-        self._join([file for file, part in self._parts.items() if not part.full])
+        alike: dict[_Lacking, list[Path]] = {}
+        for file, part in self._parts.items():
+            if not part.full:
+                alike.setdefault(self._lacking(file), []).append(file)
+        for files in alike.values():
+            self._join(files)
 
     def _tidy(self) -> None:
         """Puts parts of about the same size together where they are many."""
         while True:
-            alike: dict[int, list[Path]] = {}
+            alike: dict[tuple[int, _Lacking], list[Path]] = {}
             for file, part in self._parts.items():
                 if not part.full:
-                    alike.setdefault(part.digits, []).append(file)
+                    alike.setdefault((part.digits, self._lacking(file)), []).append(file)
             many = next((files for files in alike.values() if len(files) >= TOGETHER), None)
             if many is None:
                 return
             self._join(many)
+
+    def _lacking(self, file: Path) -> _Lacking:
+        """The columns that tables of a part lack: only parts that lack the same are put together."""
+        found = ((name, lacks(self._scanned(file, name)[0], name)) for name in sorted(self._parts[file].names))
+        return tuple((name, column) for name, column in found if column is not None)
 
     def _join(self, files: Sequence[Path]) -> None:
         """Puts parts together, in their order, to full ones and a last one that may not be full."""
@@ -189,21 +201,43 @@ class Parts:
         for file in files:
             file.unlink(missing_ok=True)
 
-    def rows(self, table: str, files: Iterable[Path] | None = None) -> polars.DataFrame:
-        """Every row of a table, with `key` and `replication` before its own columns; empty where no run has it.
+    def rows(
+        self, table: str, files: Iterable[Path] | None = None, keys: Collection[str] | None = None
+    ) -> polars.DataFrame:
+        """The rows of a table, with `key` and `replication` before its own columns; empty where no run has it.
+
+        Args:
+            table: its name.
+            files: the parts that are read; all unless given.
+            keys: of the runs that count, whose table has each of its columns; all runs unless given, of other
+                builds as well.
 
         Raises:
             Damaged: a part does not hold what it should.
         """
-        found = [
-            _read(file, table).join(self._parts[file].runs, on=RUN_OF, how="semi", maintain_order="left")
-            for file in (self._parts if files is None else files)
-            if table in self._parts[file].names
-        ]
+        found = []
+        for file in self._parts if files is None else files:
+            runs = self._parts[file].of(keys)
+            if runs.height and table in self._parts[file].names:
+                frame = _read(file, table)
+                if keys is not None:
+                    require_columns(frame.schema, table, file)
+                found.append(frame.join(runs, on=RUN_OF, how="semi", maintain_order="left"))
         try:
             return polars.concat(found, how="diagonal_relaxed", rechunk=True) if found else polars.DataFrame()
         except polars.exceptions.PolarsError as error:
             raise Damaged(f"{self.folder} is damaged: its parts do not fit together: {error}") from None
+
+    def rows_of_each(self, table: str, keys: Collection[str]) -> polars.DataFrame:
+        """The same where each run has the table, as those of a study have.
+
+        Raises:
+            Damaged: a part has no such table, or does not hold what it should.
+        """
+        for file, part in self._parts.items():
+            if table not in part.names and part.of(keys).height:
+                raise Damaged(f"{file} is damaged: it has no table {table!r}")
+        return self.rows(table, keys=keys)
 
     def schema(self, table: str) -> polars.Schema:
         """The columns of `rows`; those without any value are of text."""
@@ -227,9 +261,11 @@ class Parts:
         """Some columns of a table of a part, of those that it has; `key` and `replication` are among them.
 
         Raises:
-            Damaged: the part does not hold what it should.
+            Damaged: the part does not hold what it should, or not every column that a table of its name has.
         """
-        return _read(list(self._parts)[number], table, columns)
+        file = list(self._parts)[number]
+        require_columns(self._scanned(file, table)[0], table, file)
+        return _read(file, table, columns)
 
     def _scanned(self, file: Path, table: str) -> tuple[polars.Schema, int]:
         """The columns of a table of a part, and how many rows it has."""
@@ -272,6 +308,10 @@ class _Part:
     names: tuple[str, ...]
     octets: int
 
+    def of(self, keys: Collection[str] | None) -> polars.DataFrame:
+        """Its runs under some keys; all of them unless given."""
+        return self.runs if keys is None else self.runs.filter(polars.col("key").is_in(list(keys)))
+
     @staticmethod
     def is_full(runs: int, octets: int) -> bool:
         """Whether that much makes a part full."""
@@ -289,7 +329,11 @@ class _Part:
 
 
 def _runs(runs: Sequence[tuple[str, int]]) -> polars.DataFrame:
-    return polars.DataFrame(runs, _RUN_SCHEMA, orient="row")
+    return polars.DataFrame(runs, _run_schema(), orient="row")
+
+
+def _run_schema() -> polars.Schema:
+    return polars.Schema(dict(zip(RUN_OF, (polars.String, polars.Int64), strict=True)))
 
 
 def _checked(file: Path) -> tuple[polars.DataFrame, list[str]]:
@@ -334,7 +378,7 @@ def _octets(file: Path, table: str) -> io.BytesIO:
 
 
 def _require_runs(schema: polars.Schema, file: Path, table: str) -> None:
-    if list(schema.items())[:2] != list(polars.Schema(_RUN_SCHEMA).items()):
+    if list(schema.items())[:2] != list(_run_schema().items()):
         raise _no_runs(file, table)
 
 

@@ -153,9 +153,9 @@ def checked(
         Damaged: it has not.
     """
     if chosen is None:
-        require_columns(frame, name, place)
+        require_columns(frame.schema, name, place, RUN_COLUMNS)
     for column, dtype in RUN_TYPES.items():
-        if column in frame.schema and (frame.schema[column] != dtype or frame[column].has_nulls()):
+        if column in frame.schema and (str(frame.schema[column]) != dtype or frame[column].has_nulls()):
             raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
     require_sound(frame, name, place)
     most = len(manifest.points)

@@ -7,6 +7,7 @@ stands in `tables/metrics.toml`.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,11 +36,11 @@ OVER_TIME = ("series", "signals")
 SIGNED = ("s", "dBm", "m", "")
 
 #: What columns are made of. Studies also measure whether something is so.
-_NUMBERS = (polars.Float64, polars.Int64, polars.UInt64)
-_MEASURED = (polars.String, polars.Null, polars.Boolean, *_NUMBERS)
+_NUMBERS = ("Float64", "Int64", "UInt64")
+_MEASURED = ("String", "Null", "Boolean", *_NUMBERS)
 
-#: Columns that say which run a row is of.
-RUN_TYPES = dict(zip(RUN_COLUMNS, (polars.String, polars.Int64, polars.Int64, polars.UInt64), strict=True))
+#: Columns that say which run a row is of, and their types.
+RUN_TYPES = dict(zip(RUN_COLUMNS, ("String", "Int64", "Int64", "UInt64"), strict=True))
 
 
 def require_sound(frame: polars.DataFrame, name: str, place: Path) -> polars.DataFrame:
@@ -98,15 +99,20 @@ def _within(frame: polars.DataFrame, part: str, whole: str) -> bool:
     return bool(frame.select((polars.col(part) <= polars.col(whole)).all()).item())
 
 
-def require_columns(frame: polars.DataFrame, name: str, place: Path) -> None:
-    """Refuses a table that lacks one of the columns of its name.
+def lacks(columns: Container[str], name: str) -> str | None:
+    """The first column of a table of that name that is not among these; `None` where all are there."""
+    return next((column for column in (_columns(name) if name != "run" else ()) if column not in columns), None)
+
+
+def require_columns(columns: Container[str], name: str, place: Path, also: Iterable[str] = ()) -> None:
+    """Refuses a table that lacks one of the columns of its name, or one of those that it must have as well.
 
     Raises:
         Damaged: it does.
     """
-    for column in (*RUN_COLUMNS, *(_columns(name) if name != "run" else ())):
-        if column not in frame.schema:
-            raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
+    missing = next((column for column in also if column not in columns), None) or lacks(columns, name)
+    if missing is not None:
+        raise Damaged(f"{place} is damaged: {name} has no column {missing!r} of its type")
 
 
 @lru_cache
@@ -118,5 +124,5 @@ def _columns(name: str) -> dict[str, metrics.Metric]:
 def _is_of(dtype: polars.DataType, metric: metrics.Metric | None, *, empty: bool) -> bool:
     # Of a column without any value studies do not know the type.
     if metric is None or empty:
-        return dtype in _MEASURED
-    return dtype == polars.String if metric.unit is None else dtype in _NUMBERS
+        return str(dtype) in _MEASURED
+    return dtype == polars.String if metric.unit is None else str(dtype) in _NUMBERS

@@ -23,8 +23,8 @@ from roamsim._roamsim import build, version
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
 from roamsim.running.engines import Engine, engine
+from roamsim.running.numbers import check_given, check_seed
 from roamsim.running.shards import ALL, Shard
-from roamsim.running.sweeps import check_given, check_seed
 from roamsim.running.work import Progress, Silent
 from roamsim.storing.manifests import StudyManifest, read_manifest
 from roamsim.storing.parts import Parts

@@ -39,6 +39,10 @@ class Data:
         self._read: set[str] = set()
         self._views: dict[str, Data] = {}
         by_key: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        keys: dict[str, set[str]] = {}
+        for one in planned:
+            for table in (one.experiment.table, *one.experiment.tables):
+                keys.setdefault(table, set()).add(one.key)
         for one in planned:
             experiment = one.experiment
             labels = self._labels.setdefault(experiment.id, {})
@@ -49,7 +53,7 @@ class Data:
             for table in (experiment.table, *experiment.tables):
                 if table not in by_key:
                     by_key[table] = {}
-                    for row in _by_replication(runs.rows(table)):
+                    for row in _by_replication(runs.rows_of_each(table, keys[table])):
                         by_key[table].setdefault(row["key"], []).append(row)
                 self._rows.setdefault((experiment.id, table), []).extend(
                     {**row, **one.point.labels, "experiment": experiment.id}
@@ -154,7 +158,7 @@ class Data:
             over = metric.over or ()
             if over and (metric.table, metric.column) == (table, column) and rows and set(over) <= rows[0].keys():
                 counts = [{name: row[name] for name in over} for row in rows]
-                return [caveats.missing(metric, polars.DataFrame(row)) for row in counts]
+                return [caveats.missing(metric, {name: [value] for name, value in row.items()}) for row in counts]
         return []
 
     def together(self, experiment: str, metric: Metric, **where: Selection) -> Estimate:

@@ -20,10 +20,12 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+from roamsim._roamsim import decode_text
 from roamsim.errors import UsageError
 from roamsim.files import read_whole
 from roamsim.scenarios.vary import variation
 from roamsim.storing.manifests import StudyManifest
+from roamsim.storing.rows import table_names
 from roamsim.study.code import read_code
 from roamsim.study.entries import (
     COMPARISONS,
@@ -214,7 +216,7 @@ def load(name: str | Path) -> Study:
         if file.name in OPTIONAL_FILES and not file.is_file():
             continue
         try:
-            tree |= tomllib.loads(read_whole(file).decode())
+            tree |= tomllib.loads(decode_text(read_whole(file)).removeprefix("\ufeff"))
         except (OSError, ValueError) as error:
             raise UsageError(f"{file}: {error}") from None
     reader = _Reader(folder)
@@ -309,7 +311,12 @@ def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str,
             raise UsageError(f"{reader.folder}: {where}: there is no [dimension.{name}]")
     entry["dimensions"] = [dimensions[name] for name in entry.get("dimensions", [])]
     if "measure" in entry:
-        entry.setdefault("table", entry["measure"])
+        table = entry.setdefault("table", entry["measure"])
+        if table in table_names():
+            raise UsageError(
+                f"{reader.folder}: {where}: {table!r} is the name of a result table; what is measured needs another "
+                "`table`"
+            )
     for level in LEVELS:
         entry[level] = reader.entry(Extent, f"{where}, {level}", entry.get(level, {}))
     return reader.entry(Experiment, where, entry)  # type: ignore[no-any-return]

@@ -38,7 +38,7 @@ def tables(
         for table in (one.experiment.table, *one.experiment.tables):
             points.setdefault((table, one.experiment.id), []).append(point)
     for (table, _), rows in points.items():
-        found = runs.rows(table)
+        found = runs.rows_of_each(table, {row["key"] for row in rows})
         if found.height:
             labels = polars.DataFrame(rows, infer_schema_length=None, strict=False)
             # A dimension may have the name of a column; the label is what the study calls the run.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars
 
-from roamsim.tables.lots import HELD_ROWS, columns, height, lots, schema
+from roamsim.tables.lots import HELD_ROWS, columns, height, iter_rows, lots, names, schema
 from roamsim.tables.metrics import Metric, traced_tables
 from roamsim.tables.words import listed
 
@@ -22,8 +22,11 @@ FAILED = ("timed out", "reset", "refused", "never established")
 UNDER_WAY = 0.01
 
 
-def missing(metric: Metric, rows: polars.DataFrame) -> float:
-    """The share of messages, or transactions, that a mean over these rows is without; 0 where it is without none."""
+def missing(metric: Metric, rows: polars.DataFrame | Mapping[str, Iterable[float | None]]) -> float:
+    """The share of messages, or transactions, that a mean over these rows is without; 0 where it is without none.
+
+    Rows are a frame, or values by column.
+    """
     if metric.over is None:
         return 0.0
     arrived, sent, lost = (_sum(rows, column) for column in metric.over)
@@ -48,7 +51,9 @@ def _summed(rows: polars.DataFrame, keys: Sequence[str], counts: Sequence[str]) 
     return rows.group_by(keys, maintain_order=True).agg(polars.col(count).sum() for count in counts)
 
 
-def _sum(rows: polars.DataFrame, column: str) -> float:
+def _sum(rows: polars.DataFrame | Mapping[str, Iterable[float | None]], column: str) -> float:
+    if isinstance(rows, Mapping):
+        return float(sum(value for value in rows.get(column, ()) if value is not None))
     return float(rows[column].sum() or 0) if column in rows.columns else 0.0
 
 
@@ -81,12 +86,11 @@ def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     """A sentence for each table: connections that failed, handovers that never began, nodes that never registered."""
     found = _never_began(tables) | _never_changed(tables) | _never_registered(tables)
     for table in ("flows", "signalling"):
-        if table not in tables or "connection" not in schema(tables, table):
+        if table not in tables or "connection" not in names(tables, table):
             continue
         ends: dict[str, Counter[str | None]] = {}
-        for lot in lots(tables, table, ["name", "connection"]):
-            for name, end, count in lot.group_by("name", "connection", maintain_order=True).len().iter_rows():
-                ends.setdefault(name, Counter())[end] += count
+        for name, end in iter_rows(tables, table, ["name", "connection"]):
+            ends.setdefault(name, Counter())[end] += 1
         told = [f"{name} {bad}" for name, ended in ends.items() if (bad := failed(ended))]
         if told:
             found[table] = f"Connections that failed: {', '.join(told)}. The means of {table} include their data."
@@ -97,21 +101,18 @@ def _never_began(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     """A sentence on the entries of `[[handover]]` of which a run has no handover."""
     if "mih_users" not in tables:
         return {}
-    run = [column for column in ("point", "replication") if column in schema(tables, "mih_users")]
-    entries = columns(tables, "mih_users", ["name", *run]).unique(maintain_order=True)
-    idle = entries
-    if "mih_handovers" in tables:
-        idle = entries.join(columns(tables, "mih_handovers", ["name", *run]), on=["name", *run], how="anti")
-    names = idle["name"].to_list()
-    if not names:
+    run = [column for column in ("point", "replication") if column in names(tables, "mih_users")]
+    entries = dict.fromkeys(iter_rows(tables, "mih_users", ["name", *run]))
+    began = set(iter_rows(tables, "mih_handovers", ["name", *run])) if "mih_handovers" in tables else set()
+    idle = [entry[0] for entry in entries if entry not in began]
+    if not idle:
         return {}
-    nodes = columns(tables, "mih_users", ["name", "node", "role"]).filter(
-        polars.col("name").is_in(names), role="mobile node"
-    )
+    users = iter_rows(tables, "mih_users", ["name", "node", "role"])
+    nodes = dict.fromkeys(node for name, node, role in users if name in idle and role == "mobile node")
     cells = _cells_heard(tables)
-    why = [f"{node} {_heard(cells[node])}" for node in nodes["node"].unique(maintain_order=True) if node in cells]
+    why = [f"{node} {_heard(cells[node])}" for node in nodes if node in cells]
     reason = f" ({'; '.join(why)})" if why else ""
-    told = _in_runs(names, Counter(entries["name"].to_list()))
+    told = _in_runs(idle, Counter(entry[0] for entry in entries))
     return {
         "mih_handovers": f"Handovers that never began: {told}. No link event that begins one came to its station"
         f"{reason}; record link_events to see those that did."
@@ -123,10 +124,13 @@ def _never_changed(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     cells = {node: heard for node, heard in _cells_heard(tables).items() if len(heard) > 1}
     if not cells:
         return {}
-    changed = set(columns(tables, "handovers", ["node"])["node"]) if "handovers" in tables else set()
-    # Of these `mih_handovers` tells.
-    if "mih_users" in tables:
-        changed |= set(columns(tables, "mih_users", ["node"])["node"])
+    # Of the nodes of `mih_users`, `mih_handovers` tells.
+    changed = {
+        node
+        for table in ("handovers", "mih_users")
+        if table in tables
+        for (node,) in iter_rows(tables, table, ["node"])
+    }
     told = [f"{node} {_heard(heard)}" for node, heard in cells.items() if node not in changed]
     return {"handovers": f"Stations without a handover: {'; '.join(told)}."} if told else {}
 
@@ -135,10 +139,10 @@ def _cells_heard(tables: Mapping[str, polars.DataFrame]) -> dict[str, dict[str, 
     """Of each station that moves, the cells that it heard, and whether it was ever out of reach of each."""
     if "signals" not in tables or not height(tables, "signals"):
         return {}
-    events = columns(tables, "signals", ["node", "link", "event"])
     found: dict[str, dict[str, bool]] = {}
-    for (node, link), mine in events.group_by("node", "link", maintain_order=True):
-        found.setdefault(str(node), {})[str(link)] = mine["event"].is_in(["link_down", "link_lost"]).any()
+    for node, link, event in iter_rows(tables, "signals", ["node", "link", "event"]):
+        cells = found.setdefault(node, {})
+        cells[link] = cells.get(link, False) or event in ("link_down", "link_lost")
     return found
 
 
@@ -154,22 +158,22 @@ def _never_registered(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     if "mobile_ip" not in tables:
         return {}
     counts = ["advertisements", "requests", "refused", "accepted"]
-    nodes = columns(tables, "mobile_ip", ["node", "role", *counts]).filter(role="mobile node")
-    wanted = Counter(nodes["node"].to_list())
-    idle = nodes.filter(accepted=0).with_columns(
-        polars.when(polars.col("advertisements") == 0)
-        .then(polars.lit("it heard no agent"))
-        .when(polars.col("requests") == 0)
-        .then(polars.lit("it never heard a foreign agent that it should register with"))
-        .when(polars.col("refused") > 0)
-        .then(polars.lit("every reply was a refusal"))
-        .otherwise(polars.lit("no reply came"))
-        .alias("why")
-    )
-    told = [
-        f"{_in_runs(mine['node'].to_list(), wanted)} ({why})"
-        for (why,), mine in idle.group_by("why", maintain_order=True)
-    ]
+    wanted: Counter[str] = Counter()
+    idle: dict[str, list[str]] = {}
+    for node, role, heard, requests, refused, accepted in iter_rows(tables, "mobile_ip", ["node", "role", *counts]):
+        if role != "mobile node":
+            continue
+        wanted[node] += 1
+        if accepted:
+            continue
+        if not heard:
+            why = "it heard no agent"
+        elif not requests:
+            why = "it never heard a foreign agent that it should register with"
+        else:
+            why = "every reply was a refusal" if refused else "no reply came"
+        idle.setdefault(why, []).append(node)
+    told = [f"{_in_runs(nodes, wanted)} ({why})" for why, nodes in idle.items()]
     return {"mobile_ip": f"Mobile nodes that never registered: {', '.join(told)}."} if told else {}
 
 
@@ -184,11 +188,18 @@ def _in_runs(names: Sequence[str], wanted: Mapping[str, int]) -> str:
 
 def alike(tables: Mapping[str, polars.DataFrame]) -> set[int]:
     """The points that have several replications, all of which gave the same in every table."""
-    if "links" not in tables or "point" not in schema(tables, "links"):
+    if "links" not in tables or "point" not in names(tables, "links"):
         return set()
-    there = columns(tables, "links", ["point", "replication"])
-    runs = there.group_by("point").agg(polars.col("replication").n_unique().alias("runs"))
-    found = set(runs.filter(polars.col("runs") > 1)["point"])
+    of_points: dict[int, set[int]] = {}
+    for point, replication in iter_rows(tables, "links", ["point", "replication"]):
+        of_points.setdefault(point, set()).add(replication)
+    found = {point for point, there in of_points.items() if len(there) > 1}
+    if not found:
+        return set()
+    runs = polars.DataFrame(
+        {"point": list(of_points), "runs": list(map(len, of_points.values()))},
+        {"point": polars.Int64, "runs": polars.UInt32},
+    )
     for name in tables:
         # What was recorded is of some replications only.
         if name in (*traced_tables(), "series", "signals") or not height(tables, name) or not found:

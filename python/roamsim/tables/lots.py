@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars
 
@@ -14,7 +15,7 @@ import polars
 HELD_ROWS = 1_000_000
 
 
-class InLots(Mapping[str, polars.DataFrame]):
+class InLots(Mapping[str, "polars.DataFrame"]):
     """Tables by name that are read when they are asked for."""
 
     def __contains__(self, name: object) -> bool:
@@ -32,6 +33,15 @@ class InLots(Mapping[str, polars.DataFrame]):
     @abstractmethod
     def lots(self, name: str, columns: Sequence[str] | None = None) -> Iterator[polars.DataFrame]:
         """The rows of a table in their order, some whole runs at a time; of all columns, or of some."""
+
+    def names(self, name: str) -> list[str]:
+        """The names of a table's columns."""
+        return self.schema(name).names()
+
+    def iter_rows(self, name: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The rows of a table in their order, of some columns; a missing value is `None`."""
+        for lot in self.lots(name, columns):
+            yield from lot.iter_rows()
 
 
 def schema(tables: Mapping[str, polars.DataFrame], name: str) -> polars.Schema:
@@ -59,3 +69,16 @@ def lots(
 def columns(tables: Mapping[str, polars.DataFrame], name: str, chosen: Sequence[str]) -> polars.DataFrame:
     """Some columns of a table, all rows of it."""
     return polars.concat(lots(tables, name, list(dict.fromkeys(chosen))))
+
+
+def names(tables: Mapping[str, polars.DataFrame], name: str) -> list[str]:
+    """The names of a table's columns."""
+    return tables.names(name) if isinstance(tables, InLots) else tables[name].columns
+
+
+def iter_rows(tables: Mapping[str, polars.DataFrame], name: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The rows of a table in their order, of some columns; a missing value is `None`.
+
+    Of a run that was just made, no frame is needed for that.
+    """
+    return tables.iter_rows(name, columns) if isinstance(tables, InLots) else tables[name].select(columns).iter_rows()

@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-import polars
+from typing import TYPE_CHECKING, Any
 
 from roamsim import statistics
 from roamsim.statistics import Estimate
-from roamsim.tables import caveats
+from roamsim.tables import caveats, lots
 from roamsim.tables.metrics import Summary, metrics, summaries, tables_of_events, tables_without_zeros
 from roamsim.tables.units import Show, in_unit
 from roamsim.tables.values import duration, percent, plain, shown_value
+
+if TYPE_CHECKING:
+    import polars
 
 #: What is said under a table with means over what arrived only.
 CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
@@ -26,6 +28,9 @@ MOST_ROWS = 60
 
 #: Title, name, and how its numbers are shown.
 Column = tuple[str, str, Show]
+
+#: Values by column: frames take longer to load than a short run takes.
+_Values = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,8 @@ class Overview:
 def overviews(tables: Mapping[str, polars.DataFrame], replications: int) -> Iterator[Overview]:
     """What is shown of a run's tables, of those that have rows."""
     for shown in summaries():
-        frame = tables.get(shown.table)
-        if frame is not None and frame.height:
+        if lots.height(tables, shown.table):
+            frame = _taken(tables, shown)
             rows, columns = shown.rows, [(title, metric.column, in_unit(metric)) for title, metric in shown.columns]
             if shown.table in tables_of_events():
                 frame, rows, columns = _events(frame, shown, columns, replications)
@@ -74,61 +79,101 @@ def remarks(tables: Mapping[str, polars.DataFrame]) -> list[str]:
     return [note for note in told if note]
 
 
+def _taken(tables: Mapping[str, polars.DataFrame], shown: Summary) -> _Values:
+    """The columns of a table that its overview needs, of those that are there."""
+    there = lots.names(tables, shown.table)
+    counts = [column for _, metric in shown.columns for column in metric.over or ()]
+    instants = [column for table, column in tables_of_events().items() if table == shown.table]
+    wanted = [*shown.rows, *(metric.column for _, metric in shown.columns), *counts, *instants]
+    chosen = [column for column in dict.fromkeys([*wanted, "connection", "replication"]) if column in there]
+    rows = lots.iter_rows(tables, shown.table, chosen)
+    return dict(zip(chosen, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _groups(frame: _Values, keys: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
+    """The places of rows with equal keys, in the order of their first."""
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, key in enumerate(zip(*(frame[column] for column in keys), strict=True)):
+        groups.setdefault(key, []).append(place)
+    return groups
+
+
+def _at(frame: _Values, places: Sequence[int]) -> _Values:
+    return {column: [values[place] for place in places] for column, values in frame.items()}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there) if there else None
+
+
 def _events(
-    frame: polars.DataFrame, shown: Summary, columns: list[Column], replications: int
-) -> tuple[polars.DataFrame, tuple[str, ...], list[Column]]:
+    frame: _Values, shown: Summary, columns: list[Column], replications: int
+) -> tuple[_Values, tuple[str, ...], list[Column]]:
     """Of one run each event, with its time; of several a row a run and kind, with their number and means."""
     if replications == 1:
-        at = polars.col(tables_of_events()[shown.table]).map_elements(duration, return_dtype=polars.String)
-        return frame.with_columns(at.alias("begun at")), (*shown.rows, "begun at"), columns
-    means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
-    kinds = frame.group_by([*shown.rows, "replication"], maintain_order=True)
-    counted = kinds.agg(means, polars.len().cast(polars.Float64).alias(shown.table))
+        instants = frame[tables_of_events()[shown.table]]
+        begun = ["" if instant is None else duration(instant) for instant in instants]
+        return frame | {"begun at": begun}, (*shown.rows, "begun at"), columns
+    keys = (*shown.rows, "replication")
+    kinds = _groups(frame, keys)
+    counted: _Values = {column: [kind[number] for kind in kinds] for number, column in enumerate(keys)}
+    for column in frame.keys() - {*keys, "connection"}:
+        counted[column] = [_mean([frame[column][place] for place in places]) for places in kinds.values()]
+    counted[shown.table] = [float(len(places)) for places in kinds.values()]
     return counted, shown.rows, [(shown.table, shown.table, plain), *columns]
 
 
-def _shares(frame: polars.DataFrame, columns: list[Column]) -> tuple[polars.DataFrame, list[Column]]:
+def _shares(frame: _Values, columns: list[Column]) -> tuple[_Values, list[Column]]:
     """The columns as shares of their sum."""
-    names = [column for _, column, _ in columns]
-    whole = polars.sum_horizontal(names)
-    return frame.with_columns(polars.col(names) / whole), [(title, column, percent) for title, column, _ in columns]
+    parts = [frame[column] for _, column, _ in columns]
+    wholes = [math.fsum(value for value in row if value is not None) for row in zip(*parts, strict=True)]
+    shares = {
+        column: [
+            None if value is None else value / whole if whole else math.nan
+            for value, whole in zip(frame[column], wholes, strict=True)
+        ]
+        for _, column, _ in columns
+    }
+    return frame | shares, [(title, column, percent) for title, column, _ in columns]
 
 
-def _largest(frame: polars.DataFrame, shown: Summary, most: int) -> tuple[polars.DataFrame, str]:
+def _largest(frame: _Values, shown: Summary, most: int) -> tuple[_Values, str]:
     """The rows with the largest values of the first column, in their order, and what is said of the others."""
     title, metric = shown.columns[0]
-    rows = list(shown.rows)
-    sizes = frame.group_by(rows, maintain_order=True).agg(polars.col(metric.column).mean().alias("size"))
-    used = sizes.filter(polars.col("size") > 0)
-    kept = used.sort("size", descending=True, maintain_order=True).head(most)
-    others = used.height - kept.height
-    note = f"{others:,} more {shown.table}, of less {title}" if others else ""
-    return frame.join(kept, on=rows, how="semi", maintain_order="left"), note
+    groups = _groups(frame, shown.rows)
+    sizes = {key: _mean([frame[metric.column][place] for place in places]) or 0.0 for key, places in groups.items()}
+    used = sorted((key for key, size in sizes.items() if size > 0), key=lambda key: -sizes[key])
+    kept = {place for key in used[:most] for place in groups[key]}
+    others = len(used) - most
+    note = f"{others:,} more {shown.table}, of less {title}" if others > 0 else ""
+    return _at(frame, sorted(kept)), note
 
 
 def _overview(
     shown: Summary,
-    frame: polars.DataFrame,
+    frame: _Values,
     identity: Sequence[str],
     columns: Sequence[Column],
     filled: int,
     left_out: str,
 ) -> Overview:
     """Means over replications; a group with fewer than so many rows is filled up with zeros. Rows may be left out."""
-    keys = [name for name in identity if name in frame.columns]
+    keys = [name for name in identity if name in frame]
     # A column without any value (timeouts of UDP) would only widen the table.
-    present = [c for c in columns if c[1] in frame.columns and frame[c[1]].null_count() < frame.height]
-    ended = "connection" in frame.columns and bool((frame["connection"] != "").any())
+    present = [c for c in columns if any(value is not None for value in frame.get(c[1], ()))]
+    ended = any(frame.get("connection", ()))
     heads = [*keys, *(["connection"] if ended else [])]
     censored = False
     rows = []
-    groups = list(frame.group_by(keys, maintain_order=True))
-    for names, mine in groups[:MOST_ROWS]:
+    groups = list(_groups(frame, keys).items())
+    for names, places in groups[:MOST_ROWS]:
+        mine = _at(frame, places)
         cells = [shown_value(key) if key else "" for key in names]
         if ended:
-            cells.append(caveats.connections(mine["connection"].to_list()))
+            cells.append(caveats.connections(mine["connection"]))
         for _, column, show in present:
-            values = mine[column].to_list()
+            values = mine[column]
             cell = _estimate(statistics.mean(values + [0] * (filled - len(values))), show)
             found = [metric for metric in metrics() if (metric.table, metric.column) == (shown.table, column)]
             share = max((caveats.missing(metric, mine) for metric in found), default=0.0)

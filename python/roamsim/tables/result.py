@@ -6,6 +6,7 @@ import difflib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars
@@ -68,6 +69,14 @@ class Tables(Named, lots.InLots):
     def lots(self, name: str, columns: Sequence[str] | None = None) -> Iterator[polars.DataFrame]:
         """The rows of a table in their order, some at a time; of all columns, or of some."""
         return lots.lots(self.tables, name, columns)
+
+    def names(self, name: str) -> list[str]:
+        """The names of a table's columns."""
+        return lots.names(self.tables, name)
+
+    def iter_rows(self, name: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The rows of a table in their order, of some columns; a missing value is `None`."""
+        return lots.iter_rows(self.tables, name, columns)
 
     def columns(self, name: str, chosen: Sequence[str]) -> polars.DataFrame:
         """Some columns of a table."""
@@ -200,6 +209,30 @@ class Frames(lots.InLots):
         """As of `InLots`."""
         yield self[name] if columns is None else self[name].select(columns)
 
+    def names(self, name: str) -> list[str]:
+        """As of `InLots`; no frame is made for that."""
+        held = self._held[name]
+        return [*RUN_COLUMNS, *held.columns] if isinstance(held, Table) else held.columns
+
+    def iter_rows(self, name: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """As of `InLots`; no frame is made for that."""
+        held = self._held[name]
+        if not isinstance(held, Table):
+            return held.select(columns).iter_rows()
+        of_run = dict(zip(RUN_COLUMNS, (self._run[0], 0, 0, self._run[1]), strict=True))
+        return zip(
+            *(
+                repeat(of_run[column], held.height) if column in of_run else _without_nan(held[column])
+                for column in columns
+            ),
+            strict=True,
+        )
+
+
+def _without_nan(values: list[Any]) -> list[Any]:
+    """Values of which a missing number is `None`."""
+    return [None if value != value else value for value in values]
+
 
 class Result(Tables):
     """What `run` returns: the tables, and how the run went.
@@ -246,17 +279,19 @@ class Result(Tables):
 
     def to_json(self) -> str:
         """`to_dict` as JSON; NaN and infinity become null."""
-        return "".join(self.json_pieces(lambda name: [self.tables[name]]))
+        return "".join(self.json_pieces())
 
-    def json_pieces(self, rows: Callable[[str], Iterable[polars.DataFrame]]) -> Iterator[str]:
-        """`to_json` piece by piece, with the rows that `rows` gives of each table."""
+    def json_pieces(self, spooled: Callable[[str], Iterable[polars.DataFrame]] = lambda _: ()) -> Iterator[str]:
+        """`to_json` piece by piece, with further rows that `spooled` gives of each table."""
         yield json.dumps(self._head(), ensure_ascii=False, allow_nan=False).removesuffix("}")
         for name in self.tables:
             yield f', "{name}": ['
             separator = ""
-            for frame in rows(name):
-                if frame.height:
-                    yield separator + rows_json(frame)[1:-1]
+            columns = self.names(name)
+            of_run = ([dict(zip(columns, row, strict=True)) for row in self.iter_rows(name, columns)],)
+            for rows in chain(of_run, (frame.to_dicts() for frame in spooled(name))):
+                if rows:
+                    yield separator + _dicts_json(rows)[1:-1]
                     separator = ", "
             yield "]"
         yield "}"
@@ -290,7 +325,11 @@ def typed(frame: polars.DataFrame) -> polars.DataFrame:
 
 def rows_json(frame: polars.DataFrame) -> str:
     """A frame as a JSON list of rows; NaN and infinity become null, what JSON has no word for becomes text."""
-    return json.dumps([_finite(row) for row in frame.to_dicts()], ensure_ascii=False, allow_nan=False, default=str)
+    return _dicts_json(frame.to_dicts())
+
+
+def _dicts_json(rows: Iterable[dict[str, Any]]) -> str:
+    return json.dumps([_finite(row) for row in rows], ensure_ascii=False, allow_nan=False, default=str)
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 //! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
 use super::content::{Fault, instant};
-use super::text::{columns, is_heading, lines};
+use super::text::{NOT_SECONDS, another_unit, columns, is_heading, lines};
 use roamsim_engine::Time;
 
 /// What the values are.
@@ -24,6 +24,21 @@ impl Quantity {
             Quantity::Mbps => 1e6,
             Quantity::Ms => 3.6e6,
             Quantity::Probability => 1.0,
+        }
+    }
+
+    /// Units that its values do not have, and the one that they have.
+    fn not(self) -> (&'static [&'static str], &'static str) {
+        match self {
+            Quantity::Mbps => (
+                &[
+                    "bps", "kbps", "Kbps", "gbps", "Gbps", "b/s", "kb/s", "Gb/s", "bit/s", "kbit/s",
+                    "Gbit/s", "B/s", "kB/s", "MB/s", "GB/s",
+                ],
+                "in Mb/s",
+            ),
+            Quantity::Ms => (&["s", "us", "ns", "\u{b5}s", "sec", "seconds"], "in milliseconds"),
+            Quantity::Probability => (&["%", "percent", "pct"], "probabilities from 0 to 1"),
         }
     }
 
@@ -58,6 +73,12 @@ pub fn parse(text: &str, quantity: Quantity) -> Result<Values, Fault> {
             continue;
         }
         if rows.is_empty() && !headed && is_heading(line, 2) {
+            let (others, right) = quantity.not();
+            let wrong = another_unit(line, 0, NOT_SECONDS, "in seconds")
+                .or_else(|| another_unit(line, 1, others, right));
+            if let Some((message, help)) = wrong {
+                return Err(Fault { span, message, help });
+            }
             headed = true;
             continue;
         }
@@ -133,6 +154,16 @@ mod tests {
             assert_eq!(&text[fault.span], line);
             assert!(fault.message.contains(message), "{line}: {}", fault.message);
         }
+        for (heading, quantity) in [
+            ("time_ms,rate_mbps", Quantity::Mbps),
+            ("Time (s),Rate (kb/s)", Quantity::Mbps),
+            ("time,delay_s", Quantity::Ms),
+            ("time;loss [%]", Quantity::Probability),
+        ] {
+            let fault = parse(&format!("{heading}\n0,1\n"), quantity).expect_err(heading);
+            assert!(fault.message.starts_with("this heading has"), "{heading}: {}", fault.message);
+        }
+        assert!(parse("time_s,delay_ms\n0,1\n", Quantity::Ms).is_ok());
         assert!(parse("# nothing\n", Quantity::Ms).expect_err("empty").message.contains("no values"));
         assert!(
             parse("0 1.5", Quantity::Probability).expect_err("above one").message.contains("probability")

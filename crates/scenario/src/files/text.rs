@@ -93,6 +93,29 @@ pub fn is_heading(line: &str, count: usize) -> bool {
     names.iter().all(letter) && (names.len() == count || !line.contains(separator))
 }
 
+/// What is wrong with a heading that names another unit for a column, as `ms` in `time_ms` and in `Time (ms)`.
+///
+/// `column` counts from 0, `others` are units that its values do not have, and `right` is the one they have.
+pub fn another_unit(heading: &str, column: usize, others: &[&str], right: &str) -> Option<(String, String)> {
+    let separator = |c: char| matches!(c, ',' | ';' | '\t');
+    let name = match heading.contains(separator) {
+        true => heading.split(separator).nth(column)?,
+        false => columns(heading).nth(column)?,
+    };
+    let ends = |c: char| matches!(c, '"' | ' ' | ')' | ']');
+    let unit = name.trim_end_matches(ends).rsplit(['_', ' ', '(', '[']).next()?;
+    others.contains(&unit).then(|| {
+        (
+            format!("this heading has {unit:?}, and the values are {right}"),
+            "write them in that unit, and the heading".to_owned(),
+        )
+    })
+}
+
+/// Units that times in seconds do not have.
+pub const NOT_SECONDS: &[&str] =
+    &["ms", "us", "ns", "\u{b5}s", "msec", "usec", "milliseconds", "microseconds", "minutes", "hours"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +188,19 @@ mod tests {
             assert!(!is_heading(other, 2), "{other}");
         }
         assert!(is_heading("Frame sizes", 1));
+    }
+
+    #[test]
+    fn a_heading_may_say_another_unit() {
+        for heading in ["time_ms,rate", "Time (ms); Rate", "\"t [ms]\",\"rate\"", "ms rate"] {
+            let (message, _) = another_unit(heading, 0, NOT_SECONDS, "in seconds").expect(heading);
+            assert_eq!(message, "this heading has \"ms\", and the values are in seconds");
+        }
+        for heading in ["time_s,rate_ms", "time, delay_ms", "items,rate", "Time (s); Rate", "time"] {
+            assert_eq!(another_unit(heading, 0, NOT_SECONDS, "in seconds"), None, "{heading}");
+        }
+        assert!(another_unit("time_s,rate_kbps", 1, &["kbps"], "in Mb/s").is_some());
+        assert_eq!(another_unit("time", 1, &["kbps"], "in Mb/s"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Empty lines, those that begin with `#`, and a heading that names the two columns are passed over.
 
 use super::content::{Fault, instant};
-use super::text::{columns, is_heading, lines};
+use super::text::{NOT_SECONDS, another_unit, columns, is_heading, lines};
 use roamsim_engine::{Span, Time};
 use std::sync::Arc;
 
@@ -38,6 +38,11 @@ pub fn parse(text: &str) -> Result<Transfers, Fault> {
             continue;
         }
         if arrivals.is_empty() && !headed && is_heading(line, 2) {
+            let wrong = another_unit(line, 0, NOT_SECONDS, "in seconds")
+                .or_else(|| another_unit(line, 1, &["kB", "MB", "GB", "KB", "bits", "kbit"], "in bytes"));
+            if let Some((message, help)) = wrong {
+                return Err(Fault { span, message, help });
+            }
             headed = true;
             continue;
         }

@@ -21,7 +21,10 @@ pub(crate) fn check(
     for (i, node) in nodes.iter().enumerate() {
         let Some(stated) = node.handover else { continue };
         let found = if attached.is(&node.name, Role::Station) {
-            contradiction(stated, schemes.inferred(node), &node.name)
+            // Of a mobile node with an address in each cell, `mobile_ip/check.rs` says so.
+            let named = stated == Scheme::MobileIp && schemes.is_mobile_node(&node.name);
+            let inferred = if named { stated } else { schemes.inferred(node) };
+            contradiction(stated, inferred, &node.name)
                 .or_else(|| unserved(stated, node, schemes, names, attached, topology))
         } else {
             let message = format!("\"{}\" is a station of no cell, and hands over nowhere", node.name);

@@ -37,6 +37,11 @@ impl<'a> Schemes<'a> {
         }
     }
 
+    /// Whether this is a mobile node of Mobile IP.
+    pub fn is_mobile_node(&self, node: &str) -> bool {
+        self.mobile_nodes.contains_key(node)
+    }
+
     /// Whether an SCTP association follows the addresses of this node.
     pub fn follows(&self, node: &str) -> bool {
         self.followed.contains(node)
