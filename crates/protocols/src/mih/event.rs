@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::mihf::SessionId;
 use super::number::TransactionNumber;
+use super::session_id::SessionId;
 use super::wire::handover::LinkConfigurationParameter;
 use super::wire::link::{CommandList, EventList, LinkId, LinkTupleId, Status, TransportList};
 use super::wire::{Message, MihfId};

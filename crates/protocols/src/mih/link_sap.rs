@@ -7,9 +7,10 @@
 //! of it alone ([`super::thresholds`]). Of what Link_Detected tells, the network's names are empty, SINR,
 //! data rate and capabilities 0: the links here do not tell them.
 
+use super::link_parameter::LinkParameter;
 use super::mihf::{Mihf, SessionId};
 use super::number::TransactionNumber;
-use super::wire::handover::{LinkParameterReport, LinkParameterType, LinkParameterValue, Threshold};
+use super::wire::handover::{LinkParameterReport, LinkParameterValue, Threshold};
 use super::wire::link::{
     EventList, LinkDetectedInfo, LinkDownReason, LinkGoingDownReason, LinkTupleId, SignalStrength,
 };
@@ -20,34 +21,6 @@ use roamsim_engine::Span;
 
 /// A time interval that does not fit into its 16 bits of milliseconds; all ones are an unknown one.
 const LONGEST_TIME_INTERVAL_MS: u16 = u16::MAX - 1;
-
-/// A parameter that a link reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkParameter {
-    /// The signal's strength.
-    Signal(SignalStrength),
-    /// The packet error rate, a PERCENTAGE (LINK_PARAM_GEN): how many of a hundred frames were in error.
-    PacketErrorPercent(u8),
-}
-
-impl LinkParameter {
-    /// Which it is.
-    pub(super) fn parameter(self) -> LinkParameterType {
-        match self {
-            LinkParameter::Signal(_) => LinkParameterType::SIGNAL_STRENGTH,
-            LinkParameter::PacketErrorPercent(_) => LinkParameterType::PACKET_ERROR_RATE,
-        }
-    }
-
-    /// Its value as thresholds have it: in dBm or in percent.
-    pub(super) fn value(self) -> i16 {
-        match self {
-            LinkParameter::Signal(SignalStrength::Dbm(dbm)) => i16::from(dbm),
-            LinkParameter::Signal(SignalStrength::Percent(percent))
-            | LinkParameter::PacketErrorPercent(percent) => i16::from(percent),
-        }
-    }
-}
 
 /// An event of a link of this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

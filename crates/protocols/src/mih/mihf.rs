@@ -20,9 +20,7 @@ use super::wire::link::{EventList, LinkId, LinkTupleId};
 use super::wire::{Message, MessageId, MihfId, Opcode, Tlv, Tlvs};
 use crate::{Context, Machine};
 
-/// A session of one MIHF.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId(pub u32);
+pub use super::session_id::SessionId;
 
 /// An MIH function.
 #[derive(Debug)]

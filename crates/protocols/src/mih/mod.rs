@@ -8,12 +8,14 @@
 pub mod event;
 pub mod handover;
 pub mod limiter;
+mod link_parameter;
 pub mod link_sap;
 pub mod management;
 pub mod mihf;
 pub mod number;
 pub mod outbox;
 pub mod session;
+mod session_id;
 pub mod stats;
 pub mod wire;
 
@@ -23,7 +25,8 @@ mod thresholds;
 
 pub use event::{Capabilities, Event, FailureReason};
 pub use limiter::RateLimit;
-pub use link_sap::{LinkEvent, LinkParameter};
+pub use link_parameter::LinkParameter;
+pub use link_sap::LinkEvent;
 pub use mihf::{Mihf, SessionId};
 pub use number::TransactionNumber;
 pub use outbox::{Purpose, TpDataRequest};

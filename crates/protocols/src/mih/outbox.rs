@@ -8,8 +8,8 @@ use std::sync::Arc;
 use roamsim_engine::Time;
 
 use super::event::Event;
-use super::mihf::SessionId;
 use super::number::TransactionNumber;
+use super::session_id::SessionId;
 use super::wire::Message;
 use crate::PeerAddress;
 

@@ -7,7 +7,7 @@
 //! percent, at a pace of their own: a report interval of it is refused. The packet error rate, in percent, is
 //! that of each report interval, and is told nobody who has no threshold of it. Other parameters are refused.
 
-use super::link_sap::LinkParameter;
+use super::link_parameter::LinkParameter;
 use super::wire::handover::{
     LinkConfigurationParameter, LinkParameterType, Threshold, ThresholdAction, ThresholdDirection,
 };

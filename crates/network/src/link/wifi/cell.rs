@@ -194,8 +194,8 @@ impl Cell {
         cell
     }
 
-    /// Puts beacons and first scans on the agenda. When a station scans first is drawn within the time that it
-    /// has for a channel, since stations do not know of each other.
+    /// Puts beacons and first scans on the agenda. When a station scans first is drawn within the time that
+    /// it has for a channel, since stations do not know of each other.
     fn start_stations(&mut self) {
         for (number, cell) in self.associations.cells.iter().enumerate() {
             if let Some(beacons) = cell.beacons {

@@ -62,7 +62,8 @@ impl Cell {
         self.agenda.put(end, Step::End(number));
     }
 
-    /// The rate of a frame in an exchange of this initiator, its airtime, and how long it reserves the medium.
+    /// The rate of a frame in an exchange of this initiator, its airtime, and how long it reserves the
+    /// medium.
     #[inline]
     pub(super) fn frame_time(&mut self, kind: Kind, initiator: usize) -> FrameTime {
         self.frame_times.of(&self.config, kind, self.radios[initiator].own.head.as_ref())
@@ -83,8 +84,8 @@ impl Cell {
         heard_by
     }
 
-    /// An ear hears the begin of a frame; if it has heard nothing before, the countdowns stop of those whose ear
-    /// it is.
+    /// An ear hears the begin of a frame; if it has heard nothing before, the countdowns stop of those whose
+    /// ear it is.
     pub(super) fn hear(&mut self, now: Time, ear: EarIndex, frame: u64, kind: Kind) {
         if self.medium.at(ear).heard == 0 {
             self.medium.ear_changes(now, ear);
@@ -178,8 +179,8 @@ impl Cell {
         }
     }
 
-    /// A frame ends at an ear; whether it is understood there. Countdowns of those who do not heed its NAV are
-    /// their own.
+    /// A frame ends at an ear; whether it is understood there. Countdowns of those who do not heed its NAV
+    /// are their own.
     fn end_at(&mut self, now: Time, ear: EarIndex, frame: &Frame, strong: bool) -> bool {
         let (understood, reserves) = self.medium.end_at(now, ear, frame, strong);
         if reserves {

@@ -11,16 +11,21 @@
 //! duplicates, which are acknowledged and dropped; stations that do not hear each other; broadcasts;
 //! channels; beacons, scanning, authentication and association, as frames on the medium.
 //!
-//! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who
-//! gets the medium next, `countdowns` those that count together, `undisturbed` who has the medium for
-//! himself, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their
-//! rates, [`record`] what captures tell of them, `radio` the queue and the countdown of each, `management`
-//! the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access
-//! points, `joining` how it becomes associated, `association` what handovers ask.
+//! Three rooms, which `cell` puts together:
 //!
-//! A radio hears what its [`Ear`] hears. Where all hear each other, one ear serves all: its cost is that of
-//! what is on the air, not of those who listen. A countdown is arithmetic; stations that have nothing to send
-//! are not looked at.
+//! - `medium`: what is on the air and who hears it, by place and power; capture; interference.
+//! - `radios`: queues, countdowns, who gets the medium next; categories of packets; airtimes;
+//!   [`rate_control`].
+//! - `stations`: how they find and join access points, and who is associated with whom.
+//!
+//! `exchange` has the frames about a packet, `undisturbed` the short way of a radio that has the medium for
+//! itself, `traffic` what radios send next and what becomes of it, `link` what others ask. [`phy`] has the
+//! times of physical layers, [`management`] the frames of the MAC's own, `capture` the captures of frames
+//! ([`record`]).
+//!
+//! A radio hears what its ear hears. Where all hear each other, one ear serves all: its cost is that of what
+//! is on the air, not of those who listen. A countdown is arithmetic; stations that have nothing to send are
+//! not looked at.
 //!
 //! Not modelled: propagation (50 m take 0.17 us) and the time that carrier sense takes, so that a slot is one
 //! only if two begin at the same nanosecond; bit errors; power saving; interference between channels.

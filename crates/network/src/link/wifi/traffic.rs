@@ -1,5 +1,5 @@
-//! What radios send next, and what becomes of it: packets between queues, radios and interfaces, broadcasts, and
-//! frames of the MAC's own. A radio that leaves its channel puts its packets aside.
+//! What radios send next, and what becomes of it: packets between queues, radios and interfaces, broadcasts,
+//! and frames of the MAC's own. A radio that leaves its channel puts its packets aside.
 
 use super::agenda::Step;
 use super::cell::Cell;
@@ -8,7 +8,7 @@ use super::management::Management;
 use super::medium::frame::{Frame, Heard};
 use super::phy::FRAME_OVERHEAD_BYTES;
 use super::radios::edca;
-use super::radios::radio::{ALL, AT_WORK, Head, Job};
+use super::radios::radio::{ALL, AT_WORK, FunctionIndex, Head, Job};
 use super::stations::Wish;
 use super::stations::layout::Way;
 use crate::drops::{DropReason, Dropped};
@@ -50,7 +50,7 @@ impl Cell {
     fn take_into_queue(
         &mut self,
         now: Time,
-        (number, place): (usize, usize),
+        (number, place): (usize, FunctionIndex),
         from: Attachment,
         packet: Packet,
     ) -> Result<(), Dropped> {
@@ -105,7 +105,7 @@ impl Cell {
     }
 
     /// The same of one function.
-    fn resume_function(&mut self, now: Time, number: usize, place: usize) {
+    fn resume_function(&mut self, now: Time, number: usize, place: FunctionIndex) {
         if self.radios[number].function(place).head.is_none() {
             self.next_head(now, number, place);
             if self.radios[number].function(place).head.is_some() {
@@ -130,7 +130,7 @@ impl Cell {
 
     /// A function of a radio turns to what it sends next, if there is anything.
     #[inline]
-    pub(super) fn next_head(&mut self, now: Time, number: usize, place: usize) {
+    pub(super) fn next_head(&mut self, now: Time, number: usize, place: FunctionIndex) {
         if self.associations.has_paths {
             return self.next_of_station(now, number, place);
         }
@@ -143,7 +143,7 @@ impl Cell {
     /// The same where stations find their access points: management frames go first, and packets wait while a
     /// station is away.
     #[inline(never)]
-    fn next_of_station(&mut self, now: Time, number: usize, place: usize) {
+    fn next_of_station(&mut self, now: Time, number: usize, place: FunctionIndex) {
         let radio = &self.radios[number];
         let highest = radio.function(place).category == radio.others.len();
         if highest && !radio.management.is_empty() {
@@ -183,14 +183,14 @@ impl Cell {
 
     /// What a queue has dropped of what it had taken.
     #[inline]
-    fn take_drops(&mut self, now: Time, number: usize, place: usize) {
+    fn take_drops(&mut self, now: Time, number: usize, place: FunctionIndex) {
         if self.radios[number].function(place).queue.may_have_dropped() {
             self.take_drops_of_queue(now, number, place);
         }
     }
 
     #[inline(never)]
-    fn take_drops_of_queue(&mut self, now: Time, number: usize, place: usize) {
+    fn take_drops_of_queue(&mut self, now: Time, number: usize, place: FunctionIndex) {
         while let Some((Waiting { from, packet, .. }, reason)) =
             self.radios[number].function_mut(place).queue.poll_drop(now)
         {

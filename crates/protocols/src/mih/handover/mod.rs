@@ -29,7 +29,7 @@ pub use candidate::{CandidatePos, CandidatePosConfig, Resources};
 pub use mobile_node::{MobileNode, MobileNodeConfig};
 pub use serving::{ServingPos, ServingPosConfig};
 
-use super::mihf::SessionId;
+use super::session_id::SessionId;
 use super::wire::link::LinkTupleId;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;

@@ -22,7 +22,7 @@ impl Tlvs {
 
     /// Whether these are others in the same memory.
     #[inline]
-    pub(in crate::mih) fn shares(&self, other: &Tlvs) -> bool {
+    pub(crate) fn shares(&self, other: &Tlvs) -> bool {
         Arc::ptr_eq(&self.list, &other.list)
     }
 }

@@ -2,36 +2,9 @@
 
 use super::Mac;
 use super::config::Transceivers;
+use super::pick::{Outcome, Pick};
 use super::resource::{Channel, SlotFormat, UnitSet};
 use super::state::{Goal, MacState, Terminal};
-
-/// A channel that a terminal tries in this frame.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pick {
-    place: usize,
-    channel: Channel,
-    outcome: Outcome,
-}
-
-/// What becomes of a pick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Success,
-    /// A unit of it is occupied.
-    Occupied,
-    /// Another pick of this frame shares a unit of it.
-    Collision,
-}
-
-impl Outcome {
-    fn name(self) -> &'static str {
-        match self {
-            Outcome::Success => "idle",
-            Outcome::Occupied => "occupied",
-            Outcome::Collision => "collision",
-        }
-    }
-}
 
 impl Mac {
     /// Step 3 for one terminal: makes its list if that is due, and picks a channel if it has permission.

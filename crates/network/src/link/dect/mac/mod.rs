@@ -24,8 +24,10 @@
 
 mod arrivals;
 mod attempts;
+mod bearer;
 mod channel_list;
 pub mod config;
+mod pick;
 mod procedures;
 mod random;
 pub mod resource;
@@ -36,16 +38,17 @@ mod tests;
 mod trace;
 mod user;
 
+pub use bearer::{BearerId, Quality};
 pub use config::{MacConfig, TerminalType};
 pub use resource::Channel;
 pub use state::MacState;
 pub use stats::{MacStats, Occupancy, ProcedureStats, TypeStats};
-pub use user::{BearerId, Quality, UserBearer, UserEvent};
+pub use user::{UserBearer, UserEvent};
 
 use super::geometric::Geometric;
 use arrivals::Arrivals;
-use attempts::Pick;
 use config::UserAllocation;
+use pick::Pick;
 use random::Streams;
 use resource::{RadioResource, SlotFormat, UnitSet};
 use roamsim_engine::Stream;

@@ -1,11 +1,11 @@
 //! The states of a terminal and how it goes from one to the next (step 2 of a frame).
 
+use super::bearer::{BearerId, BearerQuality};
 use super::config::{MacConfig, TerminalType, UserAllocation};
 use super::random::exponential;
 use super::resource::{Channel, SlotFormat};
 use super::state::{Bearer, Goal, MacState, Terminal, first_frame_at};
 use super::stats::Occupancy;
-use super::user::{BearerId, BearerQuality};
 use super::{Mac, USER};
 
 impl Mac {

@@ -1,9 +1,9 @@
 //! A mobile terminal and the states of its MAC.
 
+use super::bearer::{BearerId, BearerQuality};
 use super::channel_list::ChannelList;
 use super::config::TerminalType;
 use super::resource::Channel;
-use super::user::{BearerId, BearerQuality};
 
 /// The states of the paper's diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What is counted of the MAC: states, transitions, calls, attempts, bearers and channels.
 
-use super::attempts::Outcome;
 use super::config::TerminalType;
+use super::pick::Outcome;
 use super::resource::Channel;
 use super::state::MacState;
 

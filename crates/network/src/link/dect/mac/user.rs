@@ -1,24 +1,12 @@
 //! The bearers of the user: their states good and bad, and what the user plane is told of them.
 
+use super::bearer::{BearerId, BearerQuality, Quality};
 use super::config::QualityChain;
 use super::resource::Channel;
 use super::state::Bearer;
 use crate::link::dect::geometric::Geometric;
 use roamsim_engine::Ahead;
 use std::collections::VecDeque;
-
-/// A bearer, from its set-up or handover to its release: never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct BearerId(pub u64);
-
-/// The two states of a bearer; both directions share it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quality {
-    /// Few bit errors.
-    Good,
-    /// Many bit errors.
-    Bad,
-}
 
 /// A bearer of the user that can carry data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,19 +30,6 @@ pub enum UserEvent {
     Released(BearerId),
     /// Its state is another from this frame on.
     QualityChanged(BearerId, Quality),
-}
-
-/// Where a bearer's chain stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BearerQuality {
-    pub now: Quality,
-    /// The next frame in which the chain moves or a handover need arises.
-    pub next_at: u64,
-}
-
-impl BearerQuality {
-    /// Of a bearer of the background, whose errors matter to nobody.
-    pub const UNOBSERVED: BearerQuality = BearerQuality { now: Quality::Good, next_at: u64::MAX };
 }
 
 /// How the chain goes on in one state.

@@ -16,8 +16,8 @@ pub struct FrameTime {
     pub reserves: Span,
 }
 
-/// The last frame of each kind, with octets and rate of the frame of data that it is about: most frames of data
-/// are of one length and one rate.
+/// The last frame of each kind, with octets and rate of the frame of data that it is about: most frames of
+/// data are of one length and one rate.
 #[derive(Debug, Default)]
 pub struct FrameTimes([Option<((u32, u64), FrameTime)>; 6]);
 

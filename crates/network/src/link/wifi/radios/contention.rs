@@ -1,7 +1,7 @@
 //! How one radio contends for the medium: interframe spaces, and back-off in slots that freezes while the
 //! medium is busy (clauses 9.2.3, 9.2.5.1, 9.2.5.2). What it hears is its ear's.
 
-use super::radio::{AT_WORK, Attempt, Function, Radio};
+use super::radio::{AT_WORK, Attempt, Function, FunctionIndex, Radio};
 use crate::link::wifi::config::Freezing;
 use crate::link::wifi::medium::ear::Ear;
 use crate::link::wifi::phy::Timing;
@@ -58,11 +58,11 @@ impl Radio {
         Some(countdown_end.max(function.contends_since))
     }
 
-    /// The first packet comes to one of its functions, which contends from now on. Whether it may send without
-    /// a countdown.
+    /// The first packet comes to one of its functions, which contends from now on. Whether it may send
+    /// without a countdown.
     pub fn begin_to_contend(
         &mut self,
-        place: usize,
+        place: FunctionIndex,
         now: Time,
         number: usize,
         ear: &Ear,
@@ -93,7 +93,7 @@ impl Radio {
         if !stays {
             stays = self.freeze(AT_WORK, now, number, ear, rules);
         }
-        for other in 1..=self.others.len() {
+        for other in self.places().skip(1) {
             stays |= self.freeze(other, now, number, ear, rules);
         }
         stays
@@ -101,7 +101,14 @@ impl Radio {
 
     /// The countdown of one of its functions stops; whether that has anything to send, or to count.
     #[inline]
-    pub fn freeze(&mut self, place: usize, now: Time, number: usize, ear: &Ear, rules: &Rules) -> bool {
+    pub fn freeze(
+        &mut self,
+        place: FunctionIndex,
+        now: Time,
+        number: usize,
+        ear: &Ear,
+        rules: &Rules,
+    ) -> bool {
         let resumed = self.resumes(self.function(place), number, ear, rules);
         let function = self.function_mut(place);
         let pending = function.backoff_slots.is_some();

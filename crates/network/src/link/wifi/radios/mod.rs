@@ -17,7 +17,7 @@ pub mod undisturbed;
 
 use self::contention::Rules;
 use self::countdowns::Countdowns;
-use self::radio::{Attempt, Radio};
+use self::radio::{Attempt, FunctionIndex, Radio};
 use self::turns::Turns;
 use super::agenda::{Agenda, Step};
 use super::config::CellConfig;
@@ -101,7 +101,7 @@ impl Radios {
     }
 
     /// A packet comes to one of a radio's functions, which has none.
-    pub fn first_packet(&mut self, now: Time, number: usize, place: usize, medium: &mut Medium) {
+    pub fn first_packet(&mut self, now: Time, number: usize, place: FunctionIndex, medium: &mut Medium) {
         self.stand_apart(number);
         let undecided =
             self.all[number].begin_to_contend(place, now, number, medium.ear(number), &self.rules);
@@ -284,8 +284,8 @@ impl Radios {
         }
     }
 
-    /// The next one, from a place in their list on, that leaves its channel: it is not in a frame exchange, its
-    /// own or another radio's with it.
+    /// The next one, from a place in their list on, that leaves its channel: it is not in a frame exchange,
+    /// its own or another radio's with it.
     pub fn next_to_depart(
         &mut self,
         now: Time,

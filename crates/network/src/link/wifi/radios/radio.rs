@@ -125,8 +125,12 @@ pub struct Function {
     pub time: CategoryTime,
 }
 
-/// The place of the function at work.
-pub const AT_WORK: usize = 0;
+/// The number of a function among those of its radio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionIndex(usize);
+
+/// The function at work.
+pub const AT_WORK: FunctionIndex = FunctionIndex(0);
 
 /// A radio.
 #[derive(Debug)]
@@ -194,7 +198,7 @@ impl Radio {
 
     /// Uniform on 0 to the contention window (clause 9.2.4), for one of its functions.
     #[inline]
-    pub fn draw_backoff(&mut self, place: usize) {
+    pub fn draw_backoff(&mut self, place: FunctionIndex) {
         let cw = self.function(place).cw;
         let slots = self.random.below(u64::from(cw) + 1) as u32;
         self.function_mut(place).backoff_slots = Some(slots);
@@ -205,33 +209,33 @@ impl Radio {
         std::iter::once(&self.own).chain(&self.others)
     }
 
-    /// The places of its functions.
-    pub fn places(&self) -> std::ops::RangeInclusive<usize> {
-        AT_WORK..=self.others.len()
+    /// The numbers of its functions, that of the one at work first.
+    pub fn places(&self) -> impl Iterator<Item = FunctionIndex> + use<> {
+        (0..=self.others.len()).map(FunctionIndex)
     }
 
-    /// The place of a category's function.
-    pub fn place_of(&self, category: usize) -> usize {
-        self.functions().position(|function| function.category == category).unwrap_or(AT_WORK)
-    }
-
-    /// The function at a place.
-    #[inline(always)]
-    pub fn function(&self, place: usize) -> &Function {
-        place.checked_sub(1).and_then(|place| self.others.get(place)).unwrap_or(&self.own)
+    /// The number of a category's function.
+    pub fn place_of(&self, category: usize) -> FunctionIndex {
+        let place = self.functions().position(|function| function.category == category);
+        place.map_or(AT_WORK, FunctionIndex)
     }
 
     #[inline(always)]
-    pub fn function_mut(&mut self, place: usize) -> &mut Function {
-        match place.checked_sub(1) {
+    pub fn function(&self, place: FunctionIndex) -> &Function {
+        place.0.checked_sub(1).and_then(|place| self.others.get(place)).unwrap_or(&self.own)
+    }
+
+    #[inline(always)]
+    pub fn function_mut(&mut self, place: FunctionIndex) -> &mut Function {
+        match place.0.checked_sub(1) {
             Some(place) if place < self.others.len() => &mut self.others[place],
             _ => &mut self.own,
         }
     }
 
     /// Lets another function work from now on, and puts the one that did into its place.
-    pub fn put_to_work(&mut self, place: usize) {
-        if let Some(other) = place.checked_sub(1).and_then(|place| self.others.get_mut(place)) {
+    pub fn put_to_work(&mut self, place: FunctionIndex) {
+        if let Some(other) = place.0.checked_sub(1).and_then(|place| self.others.get_mut(place)) {
             std::mem::swap(&mut self.own, other);
         }
     }

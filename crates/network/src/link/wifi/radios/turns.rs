@@ -1,9 +1,8 @@
 //! When each radio may send, in order, where many have an ear of their own: a frame costs those who hear it,
 //! not all who have something to send.
 //!
-//! A radio's time depends on the radio and its ear alone. Both are
-//! [watched](crate::link::wifi::watched): whoever may change one has it worked out anew when it is next looked
-//! at who comes first.
+//! A radio's time depends on the radio and its ear alone. Both are [watched](crate::link::wifi::watched):
+//! whoever may change one has it worked out anew when it is next looked at who comes first.
 
 use roamsim_engine::Time;
 use std::collections::BTreeSet;

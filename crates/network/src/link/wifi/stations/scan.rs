@@ -30,8 +30,8 @@ impl Associations {
         Wish::Depart
     }
 
-    /// A station is free to leave: it does what it leaves for. Its radio goes to another channel first, if one
-    /// is named.
+    /// A station is free to leave: it does what it leaves for. Its radio goes to another channel first, if
+    /// one is named.
     pub fn departs(
         &mut self,
         now: Time,

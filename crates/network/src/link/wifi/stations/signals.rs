@@ -1,4 +1,5 @@
-//! What a station hears of its cells, when it tells of it, and when it gives its access point up (clause 11.3).
+//! What a station hears of its cells, when it tells of it, and when it gives its access point up (clause
+//! 11.3).
 //!
 //! - Link_Going_Down: the mean falls, and is below a power above the one at which nothing is heard (a
 //!   factor). It says when the trend of the mean will have come there, and the beacons will have been missed;

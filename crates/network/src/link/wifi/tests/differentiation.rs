@@ -93,7 +93,7 @@ fn of_two_categories_of_a_station_the_higher_goes_first_and_the_other_doubles_it
     assert_eq!(times.iter().map(|time| time.internal_collisions).collect::<Vec<_>>(), [0, 1, 0, 0]);
     assert_eq!(times.iter().map(|time| time.attempts).collect::<Vec<_>>(), [0, 0, 0, 1]);
     let place = cell.radios[1].place_of(1);
-    assert_eq!(cell.radios[1].others[place - 1].cw, 63);
+    assert_eq!(cell.radios[1].function(place).cw, 63);
     assert_eq!(cell.radio_time(1).failed_attempts, 0);
     let rest = data_frames(&mut cell, Time::MAX);
     assert_eq!(rest.iter().map(|&(_, _, category)| category).collect::<Vec<_>>(), [1]);
