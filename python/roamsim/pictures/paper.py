@@ -53,26 +53,10 @@ LEAST_WIDTH = 0.5
 PANELS_A_ROW = 4
 
 
-def _load() -> None:
-    """Loads matplotlib without the documentation of `set` that it writes for each class: a quarter of that time."""
-    from matplotlib.artist import Artist
-
-    name = "_update_set_signature_and_docstring"
-    written = Artist.__dict__.get(name)
-    if written is None:
-        return
-    setattr(Artist, name, classmethod(lambda _: None))
-    try:
-        import matplotlib.figure  # noqa: F401
-    finally:
-        setattr(Artist, name, written)
-
-
 def style() -> AbstractContextManager[None]:
     """The house's style, for as long as a figure is drawn."""
     import matplotlib
 
-    _load()
     # No random identifiers.
     look: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
     # Names of a scenario are no formulas.
