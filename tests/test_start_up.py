@@ -73,7 +73,7 @@ def test_a_command_loads_what_it_needs_and_no_more(scenario: Path, arguments: li
 
 
 #: Processor time of a short run at most, in starts of the interpreter: 18 are measured, 38 with polars.
-STARTS = 22
+STARTS = 27
 
 
 def processor_s(command: list[str], folder: Path) -> float:
