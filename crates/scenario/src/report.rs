@@ -1,5 +1,5 @@
-//! Where what is wrong with a scenario goes, and how its place is named: by the steps from the root of the tree
-//! that the scenario was decoded from.
+//! Where problems of a scenario are reported, and how their places are named: by the steps from the root of
+//! the tree that the scenario was decoded from.
 
 use crate::decode::write_step;
 use crate::diagnostics::{Place, Problem, Problems};

@@ -1,5 +1,5 @@
-//! The whole scenario as the rest of the program sees it: plain values in base units (`Span`, `Time`, bits per
-//! second, bytes), names not yet resolved, defaults filled in.
+//! The whole scenario as the rest of the program sees it: plain values in base units (`Span`, `Time`, bits
+//! per second, bytes), names not yet resolved, defaults filled in.
 //!
 //! Its types are also the grammar: a field is a key, its doc comment is what `roamsim schema` prints, and its
 //! default is the default. Enumerations whose serde name is `tag:KEY` are tables in which KEY names the
