@@ -167,8 +167,14 @@ def test_a_study_goes_on_with_no_such_table(made: Path, tmp_path: Path, case: st
         study.run(made / "definition", level="quick", out=tmp_path / "study")
     with pytest.raises(Damaged, match=complaint):
         package.query(tmp_path / "study", f"select * from {table}", study=made / "definition")
-    with pytest.raises(Damaged, match=complaint):
+
+    def merged_and_gone_on_with() -> None:
+        # A column that another build did not have is missed by who asks for it, and not before.
         merge([tmp_path / "study"], tmp_path / "all")
+        study.run(made / "definition", level="quick", out=tmp_path / "all")
+
+    with pytest.raises(Damaged, match=complaint):
+        merged_and_gone_on_with()
 
 
 @pytest.mark.parametrize("table", ["links", "signalling"])
@@ -196,6 +202,9 @@ def test_parts_of_a_build_without_a_column_stay_unused(made: Path, tmp_path: Pat
     # They were not put together with the others, whose counts would be missing there.
     assert study.run(made / "definition", level="quick", out=tmp_path / "study").effort.kept == 8
     assert package.query(tmp_path / "study", "select * from links", study=made / "definition").height
+    # Nor do they keep another folder from taking all of them.
+    (tmp_path / "taken").mkdir()
+    assert Parts(tmp_path / "taken").take(Parts(tmp_path / "study")) == 16
 
 
 def test_a_sweep_reads_no_part_that_lacks_a_column_beside_others(made: Path, tmp_path: Path) -> None:

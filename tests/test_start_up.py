@@ -72,7 +72,7 @@ def test_a_command_loads_what_it_needs_and_no_more(scenario: Path, arguments: li
         }
 
 
-#: Processor time of a short run at most, in starts of the interpreter: 18 are measured, 38 with polars.
+#: Processor time of a short run at most, in starts of the interpreter: 18 are measured, 36 with polars.
 STARTS = 27
 
 

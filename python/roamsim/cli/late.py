@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from importlib import import_module
-from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -22,16 +21,15 @@ class _Late(ModuleType):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self._loading = Lock()
         self._loaded: ModuleType | None = None
         # Others look here whether a package is installed.
         self.__spec__ = importlib.util.find_spec(name)
 
     def __getattr__(self, name: str) -> Any:
-        with self._loading:
-            if self._loaded is None:
+        if self._loaded is None:
+            if sys.modules.get(self.__name__) is self:
                 del sys.modules[self.__name__]
-                self._loaded = import_module(self.__name__)
+            self._loaded = import_module(self.__name__)
         return getattr(self._loaded, name)
 
 

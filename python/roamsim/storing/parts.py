@@ -142,8 +142,7 @@ class Parts:
             new = _runs([run for run in part.runs.iter_rows() if run not in self._done])
             if not new.height:
                 continue
-            keys = set(new["key"])
-            found = {name: other.rows(name, [file], keys) for name in part.names}
+            found = {name: other.rows(name, [file]) for name in part.names}
             self._write(
                 new,
                 {name: rows.join(new, on=RUN_OF, how="semi", maintain_order="left") for name, rows in found.items()},

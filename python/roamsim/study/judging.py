@@ -185,9 +185,11 @@ def positive(estimate: Estimate, what: str, of: int = 1) -> Finding:
     if estimate.samples < 2 or math.isnan(estimate.mean):
         return Finding("not decidable", f"{what}: no value")
     text = f"{what}: {with_interval(estimate)}"
-    high = estimate.high if of == 1 else _simultaneous(estimate, of)[1]
+    low, high = (estimate.low, estimate.high) if of == 1 else _simultaneous(estimate, of)
     verdict: Verdict = "agrees" if estimate.low > 0 else "differs" if high <= 0 else "not decidable"
-    return _finding(verdict, text, value_of(what, estimate), samples=estimate.samples, shrink=_shrink(estimate, 0.0))
+    # Below zero by itself, but not with all of them: the wider interval decides.
+    shrink = (high - low) / 2 / abs(estimate.mean) if estimate.high <= 0 < high else _shrink(estimate, 0.0)
+    return _finding(verdict, text, value_of(what, estimate), samples=estimate.samples, shrink=shrink)
 
 
 def rises(curve: Mapping[float, Estimate], what: str) -> Finding:

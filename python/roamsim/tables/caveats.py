@@ -107,8 +107,8 @@ def _never_began(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     idle = [entry[0] for entry in entries if entry not in began]
     if not idle:
         return {}
-    users = iter_rows(tables, "mih_users", ["name", "node", "role"])
-    nodes = dict.fromkeys(node for name, node, role in users if name in idle and role == "mobile node")
+    users, names_of_idle = iter_rows(tables, "mih_users", ["name", "node", "role"]), set(idle)
+    nodes = dict.fromkeys(node for name, node, role in users if name in names_of_idle and role == "mobile node")
     cells = _cells_heard(tables)
     why = [f"{node} {_heard(cells[node])}" for node in nodes if node in cells]
     reason = f" ({'; '.join(why)})" if why else ""

@@ -86,8 +86,11 @@ def _taken(tables: Mapping[str, polars.DataFrame], shown: Summary) -> _Values:
     instants = [column for table, column in tables_of_events().items() if table == shown.table]
     wanted = [*shown.rows, *(metric.column for _, metric in shown.columns), *counts, *instants]
     chosen = [column for column in dict.fromkeys([*wanted, "connection", "replication"]) if column in there]
-    rows = lots.iter_rows(tables, shown.table, chosen)
-    return dict(zip(chosen, map(list, zip(*rows, strict=True)), strict=True))
+    found: _Values = {column: [] for column in chosen}
+    for row in lots.iter_rows(tables, shown.table, chosen):
+        for values, value in zip(found.values(), row, strict=True):
+            values.append(value)
+    return found
 
 
 def _groups(frame: _Values, keys: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:

@@ -19,8 +19,8 @@
 //! `World::receive_broadcast`, with the interface that they came in at. What a scheme sends for itself must
 //! not count as a packet of a flow: see `Packet::is_of_a_flow`. Transports know nothing of all this. A scheme
 //! that leaves the rest to transports says which addresses a station can use ([`StationPlace::usable`]) and
-//! announces them: the world tells the associations that follow their node's addresses
-//! (`world/addresses.rs`).
+//! announces them: the world tells their sockets (`world/addresses.rs`), and associations of
+//! SCTP make requests of their peers (`world/reconfiguration.rs`).
 
 pub mod association;
 pub mod bridged;

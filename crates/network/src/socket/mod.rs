@@ -328,8 +328,8 @@ pub(crate) trait Socket {
     /// The addresses of its node that can be used have changed; the preferred one comes first.
     fn on_addresses(&mut self, _now: Time, _usable: &[Address]) {}
 
-    /// Whether its peer sends to this address, or has no connection by which it could; true where the peer is
-    /// not asked to.
+    /// Whether its peer sends to this address. True without a connection, and of a socket that makes no
+    /// requests.
     fn is_settled(&self, _preferred: Address) -> bool {
         true
     }

@@ -1,5 +1,5 @@
-//! Sockets of UDP. A message that is written is asked for at once, and leaves in a datagram; what has come goes
-//! to the socket's user at once. So one message of each is kept at most, and only between two calls.
+//! Sockets of UDP. A written message leaves at once, in one datagram. A message that has arrived goes to the
+//! user at once. A socket holds at most one of each.
 
 use super::describe::{describe, octets};
 use super::{Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
@@ -65,7 +65,8 @@ impl UdpSocket {
         self.outgoing = Some(message);
     }
 
-    /// Takes a message past [`Socket::handle`], in a packet of so many octets; returns whose it is.
+    /// Counts a packet of so many octets whose message goes straight to the user, who is returned. It is the
+    /// short way of datagrams that a link hands over by their message alone.
     #[inline(always)]
     pub(crate) fn take_in(&mut self, size_bytes: u32) -> User {
         self.traffic.received(size_bytes);

@@ -1,8 +1,8 @@
 //! Nodes, their interfaces, and the static routes between them.
 //!
 //! Routes are shortest paths by the sum of their links' costs, the same in both directions. Of equally short
-//! ones a node takes the one whose first link was described first. They are made once: links do not leave, and
-//! an outage is not seen by routing.
+//! ones a node takes the one whose first link was described first. They are made once: links do not leave,
+//! and an outage is not seen by routing.
 //!
 //! A route leads to a node, by whichever interface is nearest - unless the interface is *bound*
 //! ([`Topology::bind`]): then packets to its address arrive over its own link. Stations of cells are bound,
@@ -154,8 +154,8 @@ pub struct Topology {
     host: Vec<bool>,
     /// Of connections, as long as packets go where they went.
     pub(crate) ways: Ways,
-    /// The ways to nodes on rings, and to the neighbours of hosts with several interfaces or to those hosts:
-    /// whichever are fewer. Found when they are first asked for.
+    /// Searches by destination: nodes on rings, and either the hosts with several interfaces or their
+    /// neighbours, whichever are fewer. Made when they are first asked for.
     towards: BTreeMap<NodeId, OnceLock<Towards>>,
     /// Whether hosts with several interfaces are fewer than their neighbours: then they have tables.
     hosts_are_few: bool,
@@ -832,8 +832,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// In networks of which most are trees or nearly so, a node takes the first of its interfaces by which
-        /// the way is shortest.
+        /// In networks of which most are trees or nearly so, a node takes the first of its interfaces by
+        /// which the way is shortest.
         #[test]
         fn routes_are_those_of_a_search_from_each_node(
             nodes in 1..9u32,

@@ -1,5 +1,5 @@
-//! Shortest paths, by searches from one node (E. W. Dijkstra, "A Note on Two Problems in Connexion with Graphs",
-//! 1959). No path leads through a host.
+//! Shortest paths, by searches from one node (E. W. Dijkstra, "A Note on Two Problems in Connexion with
+//! Graphs", 1959). No path leads through a host.
 
 use super::{NodeId, Topology, UNREACHABLE};
 use std::cmp::Reverse;
@@ -14,9 +14,9 @@ pub(super) struct Towards {
 }
 
 impl Towards {
-    /// To this node; where it is a host, from its neighbours too if it `may_end` there, else from itself only.
-    pub fn new(topology: &Topology, to: NodeId, may_end: bool) -> Towards {
-        let costs = search(topology, to.0 as usize, may_end).0;
+    /// The paths to this node. They end at a host only if `to_hosts`.
+    pub fn new(topology: &Topology, to: NodeId, to_hosts: bool) -> Towards {
+        let costs = search(topology, to.0 as usize, to_hosts).0;
         let first = |(node, of_node): (usize, &super::Node)| {
             let is_first = |&&number: &&u32| {
                 let next = &topology.interfaces[number as usize];

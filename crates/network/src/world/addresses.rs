@@ -47,7 +47,8 @@ impl World {
         }
     }
 
-    /// A handover is complete when the peers of all that follow the station send to the preferred address.
+    /// A handover is complete when all sockets that are told of the station's addresses have settled on the
+    /// preferred one.
     pub(super) fn complete_handover(&mut self, now: Time, station: u32) {
         let place = &self.handovers.stations[station as usize];
         let Some(preferred) = place.usable().next() else { return };

@@ -93,21 +93,24 @@ pub fn is_heading(line: &str, count: usize) -> bool {
     names.iter().all(letter) && (names.len() == count || !line.contains(separator))
 }
 
-/// What is wrong with a heading that names another unit for a column, as `ms` in `time_ms` and in `Time (ms)`.
+/// What is wrong with a heading that names another unit for a column, as `ms` in `time_ms` and in
+/// `Time (ms)`.
 ///
 /// `column` counts from 0, `others` are units that its values do not have, and `right` is the one they have.
+/// Between spaces alone, where a name may have several words, only a heading of two words is looked at.
 pub fn another_unit(heading: &str, column: usize, others: &[&str], right: &str) -> Option<(String, String)> {
     let separator = |c: char| matches!(c, ',' | ';' | '\t');
     let name = match heading.contains(separator) {
         true => heading.split(separator).nth(column)?,
-        false => columns(heading).nth(column)?,
+        false if columns(heading).count() == 2 => columns(heading).nth(column)?,
+        false => return None,
     };
     let ends = |c: char| matches!(c, '"' | ' ' | ')' | ']');
     let unit = name.trim_end_matches(ends).rsplit(['_', ' ', '(', '[']).next()?;
     others.contains(&unit).then(|| {
         (
             format!("this heading has {unit:?}, and the values are {right}"),
-            "write them in that unit, and the heading".to_owned(),
+            "convert the values, and name that unit in the heading".to_owned(),
         )
     })
 }
@@ -196,11 +199,19 @@ mod tests {
             let (message, _) = another_unit(heading, 0, NOT_SECONDS, "in seconds").expect(heading);
             assert_eq!(message, "this heading has \"ms\", and the values are in seconds");
         }
-        for heading in ["time_s,rate_ms", "time, delay_ms", "items,rate", "Time (s); Rate", "time"] {
+        for heading in [
+            "time_s,rate_ms",
+            "time, delay_ms",
+            "items,rate",
+            "Time (s); Rate",
+            "time",
+            "Time (ms) Rate (kb/s)",
+        ] {
             assert_eq!(another_unit(heading, 0, NOT_SECONDS, "in seconds"), None, "{heading}");
         }
         assert!(another_unit("time_s,rate_kbps", 1, &["kbps"], "in Mb/s").is_some());
         assert_eq!(another_unit("time", 1, &["kbps"], "in Mb/s"), None);
+        assert_eq!(another_unit("Time (s) Delay (ms)", 1, &["s"], "in milliseconds"), None);
     }
 
     #[test]

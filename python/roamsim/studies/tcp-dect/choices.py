@@ -34,12 +34,12 @@ def _lower(metric: Metric, small: str, large: str) -> Holds:
 
 
 def _no_timeout(data: Data, choice: Any) -> Verdict:
-    """Whether no run has a timeout with a choice, where enough of the same runs have one as chosen."""
+    """Whether no run has a timeout with a choice; not decidable where too few of the same runs have one as chosen."""
     if any(row["timeouts"] for row in data.rows("sensitivity", choice=choice)):
         return "differs"
     chosen = data.labels("sensitivity", "choice")[0]
     with_any = sum(row["timeouts"] > 0 for row in data.rows("sensitivity", choice=chosen))
-    return "agrees" if with_any >= RUNS_OF_SIGN_TEST else "not decidable"
+    return "not decidable" if 0 < with_any < RUNS_OF_SIGN_TEST else "agrees"
 
 
 #: Runs that all have to change the same way, so that it is no chance: the sign test with 95 %.
@@ -66,8 +66,8 @@ FINDINGS: dict[str, Holds] = {
     ),
 }
 
-#: The findings that follow the rule of a statement, by its id. 3g has a finding for each of its parts. For 3f and 4b
-#: the choices are run for one part alone, which can turn an agreement round.
+#: The findings that follow the rule of a statement, by its id. 3g has a finding for each of its parts. The choices
+#: cover one part of 3f and 4b: they can refute agreement, and not show it.
 BY_STATEMENT = {
     "2a": ("TH_teo is 30 to 33 segments/s in the reference case",),
     "2b": ("TH is 22.5 to 27.5 segments/s at the limit in the reference case",),

@@ -27,7 +27,7 @@ use crate::link::wifi::radios::radio::ALL;
 use roamsim_engine::{Span, Time};
 
 impl Associations {
-    /// A station's timer is over; it hears this.
+    /// A station's timer fires; `ear` is its carrier sense.
     pub fn timer(
         &mut self,
         now: Time,
