@@ -17,6 +17,7 @@ import polars
 import pytest
 import roamsim as package
 from conftest import ROOT, SCENARIO, Command, environment
+from one_link import one_link
 from roamsim.cli.app import app
 from typer.testing import CliRunner
 
@@ -50,6 +51,13 @@ def test_help_answers_at_once() -> None:
     assert starts("-m", "roamsim", "--help") < 11
 
 
+def test_a_short_run_takes_no_time(tmp_path: Path) -> None:
+    flow = 'name = "f"\ntransport = { protocol = "tcp" }\napplication = { kind = "bulk" }'
+    (tmp_path / "s.toml").write_text(one_link('name = "l"\nrate = "10Mb/s"\ndelay = "1ms"', flow, duration="4ms"))
+    # 18 are measured, and 36 with polars.
+    assert starts("-m", "roamsim", "run", str(tmp_path / "s.toml")) < 27
+
+
 def test_a_first_run_takes_no_time(scenario: Path) -> None:
     assert starts("-c", f"import roamsim; roamsim.run({str(scenario)!r})") < 30
 
@@ -62,7 +70,9 @@ def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
         "from roamsim.__main__ import main\n"
         f"sys.argv[1:] = {arguments}\n"
         "try: main()\n"
-        f"finally: print([m for m in {heavy.split()} if m in sys.modules], file=sys.stderr)"
+        f"finally: there = [m for m in {heavy.split()} if m in sys.modules]; "
+        # A package that nobody has used yet has a stand-in.
+        "print([m for m in there if type(sys.modules[m]).__name__ != '_Late'], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment())
     assert done.stderr.strip() == "[]"

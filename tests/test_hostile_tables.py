@@ -209,10 +209,10 @@ def test_parts_of_a_build_without_a_column_stay_unused(made: Path, tmp_path: Pat
 
 def test_a_sweep_reads_no_part_that_lacks_a_column_beside_others(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made / "merged", tmp_path / "merged")
-    shutil.copytree(made / "1", tmp_path / "half")
-    of_part(tmp_path / "half", "flows", lambda frame: frame.drop("goodput_bps"))
+    shutil.copytree(made / "sweep", tmp_path / "sweep")
+    of_part(tmp_path / "sweep", "flows", lambda frame: frame.drop("goodput_bps"))
     # Its runs come first, and count.
-    for number, part in enumerate((tmp_path / "half" / "parts").glob("*.zip")):
+    for number, part in enumerate((tmp_path / "sweep" / "parts").glob("*.zip")):
         shutil.copy(part, tmp_path / "merged" / "parts" / f"-{number}.zip")
     with pytest.raises(Damaged, match="flows has no column 'goodput_bps'"):
         package.open_results(tmp_path / "merged")

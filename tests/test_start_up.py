@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import resource
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import environment
-from one_link import one_link
 
 #: Packages that draw, ask or compute; each takes longer to load than a short simulation to run.
 HEAVY = {
@@ -70,27 +67,3 @@ def test_a_command_loads_what_it_needs_and_no_more(scenario: Path, arguments: li
         assert not {
             name for name in there if name.startswith(("roamsim.estimates", "roamsim.pictures", "rich.progress"))
         }
-
-
-#: Processor time of a short run at most, in starts of the interpreter: 18 are measured, 36 with polars.
-STARTS = 27
-
-
-def processor_s(command: list[str], folder: Path) -> float:
-    """What a command takes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, cwd=folder, env=environment(), check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def test_a_short_run_takes_few_starts_of_the_interpreter(tmp_path: Path) -> None:
-    flow = 'name = "f"\ntransport = { protocol = "tcp" }\napplication = { kind = "bulk" }'
-    (tmp_path / "s.toml").write_text(one_link('name = "l"\nrate = "10Mb/s"\ndelay = "1ms"', flow, duration="4ms"))
-    short, bare = [sys.executable, "-m", "roamsim", "run", "s.toml"], [sys.executable, "-c", "pass"]
-    # The first one may compile modules.
-    processor_s(short, tmp_path)
-    # By turns, so that both meet the same machine.
-    taken = [(processor_s(short, tmp_path), processor_s(bare, tmp_path)) for _ in range(9)]
-    run_s, bare_s = (statistics.median(of) for of in zip(*taken, strict=True))
-    assert run_s < STARTS * bare_s
