@@ -67,6 +67,10 @@ def test_a_difference_of_many_differs_with_an_interval_that_holds_for_all() -> N
     # -0.1 +- 0.0894 is below zero; for ten together t is 4.03 in place of 2.365, and +- 0.152 is not.
     below = mean([-0.2, 0.0] * 4)
     assert [positive(below, "gain", of).verdict for of in (1, 10)] == ["differs", "not decidable"]
+    # What leaves it open is the wider interval, so more replications than these would decide.
+    needed = positive(below, "gain", 10).needed
+    assert needed is not None
+    assert needed > below.samples
     assert positive(mean([-0.6, -0.4] * 4), "gain", 10).verdict == "differs"
     assert positive(mean([0.0, 0.2] * 4), "gain", 10).verdict == "agrees"
 

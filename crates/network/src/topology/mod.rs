@@ -807,8 +807,8 @@ mod tests {
         assert_eq!(there.iter().map(|&to| by(to)).collect::<Vec<_>>(), [0, 2, 4].map(|at| Some(Address(at))));
     }
 
-    /// The first of the interfaces by which the way from one node to another is shortest, by relaxing every
-    /// link as often as there are nodes (Bellman 1958); no way leads through a host.
+    /// The first interface of a shortest way from one node to another. Every link is relaxed as often as
+    /// there are nodes (Bellman 1958). No way leads through a host.
     fn first_of_shortest(topology: &Topology, from: NodeId, to: NodeId) -> u32 {
         let mut costs = vec![UNREACHABLE; topology.nodes.len()];
         costs[to.0 as usize] = 0;
@@ -832,8 +832,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// In networks of which most are trees or nearly so, a node takes the first of its interfaces by
-        /// which the way is shortest.
+        /// A node takes the first interface of its shortest ways. Most of these networks are trees, or
+        /// nearly.
         #[test]
         fn routes_are_those_of_a_search_from_each_node(
             nodes in 1..9u32,

@@ -1,16 +1,16 @@
 //! SCTP associations that follow the addresses of their node, by requests (RFC 5061).
 //!
-//! An association is brought to the state that a handover scheme says by one ASCONF after another: it adds
-//! the addresses that it lacks, asks for data at the preferred one, and deletes those that can be used no
-//! more, all that is to be done in one request. The request leaves from an address that the peer knows, if
-//! one of those can be used, the preferred one first; otherwise from one that it adds. While it is not
-//! answered, nothing else is asked for; if its source is lost, it leaves from another.
+//! One ASCONF after another brings an association to the addresses that a handover scheme names. A request
+//! adds the addresses that the association lacks, asks for data at the preferred one, and deletes those that
+//! can no longer be used. It leaves from a usable address that the peer knows, preferably the preferred one;
+//! without such an address, from one that it adds. While it is unanswered, there is no other. If its source
+//! is lost, it leaves from another.
 //!
-//! Before an association is up there is nobody to ask: who opens it does so from the addresses that can be
-//! used then, and knows those of its peer (how it finds them out, by DNS, SIP or Mobile IP, is not modelled).
-//! It waits for an address of its own. An INIT under way begins anew when an address that it names is lost.
-//! Not modelled: the same between INIT ACK and COOKIE ACK; such an association is given up after
-//! Max.Init.Retransmits unless the address comes back.
+//! Before an association is up, there is nobody to ask. Its opener waits for an address of its own, uses the
+//! usable ones, and knows those of its peer. An INIT under way begins anew when an address that it names is
+//! lost. Not modelled: how the opener finds its peer's addresses (DNS, SIP, Mobile IP); and a loss of
+//! addresses between INIT ACK and COOKIE ACK. Then the association is given up after Max.Init.Retransmits,
+//! unless the address comes back.
 
 use super::{Work, World};
 use crate::socket::{Follows, SocketId};

@@ -658,7 +658,7 @@ impl World {
         }
     }
 
-    /// Hands a message to the user of a socket of UDP, which has come to it in a packet of so many octets.
+    /// Hands a message that has arrived in a packet of so many octets to the user of its socket of UDP.
     #[inline(always)]
     pub(super) fn receive_message(&mut self, now: Time, (socket, bytes): (u32, u32), message: Message) {
         let user = self.udp[socket as usize].take_in(bytes);

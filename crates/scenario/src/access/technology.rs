@@ -59,9 +59,8 @@ pub(crate) trait Access {
         None
     }
 
-    /// The hysteresis of its stations, each of which has one radio for all accesses of the technology and
-    /// compares them by the strength of their signals; `None`: they compare distances, and may be in several
-    /// at once.
+    /// The hysteresis of its stations. Each has one radio for all accesses of the technology, and compares
+    /// them by the strength of their signals. `None`: they compare distances, and may be in several at once.
     fn signal_hysteresis_db(&self, _node: &Node) -> Option<f64> {
         None
     }

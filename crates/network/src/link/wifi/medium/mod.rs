@@ -1,8 +1,8 @@
 //! What is on the air, who hears it, and what a receiver understands of it (clauses 9.2.1, 9.2.5.4).
 //!
-//! [`air`] has who hears whom by place and power, with [`reach`] and [`shadowing`]; [`ear`] carrier sense;
-//! [`interference`] capture; [`sinr`] reception by signal, interference and noise, with [`error_model`];
-//! [`account`] what the medium is used for.
+//! - [`air`]: who hears whom by place and power, with [`reach`] and [`shadowing`]. [`ear`]: carrier sense.
+//! - [`interference`]: capture. [`sinr`]: reception by signal, interference and noise, with [`error_model`].
+//! - [`account`]: what the medium is used for.
 
 pub mod account;
 pub mod air;

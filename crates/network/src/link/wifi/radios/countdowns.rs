@@ -5,9 +5,9 @@
 //! medium becomes busy the count goes on for all at once: only those are looked at whose countdown is over,
 //! and those that join. So a frame costs what happens at it, not those who wait.
 //!
-//! A radio stands apart, and is reckoned by itself, from the instant on at which its countdown may go on at
-//! another time than that of the others, or at which it has something new to send: when it has sent, or is
-//! excepted from the NAV. It joins the others when the medium becomes busy the next time.
+//! A radio stands apart once its countdown may resume at another time than those of the others: it has sent,
+//! has something new to send, or is excepted from the NAV. Its countdown is its own then. It joins the others
+//! when the medium next becomes busy.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,10 @@
 //! Radios: what each has to send, its countdown, and who gets the medium next.
 //!
-//! [`radio`] has the queues and the frame in hand of each, [`contention`] its countdown, [`edca`] the
-//! categories of packets, [`countdowns`] those that count together, [`turns`] the order of many that do not,
-//! [`airtime`] what their frames take, [`rate_control`] their rates, [`account`] what they did.
+//! - [`radio`]: a radio's queues, and the frame in hand.
+//! - [`contention`]: its countdown. [`countdowns`]: countdowns of several radios together. [`turns`]: the
+//!   order of many that count apart.
+//! - [`edca`]: categories of packets. [`airtime`]: durations of frames. [`rate_control`]: rates.
+//! - [`account`]: counts and times of each radio.
 
 pub mod account;
 pub mod airtime;

@@ -2,9 +2,9 @@
 //! 11.3).
 //!
 //! - Link_Going_Down: the mean falls, and is below a power above the one at which nothing is heard (a
-//!   factor). It says when the trend of the mean will have come there, and the beacons will have been missed;
-//!   its confidence is the part of the way, in dB, between the two powers that is covered. It is rolled back
-//!   where the mean is above again.
+//!   factor). It predicts Link_Down: when the trend of the mean will reach that power, and the beacons will
+//!   have been missed. Its confidence is the part of the way between the two powers, in dB, that the mean has
+//!   gone. It is rolled back when the mean rises above the upper power again.
 //! - It scans where it is associated with none; and while it is, where the power of its access point is low
 //!   (Link_Going_Down) and another channel is among its own. From one scan to the next it waits
 //!   `scan_interval`.
@@ -13,9 +13,9 @@
 //!   unless it scans again.
 //! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has
 //!   `signal_weight`; what is older than `missed_beacons` periods when another one comes is not in it.
-//! - A station that has heard no beacon of its access point for `missed_beacons` periods and a half is no
-//!   longer associated; nor is one whose mean is below a threshold, if it has one. It takes no cell below
-//!   that either.
+//! - A station loses its association when it has heard no beacon of its access point for `missed_beacons`
+//!   periods and a half, or when the mean is below its threshold, if it has one. It takes no cell below that
+//!   threshold.
 
 use super::station::{Known, Stage, State};
 use super::{Associations, Wish};

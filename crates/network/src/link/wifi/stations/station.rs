@@ -125,8 +125,8 @@ impl Station {
         *at = now;
     }
 
-    /// How long a signal that falls as it does takes to the power below which nothing is heard, an hour at
-    /// most; and how far it has come on the way there, in percent.
+    /// When a falling signal will reach the power below which nothing is heard, an hour at most; and how much
+    /// of the way there it has gone, in percent.
     pub fn predict(&self, known: &Known) -> (Span, u8) {
         let StationConfig { going_down_dbm, lost_dbm, signal_threshold_dbm, .. } = self.config;
         let lost_dbm = signal_threshold_dbm.unwrap_or(lost_dbm);
