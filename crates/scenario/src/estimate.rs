@@ -2,7 +2,7 @@
 //! anything is run.
 //!
 //! Counted are sources that send at a rate of their own (`cbr`, `poisson`, `on_off`, signalling) and, over
-//! accesses that carry the same at all times ([`Access::capacity`]: wires), greedy streams, as fast as the
+//! accesses that carry the same at all times (`Access::capacity`: wires), greedy streams, as fast as the
 //! slowest on their way and their receive window allow. A source over TCP or SCTP is counted in full packets,
 //! and as no faster than a greedy stream. Where more comes to an access than it can carry, each source gets
 //! its share: one over TCP or SCTP sends no more than that, of others what is too much is dropped.

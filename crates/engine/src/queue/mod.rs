@@ -7,12 +7,12 @@
 //! What is due soon when it is pushed, as packets on links are, and the rest, as the timers of connections,
 //! of which there is one each, and most of which are put off before they have anything to do, wait apart,
 //! with one count of insertions and so one order. So with a thousand connections at work packets find as
-//! little before them as with ten. The rest waits in a timing wheel ([`wheel`]), and what is due soon has
+//! little before them as with ten. The rest waits in a timing wheel (`wheel`), and what is due soon has
 //! keys of 64 bits, with times that count from an instant now and then moved on.
 //!
 //! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one
 //! length, so that their events are pushed in a few sequences each of which is in order by itself. Before a
-//! heap ([`heap`]) stand some runs ([`near`]): an entry goes behind the last one of the first run in which
+//! heap (`heap`) stand some runs (`near`): an entry goes behind the last one of the first run in which
 //! none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap,
 //! and what is due at any time ([`Event::order`]). (These are the piles of patience sorting: but for the last
 //! run, which events of periods share, the last entries of the runs are in order, the latest first, so that

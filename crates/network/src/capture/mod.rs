@@ -3,7 +3,7 @@
 //! A packet is captured where a node hands it to an interface, before the interface's queue, and where a node
 //! receives it. The hop limit is not decremented on the way.
 //!
-//! Or what was on the air, frame by frame ([`air`]).
+//! Or what was on the air, frame by frame (`air`).
 
 mod air;
 pub(crate) mod encode;

@@ -4,14 +4,14 @@
 //! events in, actions out. The parts that every scheme shares, and one file a scheme:
 //! - [`association`]: which cell a station is associated with. Link layer, the same for all schemes.
 //! - [`record`]: the account of a handover, which becomes a row of the result table `handovers`.
-//! - this file: cells and stations as schemes see them, which of them hears what ([`Cue`]), and what its
-//!   [`Action`]s do.
+//! - this file: cells and stations as schemes see them, which of them hears what (`Cue`), and what its
+//!   `Action`s do.
 //! - [`bridged`]: all base stations are one bridged network, routes follow the association at once.
 //! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; link events are ignored.
-//! - [`mih`]: an address in each cell; MIH users say when flows are redirected, by [`redirection`].
+//! - [`mih`]: an address in each cell; MIH users say when flows are redirected, by `redirection`.
 //! - [`mobile_sctp`]: an address in each cell; link events say which can be used and which is preferred.
 //!
-//! To add a scheme: a variant of [`Scheme`] with its name, its arm in [`Handovers::react`], and a file here
+//! To add a scheme: a variant of [`Scheme`] with its name, its arm in `Handovers::react`, and a file here
 //! with its `react`, which has no more than a look at the station's place; in `scenario/src/handover/`, its
 //! name for the key `handover` and what it asks of its cells. The tools beside its actions:
 //! `Network::broadcast` (to all stations in reach of a base station, by the broadcast interface

@@ -28,7 +28,7 @@ pub struct Settings {
     pub max_burst: Span,
     /// The largest packet: where no more than two wait, none is dropped.
     pub mtu_bytes: u32,
-    /// Whether packets are marked that may be, below a probability of [`MARKS_BELOW`].
+    /// Whether packets are marked that may be, below a probability of `MARKS_BELOW`.
     pub ecn: bool,
 }
 

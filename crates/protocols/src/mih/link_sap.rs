@@ -4,7 +4,7 @@
 //! A subscription is to events of a link, through whichever point of attachment it leads. A report of
 //! parameters has one: the signal's strength, as often as the link finds it out, or, where the peer has
 //! configured thresholds, when it crosses one; the packet error rate where the peer has configured thresholds
-//! of it alone ([`super::thresholds`]). Of what Link_Detected tells, the network's names are empty, SINR,
+//! of it alone (`thresholds`). Of what Link_Detected tells, the network's names are empty, SINR,
 //! data rate and capabilities 0: the links here do not tell them.
 
 use super::link_parameter::LinkParameter;

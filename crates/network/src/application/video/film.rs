@@ -4,7 +4,7 @@
 //! MPEG streams", ACM SIGMETRICS 1997) with long memory, cut off at the published least and largest frame. An
 //! MPEG-4 film has groups of pictures: a group's level has the memory, each frame in it noise of its own, and
 //! I, P and B frames have sizes in a fixed ratio. From mean and variance of frames and the variation of
-//! groups both deviations follow in closed form ([`Film::deviations`]). Without groups the memory is from
+//! groups both deviations follow in closed form (`Film::deviations`). Without groups the memory is from
 //! frame to frame. Not modelled: scenes, and the difference between the distribution of a trace and a
 //! lognormal one of its mean and variance: the least frame is rarely that small.
 //!

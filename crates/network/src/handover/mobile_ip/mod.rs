@@ -8,7 +8,7 @@
 //!
 //! Interfaces of the machines are numbers of cells. A mobile node listens to all cells that it is in at once;
 //! from the moment that it decides for an agent it sends by that agent's cell, and until it has heard of one,
-//! by its home cell. What drives the machines is in [`driving`], what happens to packets in `tunnel.rs`.
+//! by its home cell. What drives the machines is in `driving`, what happens to packets in `tunnel.rs`.
 //!
 //! Not modelled: home networks without a cell, agents that are not base stations.
 

@@ -138,8 +138,8 @@ pub struct Association {
 
 impl Association {
     /// A closed association between the addresses of two ports; an end that listens need not know the peer's,
-    /// which the INIT tells. `config` must pass [`Config::check`]. `tag` and `initial_tsn` should be drawn at
-    /// random; a tag of 0, which RFC 9260 3.3.2 forbids, becomes 1.
+    /// which the INIT tells. `config` is not checked here. `tag` and `initial_tsn` should be drawn at random;
+    /// a tag of 0, which RFC 9260 3.3.2 forbids, becomes 1.
     ///
     /// The first path, the first local with the first remote address, is tried first and becomes the primary
     /// one.

@@ -188,7 +188,7 @@ impl Connection {
     /// A closed connection between two ports with the initial send sequence number `iss`. Connections share
     /// their settings.
     ///
-    /// Settings that [`Config::check`] refuses do no harm but have no defined meaning.
+    /// Settings are not checked here. Those without a defined meaning do no harm.
     pub fn new(config: &Arc<Config>, local_port: u16, remote_port: u16, iss: u32) -> Connection {
         Connection {
             steady: Steady::No,

@@ -53,8 +53,8 @@ fn all_paths_payload(world: &World, a: NodeId, b: NodeId) -> u32 {
     u32::from(mtu_bytes.unwrap_or(0)).saturating_sub(world.network.ip.header_bytes())
 }
 
-/// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has made
-/// sure that it passes `Config::check`. Every key is taken apart and every field is written: one that is
+/// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has
+/// checked it. Every key is taken apart and every field is written: one that is
 /// forgotten does not compile.
 fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Config {
     let &Sctp {

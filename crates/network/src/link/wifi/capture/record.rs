@@ -1,4 +1,4 @@
-//! What captures tell of frames that were on the air; [`super::log`] keeps it.
+//! What captures tell of frames that were on the air; `log` keeps it.
 //!
 //! A frame is told when it is over: who heard it, how strong, and who understood it. Sequence numbers (clause
 //! 7.1.3.4) and the retry bit (clause 7.1.3.1.6) are of captures alone; the medium itself knows its
