@@ -2,7 +2,7 @@
 
 A page's examples run one after the other in a copy of the project:
 - ```console blocks: each line that starts with `$ ` is run by bash; what follows it is output and not compared;
-- ```python blocks: run, and share their variables within a page;
+- ```python blocks: run, and share their variables within a page; those with a file name are written there;
 - ```toml blocks that hold a [scenario]: must be valid. Those with a file name after the word toml are written there,
   so that commands below can use them.
 
@@ -80,6 +80,9 @@ def commands(text: str) -> list[str]:
 
 
 def execute(block: Block, folder: Path, variables: dict[str, object], env: dict[str, str]) -> None:
+    if block.language == "python" and block.file:
+        (folder / block.file).write_text(block.text, encoding="utf-8")
+        return
     if block.language == "python":
         exec(compile(block.text, block.place, "exec"), variables)
         return

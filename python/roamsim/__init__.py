@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from roamsim._roamsim import RunFailed, Scenario, ScenarioError, version
+from roamsim._roamsim import CongestionControl, RunFailed, Sample, Scenario, ScenarioError, version
 from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
@@ -45,9 +45,11 @@ __version__ = version()
 __all__ = [
     "CheckFailed",
     "Comparison",
+    "CongestionControl",
     "Optimum",
     "Result",
     "RunFailed",
+    "Sample",
     "Scenario",
     "ScenarioError",
     "Sensitivity",

@@ -4,12 +4,14 @@ import os
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 __all__ = [
     "Batch",
+    "CongestionControl",
     "Result",
     "RunFailed",
+    "Sample",
     "Scenario",
     "ScenarioError",
     "Table",
@@ -18,6 +20,7 @@ __all__ = [
     "decode_text",
     "limit_memory",
     "memory_bytes",
+    "register_congestion_control",
     "run",
     "schema",
     "template",
@@ -61,6 +64,87 @@ def decode_text(octets: bytes) -> str:
     Raises:
         ScenarioError: the octets are no text; the message is the end of a sentence about the file.
     """
+
+def register_congestion_control(name: str, class_: type[CongestionControl], file: str) -> None:
+    """Keeps a class under the name that stands for it in scenarios; `file` is what its tracebacks call its file."""
+
+class CongestionControl:
+    """A congestion control of TCP, to be subclassed; each end of a connection has an instance.
+
+    A method sets `window_bytes`, `ssthresh_bytes` and `pacing_rate_bps` and returns nothing. What is not set stays.
+    The end of a repair and an idle time change the window between two calls. An exception ends the run.
+    """
+
+    def __new__(cls) -> Self: ...
+    @property
+    def window_bytes(self) -> float:
+        """The congestion window. At least one segment applies."""
+    @window_bytes.setter
+    def window_bytes(self, value: float, /) -> None: ...
+    @property
+    def ssthresh_bytes(self) -> float:
+        """The slow-start threshold, infinite at first. Repairs end with a window of it."""
+    @ssthresh_bytes.setter
+    def ssthresh_bytes(self, value: float, /) -> None: ...
+    @property
+    def pacing_rate_bps(self) -> float | None:
+        """Bits of payload a second at which data goes; `None` leaves it to the key `pacing`."""
+    @pacing_rate_bps.setter
+    def pacing_rate_bps(self, value: float | None, /) -> None: ...
+    @property
+    def segment_bytes(self) -> int:
+        """Payload of a full-sized segment."""
+    def on_start(self, sample: Sample, /) -> None:
+        """The handshake is complete, and `window_bytes` is the initial window. Need not be there."""
+    def on_ack(self, sample: Sample, /) -> None:
+        """New data was acknowledged."""
+    def on_loss(self, sample: Sample, /) -> None:
+        """Acknowledgements told of a loss; once a repair."""
+    def on_ecn(self, sample: Sample, /) -> None:
+        """A queue has marked packets; once a round trip."""
+    def on_timeout(self, sample: Sample, /) -> None:
+        """The retransmission timer expired, and everything is sent again."""
+
+@final
+class Sample:
+    """What is known when a method of a congestion control is called."""
+
+    @property
+    def now_s(self) -> float:
+        """The simulated time in seconds."""
+    @property
+    def acked_bytes(self) -> int:
+        """Octets that are acknowledged for the first time."""
+    @property
+    def in_flight_bytes(self) -> int:
+        """Octets in flight: after an acknowledgement, or before a reduction."""
+    @property
+    def in_use_bytes(self) -> int:
+        """The largest flight in this and the last round trip."""
+    @property
+    def may_grow(self) -> bool:
+        """Whether no loss is being repaired and the peer tells of no mark."""
+    @property
+    def rtt_s(self) -> float | None:
+        """The round trip measured last, with `rack = true` or `hystart = true`."""
+    @property
+    def srtt_s(self) -> float | None:
+        """The smoothed round trip."""
+    @property
+    def delivery_rate_bps(self) -> float | None:
+        """The rate of delivery, with `rack = true`."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether that rate is limited by the application."""
+    @property
+    def delivered_bytes(self) -> int | None:
+        """Octets delivered so far, with `rack = true`."""
+    @property
+    def repeated(self) -> bool:
+        """Of a timeout: the same octets timed out before."""
+    @property
+    def repairing(self) -> bool:
+        """Of a timeout: a loss was being repaired."""
 
 @final
 class Scenario:

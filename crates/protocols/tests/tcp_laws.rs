@@ -18,7 +18,7 @@ fn endless(config: Config, loss: f64) -> Pair {
         rest_of_round: false,
         calm_from: Time::MAX,
     };
-    let mut pair = Pair::new([config, config], [0, 0], path, 1);
+    let mut pair = Pair::new([config.clone(), config], [0, 0], path, 1);
     pair.ends[0].tcp.write(u64::MAX);
     pair.drain(0);
     pair
@@ -162,7 +162,7 @@ fn cubic_windows(rtt_ms: u64, one_of: u64, losses: Losses, start_segments: f64, 
         rest_of_round: false,
         calm_from: Time::MAX,
     };
-    let mut pair = Pair::new([config, config], [0, 0], path, seed);
+    let mut pair = Pair::new([config.clone(), config.clone()], [0, 0], path, seed);
     pair.ends[0].tcp.write(u64::MAX);
     pair.drain(0);
     let mut delivered = Vec::new();
@@ -267,7 +267,7 @@ fn sent_per_round_trip_under_bursts(variant: Variant, loss: f64) -> f64 {
     let runs = seeds.clone().count() as f64;
     let segments: usize = seeds
         .map(|seed| {
-            let mut pair = Pair::new([config, config], [0, 0], path, seed);
+            let mut pair = Pair::new([config.clone(), config.clone()], [0, 0], path, seed);
             pair.ends[0].tcp.write(u64::MAX);
             pair.drain(0);
             while pair.now < Time::ZERO + RUN && pair.step() {}

@@ -1,8 +1,10 @@
 //! Threads that work off runs, and one that watches over them: their memory, and how far they are.
 
+use crate::law::Laws;
 use crate::memory;
 use crate::result::Cost;
 use cpu_time::ThreadTime;
+use pyo3::Python;
 use roamsim_scenario::Scenario;
 use roamsim_scenario::run::{Captured, Options, Outcome, Prepared, RunError, Sink, Trace, Watch, prepare};
 use roamsim_scenario::table::Table;
@@ -21,6 +23,9 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 /// Runs that are over and not yet taken, a thread: threads are ahead of who takes them by no more, or short
 /// runs would fill the memory (chosen: enough that none waits where the taker is quicker in the mean).
 const AHEAD: usize = 8;
+
+/// How long the end of a crew waits for its threads to leave the interpreter.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A finished run and what it took, or why it failed.
 pub(crate) type Finished = Result<(Outcome, Cost), String>;
@@ -62,6 +67,8 @@ struct Shared {
     too_much: AtomicU64,
     /// The memory that the process had before.
     had_bytes: u64,
+    /// Whether runs call classes in Python.
+    calls_python: bool,
 }
 
 /// Runs at work.
@@ -86,7 +93,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Crew {
     /// Begins the runs on so many threads. `had_bytes` is the memory that the process has before.
     pub(crate) fn begin(jobs: Vec<Job>, threads: usize, had_bytes: u64) -> Crew {
+        let calls_python = jobs.iter().any(|job| !job.scenario.laws().is_empty());
         let shared = Arc::new(Shared {
+            calls_python,
             watches: Mutex::new(jobs.iter().map(|_| None).collect()),
             jobs,
             next: AtomicUsize::new(0),
@@ -99,7 +108,11 @@ impl Crew {
         let (sender, said) = sync_channel(AHEAD * threads);
         let worker = |_| {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            thread::spawn(move || shared.work(&sender))
+            thread::spawn(move || match shared.calls_python {
+                // The thread is known to the interpreter from here on: each call would make it known anew.
+                true => Python::attach(|py| py.detach(|| shared.work(&sender))),
+                false => shared.work(&sender),
+            })
         };
         let threads = (0..threads).map(worker).collect();
         let crew = Crew { shared, said: Mutex::new(said), threads, watched: Once::new() };
@@ -185,7 +198,9 @@ impl Shared {
         watch: Arc<Watch>,
         sender: &SyncSender<(usize, Said)>,
     ) -> Finished {
+        let laws = Laws::new(&watch);
         let options = Options {
+            laws: laws.makers(&job.scenario),
             seed: job.seed,
             replication: job.replication,
             trace: job.trace,
@@ -210,7 +225,10 @@ impl Shared {
             Ok((prepared.finish()?, cost))
         };
         match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(finished) => finished.map_err(|error| self.explain(&error)),
+            Ok(finished) => match laws.failure() {
+                Some(failure) => Err(failure),
+                None => finished.map_err(|error| self.explain(&error)),
+            },
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().cloned();
                 let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
@@ -282,6 +300,19 @@ impl Drop for Crew {
         self.cancel();
         // Who waits for room to say something is told that nobody listens.
         self.said = Mutex::new(sync_channel(0).1);
+        if self.shared.calls_python {
+            // A thread must not come back to an interpreter that has ended. A class that never returns is not
+            // waited for.
+            let ended = || self.threads.iter().all(JoinHandle::is_finished);
+            let begun = Instant::now();
+            Python::attach(|py| {
+                py.detach(|| {
+                    while !ended() && begun.elapsed() < PATIENCE {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                });
+            });
+        }
         if self.shared.too_much.load(Ordering::Relaxed) > 0 {
             // Whoever runs something next needs the memory.
             self.threads.drain(..).for_each(|thread| drop(thread.join()));

@@ -4,6 +4,7 @@
 mod arrow;
 mod batch;
 mod crew;
+mod law;
 mod memory;
 mod result;
 mod scenario;
@@ -69,6 +70,9 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<result::RunResult>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<world::World>()?;
+    module.add_class::<law::CongestionControl>()?;
+    module.add_class::<law::Sample>()?;
+    module.add_function(wrap_pyfunction!(law::register_congestion_control, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

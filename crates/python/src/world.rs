@@ -2,6 +2,7 @@
 
 use crate::RunFailed;
 use crate::batch;
+use crate::law::Laws;
 use crate::result::{Cost, RunResult};
 use crate::scenario::Scenario;
 use cpu_time::ProcessTime;
@@ -21,6 +22,7 @@ use std::time::Instant;
 /// A run under way, its clock, and when it began.
 struct Course {
     prepared: Prepared<Arc<roamsim_scenario::Scenario>>,
+    laws: Laws,
     clock: Clock,
     build_s: f64,
     begun: Instant,
@@ -41,7 +43,13 @@ impl World {
         work: impl FnOnce(&mut Course) -> PyResult<T> + Send,
     ) -> PyResult<T> {
         py.detach(|| match &mut *self.course.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(course) => work(course),
+            Some(course) => {
+                let done = work(course);
+                match course.laws.failure() {
+                    Some(failure) => Err(RunFailed::new_err(failure)),
+                    None => done,
+                }
+            }
             None => Err(RunFailed::new_err("this world has finished")),
         })
     }
@@ -89,13 +97,27 @@ impl World {
         };
         let captured = if pcap_at.is_empty() { Captured::Packets } else { Captured::PacketsAt(pcap_at) };
         let scenario = Arc::clone(&scenario.scenario);
-        let options = Options { seed, replication, trace, capture, captured, series, ..Options::default() };
+        let watch = Arc::default();
+        let laws = Laws::new(&watch);
+        let laws_of_run = laws.makers(&scenario);
+        let options = Options {
+            seed,
+            replication,
+            trace,
+            capture,
+            captured,
+            series,
+            laws: laws_of_run,
+            watch,
+            ..Options::default()
+        };
         py.detach(|| {
             let begun = Instant::now();
             let mut prepared = prepare(scenario, options).map_err(|error| failed(&error))?;
             prepared.begin();
             let (build_s, clock) = (begun.elapsed().as_secs_f64(), Clock::default());
-            let course = Course { prepared, clock, build_s, begun: Instant::now(), cpu: ProcessTime::now() };
+            let course =
+                Course { prepared, laws, clock, build_s, begun: Instant::now(), cpu: ProcessTime::now() };
             Ok(World { course: Mutex::new(Some(course)) })
         })
     }

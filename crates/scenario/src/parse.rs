@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostics, Problem, Problems};
 use crate::files::Folder;
 use crate::scenario::Scenario;
-use crate::transport::tcp::profile;
+use crate::transport::tcp::{control, profile};
 use crate::tree::{self, MAX_BYTES, Tree};
 use crate::{decode, files, overrides, repeat, validate};
 
@@ -94,6 +94,7 @@ fn read(
         problems.fold_copies();
     }
     profile::apply(&mut tree);
+    control::apply(&mut tree);
     let mut scenario: Scenario = decode::decode(tree.root(), repeated, problems)?;
     scenario.share_names();
     if problems.count() == 0 {

@@ -17,6 +17,8 @@ use roamsim_network::network::ConservationViolation;
 use roamsim_network::recorder::Recorder;
 use roamsim_network::topology::NodeId;
 pub use roamsim_network::trace::Trace;
+use roamsim_protocols::tcp::congestion::LawMaker;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -59,6 +61,8 @@ pub struct Options {
     pub series: bool,
     /// Rows of traces that are handed out together, some 32,000 unless given. The results are the same.
     pub rows_at_once: Option<usize>,
+    /// The congestion controls that the scenario has from outside ([`Scenario::laws`]), by name.
+    pub laws: BTreeMap<String, LawMaker>,
     /// By which others see how far the run is, and stop it.
     pub watch: Arc<Watch>,
 }
@@ -87,6 +91,8 @@ pub enum RunError {
     NothingToCapture(String),
     /// It was stopped from outside.
     Stopped(Reached),
+    /// A congestion control of this name was not handed to it.
+    UnknownLaw(String),
 }
 
 /// How far a run came that was stopped.
@@ -134,6 +140,11 @@ impl fmt::Display for RunError {
             RunError::Capture(error) => write!(f, "the capture could not be written: {error}"),
             RunError::NothingToCapture(why) => f.write_str(why),
             RunError::Stopped(reached) => reached.fmt(f),
+            RunError::UnknownLaw(name) => write!(
+                f,
+                "the class of congestion_control = {name:?} is not loaded, because a scenario alone runs no program: \
+                 name its file on the command line, --set flow.NAME.transport.congestion_control=FILE.py:CLASS"
+            ),
         }
     }
 }
@@ -162,8 +173,12 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
         sink,
         series,
         rows_at_once,
+        laws,
         watch,
     } = options;
+    if let Some(name) = scenario.laws().into_iter().find(|name| !laws.contains_key(*name)) {
+        return Err(RunError::UnknownLaw(name.to_owned()));
+    }
     let recorder = |topology: &_, ip| {
         if trace == Trace::default() && !fingerprints && capture.is_none() {
             return Ok(None);
@@ -177,11 +192,12 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
         let capture = capture.map(begun).transpose()?;
         Ok(Some(Box::new(Recorder::new(trace, fingerprints, capture))))
     };
-    let mut world =
-        build::world(&scenario, seed, replication, recorder, &watch).map_err(|unbuilt| match unbuilt {
+    let mut world = build::world(&scenario, seed, replication, recorder, laws, &watch).map_err(
+        |unbuilt| match unbuilt {
             Unbuilt::Capture(error) => RunError::Capture(error),
             Unbuilt::Stopped => RunError::Stopped(Reached::default()),
-        })?;
+        },
+    )?;
     world.network.capture_frames().map_err(RunError::NothingToCapture)?;
     if series {
         let moving =

@@ -130,6 +130,19 @@ impl Scenario {
             .collect()
     }
 
+    /// The congestion controls from outside that its connections have, by name: [`Options::laws`] must hold
+    /// them.
+    ///
+    /// [`Options::laws`]: crate::run::Options::laws
+    pub fn laws(&self) -> BTreeSet<&str> {
+        let flows = self.flows.iter().map(|flow| &*flow.transport);
+        let signalling = self.signalling.iter().map(|entry| &entry.transport);
+        let handovers = self.mih_handovers.iter();
+        let between = handovers.clone().filter_map(|entry| entry.transport_between_pos.as_ref());
+        let all = flows.chain(signalling).chain(handovers.map(|entry| &entry.transport)).chain(between);
+        all.filter_map(Transport::law).collect()
+    }
+
     /// The handover schemes of its stations.
     pub(crate) fn schemes(&self) -> Schemes<'_> {
         Schemes::new(self.with_followed_addresses(), &self.mobile_ip, &self.mih_handovers)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError, decode_text
 from roamsim.errors import OF_PYTHON, UsageError, missing_extra, words_of_python
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
+from roamsim.scenarios.laws import named
 from roamsim.scenarios.typed import TypedScenario, plain, value_at
 
 
@@ -183,7 +184,7 @@ def overrides(values: Mapping[str, Any] | None) -> Overrides:
     """Turns Python values into what the extension module takes: paths and TOML values."""
     if values is not None and not isinstance(values, Mapping):
         raise UsageError(f"set: {values!r} is no dictionary, as in {{'link.path.delay': '50ms'}}")
-    return [(path, value_at(path, value)) for path, value in (values or {}).items()]
+    return [(path, value_at(path, named(path, value))) for path, value in (values or {}).items()]
 
 
 def parse_setting(text: str) -> tuple[str, str]:
@@ -195,4 +196,4 @@ def parse_setting(text: str) -> tuple[str, str]:
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
         raise UsageError(f"--set takes PATH=VALUE, as in --set link.path.loss.probability=0.05; this is {text!r}")
-    return path.strip(), value.strip()
+    return path.strip(), named(path.strip(), value.strip())

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 from warnings import warn
 
 from roamsim.errors import Notice, UsageError
+from roamsim.scenarios.laws import named
 from roamsim.scenarios.typed import plain, value_at
 
 #: Powers of ten beyond which a number is no quantity of a scenario (chosen: 64 bits hold 19 digits).
@@ -92,7 +93,7 @@ def variation(path: str, spec: str | Sequence[Any]) -> Variation:
     if isinstance(spec, str):
         values = tuple(value for item in split_values(spec) for value in _parse_item(path, item))
     else:
-        values = tuple(Value(value_at(path, value), _shown(value)) for value in map(plain, spec))
+        values = tuple(Value(value_at(path, named(path, value)), _shown(value)) for value in map(plain, spec))
     if not values:
         raise UsageError(f"{path}: there is no value to vary")
     if len(set(values)) < len(values):
@@ -233,7 +234,7 @@ def _parse_item(path: str, item: str) -> list[Value]:
         raise UsageError(
             f"{path}: {item!r} has no step; a range is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms"
         )
-    return [Value(item, _shown_text(item))]
+    return [Value(named(path, item), _shown_text(item))]
 
 
 def _range(path: str, item: str) -> list[Value]:
@@ -296,6 +297,8 @@ def _words(path: str, value: Any) -> Iterator[str]:
 
 
 def _shown(value: Any) -> int | float | bool | str:
+    if isinstance(value, type):
+        return value.__name__
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool | int | float | str):

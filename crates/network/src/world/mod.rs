@@ -43,6 +43,7 @@ use roamsim_engine::run::Simulation;
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::handover::Resources;
+use roamsim_protocols::tcp::congestion::LawMaker;
 use std::collections::{BTreeMap, VecDeque};
 
 /// After so many events that follow each other in line the loop has its turn again, and looks now and then
@@ -92,6 +93,8 @@ pub struct World {
     pub handovers: Handovers,
     /// The agents and mobile nodes of Mobile IP.
     pub mobile_ip: MobileIp,
+    /// Congestion controls of TCP from outside, by name. Who adds connections looks here.
+    pub laws: BTreeMap<String, LawMaker>,
     /// What the run does over time, where that is kept ([`World::keep_series`]).
     pub series: Option<Box<Series>>,
     /// What stations that move heard meanwhile, where there are any.
@@ -126,6 +129,7 @@ impl World {
         World {
             network,
             tcp: Vec::new(),
+            laws: BTreeMap::new(),
             udp: Vec::new(),
             sctp: Vec::new(),
             open: Vec::new(),

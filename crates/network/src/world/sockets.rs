@@ -83,7 +83,7 @@ impl World {
         // Mostly those of the connection added last, which it shares.
         let config = match self.tcp.last().map(|last| last.connection.config()) {
             Some(shared) if **shared == *config => Arc::clone(shared),
-            _ => Arc::new(*config),
+            _ => Arc::new(config.clone()),
         };
         let random = [a_random, b_random];
         self.tcp.extend(TcpSocket::pair(first, &config, [a, b], addresses, random, self.details));

@@ -57,6 +57,11 @@ macro_rules! variants {
                 }
             }
 
+            /// The name of its congestion control.
+            pub const fn congestion_control(self) -> &'static str {
+                self.parts().2.name()
+            }
+
             /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
             pub const fn permits_sack(self) -> bool {
                 match self {
@@ -156,11 +161,13 @@ impl InitialWindow {
 }
 
 /// The settings of one end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Detection, recovery and congestion control. Default NewReno (chosen: the newest of those without
     /// SACK).
     pub variant: Variant,
+    /// The congestion control in place of the variant's. Default `None`.
+    pub law: Option<congestion::LawMaker>,
     /// The MSS this end announces and keeps to, in bytes, options not subtracted (RFC 9293 3.7.1). Default
     /// 1440: Ethernet's 1500 less 40 of IPv6 and 20 of TCP.
     pub mss_bytes: u32,
@@ -275,6 +282,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             variant: Variant::NewReno,
+            law: None,
             mss_bytes: 1440,
             default_mss_bytes: DEFAULT_MSS_IPV6_BYTES,
             initial_window: InitialWindow::Rfc6928,
@@ -325,7 +333,10 @@ impl Config {
 
     /// The congestion control.
     pub(super) fn congestion_control(&self) -> congestion::Kind {
-        self.variant.parts().2
+        match self.law {
+            None => self.variant.parts().2,
+            Some(_) => congestion::Kind::Given,
+        }
     }
 
     /// The recovery towards a peer that takes SACK if need be.
@@ -340,12 +351,17 @@ impl Config {
     pub(super) fn tracks_transmissions(&self) -> bool {
         let recovery = self.recovery();
         let reduces = self.prr && recovery == recovery::Kind::Sack;
-        recovery == recovery::Kind::Rack || reduces || self.hystart || self.pacing
+        recovery == recovery::Kind::Rack || reduces || self.hystart || self.may_pace()
     }
 
     /// Whether the congestion control works on samples of the rate of delivery.
     pub(super) fn takes_samples(&self) -> bool {
         self.congestion_control().takes_samples()
+    }
+
+    /// Whether there is a pacer: a law from outside may ask for a rate at any time.
+    pub(super) fn may_pace(&self) -> bool {
+        self.paces() || self.law.is_some()
     }
 
     /// Whether data is paced: a control that works on samples has a rate of its own.

@@ -62,7 +62,7 @@ impl Pair {
     /// End 0 opens, end 1 listens.
     pub fn new(configs: [Config; 2], iss: [u32; 2], path: Path, seed: u64) -> Pair {
         let end = |i: usize| End {
-            tcp: Connection::new(&Arc::new(configs[i]), 1000 + i as u16, 1001 - i as u16, iss[i]),
+            tcp: Connection::new(&Arc::new(configs[i].clone()), 1000 + i as u16, 1001 - i as u16, iss[i]),
             received: 0,
             acknowledged: 0,
             events: Vec::new(),

@@ -19,6 +19,8 @@ use roamsim_network::packet::IpVersion;
 use roamsim_network::recorder::Recorder;
 use roamsim_network::topology::Topology;
 use roamsim_network::{Network, World};
+use roamsim_protocols::tcp::congestion::LawMaker;
+use std::collections::BTreeMap;
 use std::io;
 
 /// The nodes and their routes, the nodes by name, and by the number of each link its access.
@@ -55,12 +57,14 @@ fn keep_on(watch: &Watch) -> Result<(), Unbuilt> {
     if watch.stopped() { Err(Unbuilt::Stopped) } else { Ok(()) }
 }
 
-/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known.
+/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known; `laws` are the
+/// congestion controls from outside.
 pub(crate) fn world(
     scenario: &Scenario,
     seed: u64,
     replication: u64,
     recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
+    laws: BTreeMap<String, LawMaker>,
     watch: &Watch,
 ) -> Result<World, Unbuilt> {
     keep_on(watch)?;
@@ -87,6 +91,7 @@ pub(crate) fn world(
     let mut world = World::new(network);
     world.handovers = handovers;
     world.mobile_ip = mobile_ip;
+    world.laws = laws;
     let flows = scenario.flows.iter();
     let directions = flows.clone().map(|flow| 1 + usize::from(flow.bidirectional)).sum();
     world.expect_flows(directions, flows.filter(|flow| matches!(*flow.transport, Transport::Tcp(_))).count());

@@ -43,16 +43,29 @@ impl Udp {
 impl Tcp {
     /// The settings of the machines of its connections between two nodes.
     pub(crate) fn machine(&self, world: &World, [a, b]: [NodeId; 2]) -> Config {
-        tcp::build::config(self, path::path_mss(world, a, b), world.network.ip)
+        let law = tcp::control::law(self).and_then(|name| world.laws.get(name)).cloned();
+        tcp::build::config(self, path::path_mss(world, a, b), world.network.ip, law)
     }
 }
 
 impl Transport {
-    /// What its results call the rules that it follows: the variant of TCP, the RFC of SCTP.
+    /// The name of the congestion control that it has from outside.
+    pub(crate) fn law(&self) -> Option<&str> {
+        match self {
+            Transport::Tcp(settings) => tcp::control::law(settings),
+            Transport::Udp(_) | Transport::Sctp(_) => None,
+        }
+    }
+
+    /// What its results call the rules that it follows: the variant of TCP or the class of its congestion
+    /// control, the RFC of SCTP.
     pub(crate) fn rules_name(&self) -> String {
         match self {
             Transport::Udp(_) => String::new(),
-            Transport::Tcp(settings) => settings.variant.to_string(),
+            Transport::Tcp(settings) => match tcp::control::law(settings) {
+                Some(law) => tcp::control::class(law).to_owned(),
+                None => settings.variant.to_string(),
+            },
             Transport::Sctp(settings) => sctp::build::rules_name(settings).to_owned(),
         }
     }

@@ -7,12 +7,14 @@
 
 mod bbr;
 mod cubic;
+mod given;
 mod hystart;
 mod reno;
 mod vegas;
 
 pub use bbr::Bbr;
 pub use cubic::Cubic;
+pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
 pub use reno::Reno;
 pub use vegas::Vegas;
@@ -145,6 +147,12 @@ pub trait CongestionControl {
 
     /// The sender must slow down.
     fn on_congestion(&mut self, cause: Cause);
+
+    /// The same, with the time.
+    #[inline]
+    fn on_congestion_at(&mut self, cause: Cause, _now: Time) {
+        self.on_congestion(cause);
+    }
 
     /// Recovery has ended and leaves a window of `cwnd_bytes`.
     fn on_recovered(&mut self, cwnd_bytes: u64);
@@ -281,9 +289,9 @@ macro_rules! congestion_controls {
                 }
             }
 
-            pub(super) fn on_congestion(&mut self, cause: Cause) {
+            pub(super) fn on_congestion(&mut self, cause: Cause, now: Time) {
                 match self {
-                    $(Controller::$type(control) => control.on_congestion(cause),)*
+                    $(Controller::$type(control) => control.on_congestion_at(cause, now),)*
                 }
             }
 
@@ -375,4 +383,5 @@ congestion_controls! {
     Vegas = "vegas", "A window that follows the round-trip time (Brakmo and Peterson 1995).";
     Cubic = "cubic", "A cubic of the time since the last reduction (RFC 9438).";
     Bbr = "bbr", "A model of rate and round trip of the path (draft-ietf-ccwg-bbr-06, version 3).";
+    Given = "given", "A law of another crate, by the trait [`Law`].";
 }

@@ -80,7 +80,7 @@ impl Connection {
         }
         let acknowledges = self.heeds_acknowledgement(segment);
         if self.ecn.agreed && flags.intersects(Flags::ECE | Flags::CWR) {
-            self.arrive_ecn(segment, ack.filter(|_| acknowledges));
+            self.arrive_ecn(now, segment, ack.filter(|_| acknowledges));
         }
         if acknowledges && !self.acknowledge(now, segment, seq, ack) {
             return;

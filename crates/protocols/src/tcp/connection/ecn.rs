@@ -10,6 +10,8 @@
 //! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate
 //! feedback (RFC 9768).
 
+use roamsim_engine::Time;
+
 use super::Connection;
 use crate::tcp::congestion::Cause;
 use crate::tcp::segment::{Flags, Segment};
@@ -119,7 +121,7 @@ impl Connection {
 
     /// A segment with ECE or CWR, whose acknowledgement reaches `ack`.
     #[cold]
-    pub(super) fn arrive_ecn(&mut self, segment: &Segment, ack: Option<u64>) {
+    pub(super) fn arrive_ecn(&mut self, now: Time, segment: &Segment, ack: Option<u64>) {
         if segment.flags.contains(Flags::CWR) && segment.payload_bytes > 0 {
             self.ecn.echoes = false;
         }
@@ -130,7 +132,7 @@ impl Connection {
             return;
         }
         let flight_bytes = sender.counted_flight(&sender.outstanding());
-        sender.congestion.on_congestion(Cause::EcnEcho { flight_bytes });
+        sender.congestion.on_congestion(Cause::EcnEcho { flight_bytes }, now);
         self.ecn.on_reduction(sender.snd_max);
         self.ecn.reduced_by_echo = true;
         self.stats.ecn_reductions += 1;

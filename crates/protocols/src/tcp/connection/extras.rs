@@ -30,6 +30,8 @@ pub(super) struct Extras {
     /// The pacer holds data back until its deadline.
     held: bool,
     pub(super) pacer: Option<Pacer>,
+    /// The pacer spreads a window over the round trip where the congestion control has no rate.
+    paces_windows: bool,
     /// HyStart++, as long as it has a say.
     pub(super) hystart: Option<FirstSlowStart>,
     pub(super) tail_loss_probes: u64,
@@ -53,7 +55,8 @@ impl Extras {
             Box::new(Extras {
                 deadlines: [Time::MAX; 3],
                 held: false,
-                pacer: config.paces().then(Pacer::default),
+                pacer: config.may_pace().then(Pacer::default),
+                paces_windows: config.paces(),
                 hystart: config.hystart.then(|| FirstSlowStart {
                     hystart: HyStart::new(config.paces()),
                     ssthresh_bytes: config.initial_ssthresh_bytes.unwrap_or(u64::MAX),
@@ -120,6 +123,9 @@ impl Sender {
     fn pacing_rate(&self) -> Option<Rate> {
         if let Some(rate) = self.congestion.pacing_rate_bytes_per_s() {
             return Some(Rate::BytesPerSecond(rate));
+        }
+        if !self.extras.as_ref().is_some_and(|extras| extras.paces_windows) {
+            return None;
         }
         let rtt = self.rtt.srtt()?;
         let slow_start = self.congestion.cwnd_bytes() < self.congestion.ssthresh_bytes() / 2;

@@ -155,7 +155,7 @@ impl Connection {
         }
         self.undo_if_needless(duplicate, acked, echo);
         self.judge_timeout(acked);
-        self.judge_probe(duplicate, acked, segment);
+        self.judge_probe(now, duplicate, acked, segment);
         self.mark_losses(now);
         let sender = &mut self.sender;
         let at = sender.outstanding();
@@ -216,7 +216,7 @@ impl Connection {
         (rack.probe, rack.probe_due) = (None, false);
         rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
         if !self.ecn.has_answered(at.snd_una) {
-            sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes });
+            sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes }, now);
             self.ecn.on_reduction(at.snd_max);
         }
         self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
@@ -375,7 +375,7 @@ impl Connection {
 
     /// What an acknowledgement tells of the probe (RFC 8985 7.4): where it has repaired a loss by itself,
     /// that counts.
-    fn judge_probe(&mut self, duplicate: Option<Range>, acked: u64, segment: &Segment) {
+    fn judge_probe(&mut self, now: Time, duplicate: Option<Range>, acked: u64, segment: &Segment) {
         let sender = &mut self.sender;
         let at = sender.outstanding();
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
@@ -390,7 +390,7 @@ impl Connection {
             rack.probe = None;
             let flight_bytes = probe.flight_bytes;
             if !self.ecn.has_answered(at.snd_una) {
-                sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes });
+                sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes }, now);
                 self.ecn.on_reduction(at.snd_max);
             }
         } else if acked == 0 && segment.options.sack.is_empty() && segment.payload_bytes == 0 {

@@ -374,11 +374,12 @@ impl Sender {
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
     pub(super) fn go_back(&mut self, now: Time) {
         let at = self.outstanding();
-        self.congestion.on_congestion(Cause::Timeout {
+        let cause = Cause::Timeout {
             flight_bytes: self.counted_flight(&at),
             repeated: self.retries > 1,
             repairing: self.recovery.is_recovering(),
-        });
+        };
+        self.congestion.on_congestion(cause, now);
         self.recovery.on_timeout(&at);
         self.detection.on_timeout(now);
         if matches!(self.recovery, Recovery::Rack(_)) {
@@ -585,12 +586,12 @@ impl Connection {
             Response::None => return,
             Response::Repair => {
                 if sender.detection.on_repair(now) && !self.ecn.has_answered(at.snd_una) {
-                    sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes });
+                    sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes }, now);
                     self.ecn.on_reduction(at.snd_max);
                 }
             }
             Response::GoBack => {
-                sender.congestion.on_congestion(Cause::GoBack { flight_bytes });
+                sender.congestion.on_congestion(Cause::GoBack { flight_bytes }, now);
                 self.ecn.on_reduction(at.snd_max);
                 sender.send_anew();
             }
@@ -700,7 +701,7 @@ impl Connection {
         sender.congestion.on_idle_end(now);
         if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
-            sender.congestion.on_congestion(Cause::Idle { restart_window_bytes });
+            sender.congestion.on_congestion(Cause::Idle { restart_window_bytes }, now);
         }
     }
 

@@ -3,14 +3,22 @@
 use super::model::{Tcp, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
+use roamsim_protocols::tcp::congestion::LawMaker;
 
 /// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS. Every key is taken
 /// apart and every field is written: one that is forgotten does not compile.
-pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp::Config {
+pub(crate) fn config(
+    settings: &Tcp,
+    path_mss_bytes: u32,
+    ip: IpVersion,
+    law: Option<LawMaker>,
+) -> tcp::Config {
     let &Tcp {
         // A profile has filled in the others.
         profile: _,
         variant,
+        // The built-in ones have chosen the variant.
+        congestion_control: _,
         mss_bytes,
         initial_window_segments,
         receive_window_bytes: _,
@@ -54,6 +62,7 @@ pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp:
         vegas.unwrap_or_default();
     tcp::Config {
         variant,
+        law,
         default_mss_bytes: match ip {
             IpVersion::V4 => tcp::DEFAULT_MSS_IPV4_BYTES,
             IpVersion::V6 => tcp::DEFAULT_MSS_IPV6_BYTES,
@@ -109,14 +118,14 @@ mod tests {
     #[test]
     fn a_scenario_that_says_nothing_has_the_defaults_of_the_machine() {
         // 1440: what Ethernet's 1500 bytes leave after 40 of IPv6 and 20 of TCP.
-        assert_eq!(config(&Tcp::default(), 1440, IpVersion::V6), tcp::Config::default());
+        assert_eq!(config(&Tcp::default(), 1440, IpVersion::V6, None), tcp::Config::default());
     }
 
     #[test]
     fn times_that_no_run_of_a_minute_shows_reach_the_machine() {
         let (msl, challenge_ack_interval) = (Span::from_secs(30), Span::from_secs(7));
         let settings = Tcp { msl, challenge_ack_interval, challenge_ack_limit: 3, ..Tcp::default() };
-        let machine = config(&settings, 1440, IpVersion::V6);
+        let machine = config(&settings, 1440, IpVersion::V6, None);
         assert_eq!(machine.msl, msl);
         assert_eq!(
             (machine.challenge_ack_interval, machine.challenge_ack_limit),

@@ -29,6 +29,7 @@ pub(crate) fn check(
     check_vegas(at, tcp, report);
     check_parts(at, tcp, report);
     check_bbr(at, tcp, report);
+    super::control::check(at, tcp, report);
     let header_bytes = Tcp::HEADER_BYTES + network.general.ip.header_bytes();
     let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
     let too_small = |bytes| ends.and_then(|ends| topology.too_small_mtu(ends, bytes));

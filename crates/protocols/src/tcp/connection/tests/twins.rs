@@ -27,7 +27,7 @@ struct Twins {
 
 impl Twins {
     fn new(config: &Config, ports: [u16; 2], iss: u32) -> Twins {
-        let short = Connection::new(&Arc::new(*config), ports[0], ports[1], iss);
+        let short = Connection::new(&Arc::new(config.clone()), ports[0], ports[1], iss);
         Twins { long: short.clone(), short, predicted: 0, plain: 0, arrived: 0, dues: [[0; 10]; 2], calls: 0 }
     }
 
@@ -300,7 +300,7 @@ fn nearly_every_segment_goes_the_short_way() {
     for variant in Variant::ALL {
         let timestamps = variant == Variant::Cubic;
         let config = Config { variant, delayed_ack: None, timestamps, ..Config::default() };
-        let ends = run(1, [config, config], &path, 2000, false);
+        let ends = run(1, [config.clone(), config], &path, 2000, false);
         for end in &ends {
             assert_eq!(end.short.state(), State::Established);
             assert!(end.predicted * 20 > end.arrived * 19, "{variant}: {} of {}", end.predicted, end.arrived);

@@ -1,0 +1,112 @@
+//! The key `congestion_control`: a built-in window in place of the variant's, or a class in Python.
+//!
+//! A built-in one chooses the variant that has it. A class is a program of the user, which a scenario alone
+//! must not run. The package loads the class that the command line or the API names, and puts `CLASS@DIGEST`
+//! in its place, with a digest of its source. So results are filed under the source too, and a scenario that
+//! names a class runs only where the user has named the same source.
+
+use roamsim_protocols::tcp::congestion::Kind;
+
+use super::model::{Tcp, TcpVariant};
+use crate::report::{Report, Step, join};
+use crate::suggest::nearest;
+use crate::tree::{Node, Tree};
+
+/// Hexadecimal digits of a digest.
+const DIGITS: usize = 32;
+
+/// The built-in ones, and the variant that has each in place of another.
+const BUILT_IN: [(Kind, &[(TcpVariant, TcpVariant)]); 3] = [
+    (Kind::Reno, &[(TcpVariant::Cubic, TcpVariant::Sack)]),
+    (Kind::Cubic, &[(TcpVariant::Sack, TcpVariant::Cubic)]),
+    (Kind::Bbr, &[(TcpVariant::Sack, TcpVariant::Bbr), (TcpVariant::Cubic, TcpVariant::Bbr)]),
+];
+
+/// Chooses the variants that have the built-in ones that transports name.
+pub(crate) fn apply(tree: &mut Tree) {
+    let sections =
+        tree.root().inner().filter(|entry| matches!(entry.key(), "flow" | "signalling" | "handover"));
+    let transports: Vec<_> = sections
+        .filter_map(Node::list)
+        .flatten()
+        .flat_map(Node::inner)
+        .filter(|entry| matches!(entry.key(), "transport" | "transport_between_pos"))
+        .filter_map(|transport| {
+            let table = transport.table()?;
+            let named = table.get("congestion_control")?.text()?;
+            let (_, places) = BUILT_IN.iter().find(|(kind, _)| kind.name() == named)?;
+            let variant = table.get("variant")?;
+            let (_, chosen) = places.iter().find(|(from, _)| Some(from.name()) == variant.text())?;
+            Some((variant.number(), chosen.name()))
+        })
+        .collect();
+    for (variant, chosen) in transports {
+        let chosen = tree.text(chosen);
+        tree.set_value(variant, chosen);
+    }
+}
+
+/// The class of a transport, with its digest.
+pub(crate) fn law(tcp: &Tcp) -> Option<&str> {
+    let named = tcp.congestion_control.as_deref()?;
+    let (class, digest) = named.split_once('@')?;
+    let is_digest = digest.len() == DIGITS && digest.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (is_digest && !class.is_empty()).then_some(named)
+}
+
+/// Its name without the digest.
+pub(crate) fn class(law: &str) -> &str {
+    law.split_once('@').map_or(law, |(class, _)| class)
+}
+
+/// Checks it.
+pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let Some(named) = &tcp.congestion_control else { return };
+    let steps = join(at, ["congestion_control"]);
+    if law(tcp).is_some() {
+        return check_class(at, tcp, report);
+    }
+    if named.contains(".py:") {
+        let message = "a scenario alone runs no program, and this one names a class in Python";
+        let help = format!(
+            "leave it out, and name the class when you run it: --set flow.NAME.transport.congestion_control={named}, or in \
+             Python set={{\"flow.NAME.transport.congestion_control\": CLASS}}"
+        );
+        return report.add(&steps, message, help);
+    }
+    if BUILT_IN.iter().all(|(kind, _)| kind.name() != named) {
+        let names = || BUILT_IN.iter().map(|(kind, _)| kind.name());
+        let meant =
+            nearest(named, names()).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+        let help = format!("{meant}There are `reno`, `cubic`, `bbr`, and classes in Python by FILE.py:CLASS");
+        return report.add(&steps, format!("there is no congestion control `{named}`"), help);
+    }
+    if tcp.variant.congestion_control() != named {
+        let message = format!("`{named}` does not go with variant = \"{}\"", tcp.variant);
+        report.add(&steps, message, "write variant = \"sack\" beside it, or leave one of the two out");
+    }
+}
+
+/// What has no effect on a class, and the variants whose repair does without their own window.
+fn check_class(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let fits = [TcpVariant::Reno, TcpVariant::NewReno, TcpVariant::Sack, TcpVariant::Cubic];
+    if !fits.contains(&tcp.variant) {
+        let message = format!("a class in Python does not go with variant = \"{}\"", tcp.variant);
+        let help = "choose the repair of losses by variant = \"sack\", \"newreno\" or \"reno\"";
+        report.add(&join(at, ["congestion_control"]), message, help);
+    }
+    let defaults = Tcp::default();
+    for (key, set, why) in [
+        ("abe", tcp.abe, "the class decides what a mark does, in `on_ecn`"),
+        ("fast_convergence", !tcp.fast_convergence, "the class is no CUBIC"),
+        (
+            "byte_counting_limit",
+            tcp.byte_counting_limit != defaults.byte_counting_limit,
+            "the class decides what an acknowledgement counts, in `on_ack`",
+        ),
+    ] {
+        if set {
+            report.add(&join(at, [key]), format!("`{key}` has no effect: {why}"), "leave it out");
+        }
+    }
+}

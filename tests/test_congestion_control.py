@@ -1,0 +1,228 @@
+"""Congestion controls that are classes in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import roamsim
+from roamsim.scenarios.laws import named
+
+KEY = "flow.ftp.transport.congestion_control"
+
+SCENARIO = """
+[scenario]
+name = "one flow"
+duration = "60s"
+[[node]]
+name = "server"
+[[node]]
+name = "phone"
+[[link]]
+name = "pipe"
+between = ["server", "phone"]
+rate = "10Mb/s"
+delay = "20ms"
+queue = { packets = 30 }
+loss = { from = "server", model = "bernoulli", probability = 0.004, start = "2s" }
+outages = [{ start = "20s", duration = "1s" }]
+[[flow]]
+name = "ftp"
+from = "server"
+to = "phone"
+transport = { protocol = "tcp", variant = "newreno", mss = "1000B", min_rto = "200ms" }
+application = { kind = "bulk", start = "0s" }
+"""
+
+RENO = '''
+import roamsim
+
+
+class Again(roamsim.CongestionControl):
+    """Reno, by RFC 5681 and in octets, as the simulator has it."""
+
+    acked = 0
+
+    def on_ack(self, sample):
+        if not sample.may_grow or sample.in_use_bytes < -(-self.window_bytes // 2):
+            return
+        if self.window_bytes < self.ssthresh_bytes:
+            room = self.ssthresh_bytes - self.window_bytes
+            self.window_bytes += min(sample.acked_bytes, self.segment_bytes, room)
+            return
+        self.acked += sample.acked_bytes
+        usable = self.window_bytes - self.window_bytes % self.segment_bytes
+        if self.acked >= usable:
+            self.acked -= usable
+            self.window_bytes += self.segment_bytes
+
+    def half(self, sample):
+        self.acked = 0
+        return max(sample.in_flight_bytes // 2, 2 * self.segment_bytes)
+
+    def on_loss(self, sample):
+        self.ssthresh_bytes = self.window_bytes = self.half(sample)
+
+    def on_ecn(self, sample):
+        self.ssthresh_bytes = self.half(sample)
+        self.window_bytes = min(self.window_bytes, self.ssthresh_bytes)
+
+    def on_timeout(self, sample):
+        half = self.half(sample)
+        if not sample.repeated:
+            self.ssthresh_bytes = min(half, self.ssthresh_bytes) if sample.repairing else half
+        self.window_bytes = self.segment_bytes
+'''
+
+
+def law(folder: Path, text: str = RENO, name: str = "mine.py") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def control(body: str = "pass", method: str = "on_ack") -> str:
+    methods = {name: "pass" for name in ("on_ack", "on_loss", "on_ecn", "on_timeout")} | {method: body}
+    lines = [f"    def {name}(self, sample):\n        {text}" for name, text in methods.items()]
+    return "import roamsim\nclass Mine(roamsim.CongestionControl):\n" + "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("variant", ["newreno", "reno", "sack"])
+def test_reno_in_python_is_reno_to_the_octet(tmp_path: Path, variant: str) -> None:
+    file = law(tmp_path)
+    made = [
+        roamsim.run(SCENARIO, trace="cwnd,segments", set={"flow.ftp.transport.variant": variant, **own})
+        for own in ({}, {KEY: f"{file}:Again"})
+    ]
+    flows = [result.flows.row(0, named=True) for result in made]
+    assert flows[0].pop("variant") == variant
+    assert flows[1].pop("variant") == "Again"
+    assert flows[0] == flows[1]
+    windows = [result.samples.drop("scenario", "seed", "replication") for result in made]
+    assert windows[0].height > 1000
+    assert windows[0].equals(windows[1])
+    assert made[0].segments.equals(made[1].segments)
+
+
+def test_a_rate_of_its_own_paces(tmp_path: Path) -> None:
+    file = law(tmp_path, control("self.window_bytes = 1e6; self.pacing_rate_bps = 2e6"))
+    result = roamsim.run(SCENARIO, set={KEY: f"{file}:Mine", "link.pipe.loss.probability": 0, "link.pipe.outages": []})
+    assert 1.9e6 < result.flows["goodput_bps"][0] < 2.01e6
+
+
+def test_jobs_change_nothing(tmp_path: Path) -> None:
+    file = law(tmp_path)
+    one, two = (
+        roamsim.run(SCENARIO, replications=3, jobs=jobs, set={KEY: f"{file}:Again"}).flows for jobs in (1, 2)
+    )
+    assert one.equals(two)
+    assert one["goodput_bps"].n_unique() == 3
+
+
+def test_results_are_filed_under_the_source(tmp_path: Path) -> None:
+    prints = [
+        roamsim.load(SCENARIO, set={KEY: f"{law(tmp_path, text)}:Mine"}).fingerprint
+        for text in (control(), control() + "# another\n", control())
+    ]
+    assert prints[0] == prints[2] != prints[1]
+
+
+def test_a_class_is_given_in_python() -> None:
+    result = roamsim.run(SCENARIO, set={KEY: Given})
+    assert result.flows["variant"][0] == "Given"
+    with pytest.raises(roamsim.UsageError, match="int is no congestion control|source of the class int"):
+        roamsim.run(SCENARIO, set={KEY: int})
+
+
+class Given(roamsim.CongestionControl):
+    """A window of five segments."""
+
+    def on_ack(self, sample: roamsim.Sample) -> None:
+        self.window_bytes = 5 * self.segment_bytes
+
+    on_loss = on_ecn = on_timeout = on_ack
+
+
+def test_a_scenario_alone_runs_nothing(tmp_path: Path) -> None:
+    marker = tmp_path / "ran"
+    file = law(tmp_path, f"open({str(marker)!r}, 'w')\n" + control())
+    text = SCENARIO.replace('mss = "1000B"', f'mss = "1000B", congestion_control = "{file}:Mine"')
+    with pytest.raises(roamsim.ScenarioError, match=r"a scenario alone runs no program.*\n[\s\S]*--set flow|set="):
+        roamsim.run(text)
+    forged = SCENARIO.replace('mss = "1000B"', f'mss = "1000B", congestion_control = "Mine@{"0" * 32}"')
+    with pytest.raises(roamsim.RunFailed, match="a scenario alone runs no program"):
+        roamsim.run(forged)
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "said"),
+    [
+        ("1 / 0", 4, "in Mine.on_ack: ZeroDivisionError: division by zero"),
+        ("self.window_bytes = float('nan')", 4, "ValueError: window_bytes is nan, and must be zero or more"),
+        ("self.window_bytes = -1", 4, "ValueError: window_bytes is -1, and must be zero or more"),
+        ("self.window_bytes = 'large'", 4, "TypeError: window_bytes is 'large', and must be a number"),
+        ("self.window_bytes = float('inf')", 4, "window_bytes is inf, and may be"),
+        ("self.pacing_rate_bps = 0", 4, "pacing_rate_bps is 0, and must be 8 or more, or None"),
+        ("return 3", None, "on_ack returned 3; it must return nothing"),
+    ],
+)
+def test_an_error_ends_the_run_and_names_the_line(tmp_path: Path, body: str, line: int | None, said: str) -> None:
+    file = law(tmp_path, control(body))
+    with pytest.raises(roamsim.RunFailed) as caught:
+        roamsim.run(SCENARIO, set={KEY: f"{file}:Mine"})
+    assert f"{file}:{line}, in" in str(caught.value) if line else f"{file}, in on_ack:" in str(caught.value)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "said"),
+    [
+        (control(), "Yours", "no class 'Yours'; its congestion controls: Mine"),
+        ("class Mine: pass", "Mine", "is no congestion control"),
+        (control().replace("on_ecn", "on_mark"), "Mine", "has no on_ecn"),
+        ("def (", "Mine", "mine.py:1: SyntaxError"),
+        ("\nraise KeyError('x')", "Mine", "mine.py:2: KeyError"),
+    ],
+)
+def test_what_is_no_congestion_control_is_refused(tmp_path: Path, text: str, name: str, said: str) -> None:
+    with pytest.raises(roamsim.UsageError, match=r".") as caught:
+        named(KEY, f"{law(tmp_path, text)}:{name}")
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_said() -> None:
+    with pytest.raises(roamsim.UsageError, match=r"none\.py' cannot be read"):
+        named(KEY, "none.py:Mine")
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"variant": "vegas"}, "does not go with variant"),
+        ({"abe": True, "ecn": True}, "`abe` has no effect"),
+        ({"byte_counting_limit": 2}, "`byte_counting_limit` has no effect"),
+    ],
+)
+def test_what_does_not_go_with_a_class_is_refused(tmp_path: Path, own: dict[str, object], said: str) -> None:
+    values = {f"flow.ftp.transport.{key}": value for key, value in own.items()}
+    with pytest.raises(roamsim.ScenarioError, match=said):
+        roamsim.load(SCENARIO, set={**values, KEY: f"{law(tmp_path)}:Again"})
+
+
+def test_built_in_ones_choose_their_variant() -> None:
+    for variant, control, chosen in (("sack", "cubic", "cubic"), ("cubic", "reno", "sack"), ("sack", "bbr", "bbr")):
+        loaded = roamsim.load(SCENARIO, set={"flow.ftp.transport.variant": variant, KEY: control})
+        assert json.loads(loaded.canonical)["flow"][0]["transport"]["variant"] == chosen
+    with pytest.raises(roamsim.ScenarioError, match="`cubic` does not go with variant"):
+        roamsim.load(SCENARIO, set={KEY: "cubic"})
+    with pytest.raises(roamsim.ScenarioError, match="did you mean `cubic`"):
+        roamsim.load(SCENARIO, set={KEY: "cubik"})
+
+
+def test_the_state_returns_with_a_needless_reduction(tmp_path: Path) -> None:
+    file = law(tmp_path)
+    keys = {"rack": True, "undo": True, "frto": True, "variant": "sack", "timestamps": True}
+    values = {f"flow.ftp.transport.{key}": value for key, value in keys.items()}
+    built_in, own = (roamsim.run(SCENARIO, set={**values, **more}).flows for more in ({}, {KEY: f"{file}:Again"}))
+    assert built_in.drop("variant").equals(own.drop("variant"))
