@@ -82,7 +82,7 @@ def law(folder: Path, text: str = RENO, name: str = "mine.py") -> Path:
 
 
 def control(body: str = "pass", method: str = "on_ack") -> str:
-    methods = {name: "pass" for name in ("on_ack", "on_loss", "on_ecn", "on_timeout")} | {method: body}
+    methods = dict.fromkeys(("on_ack", "on_loss", "on_ecn", "on_timeout"), "pass") | {method: body}
     lines = [f"    def {name}(self, sample):\n        {text}" for name, text in methods.items()]
     return "import roamsim\nclass Mine(roamsim.CongestionControl):\n" + "\n".join(lines) + "\n"
 
@@ -106,15 +106,15 @@ def test_reno_in_python_is_reno_to_the_octet(tmp_path: Path, variant: str) -> No
 
 def test_a_rate_of_its_own_paces(tmp_path: Path) -> None:
     file = law(tmp_path, control("self.window_bytes = 1e6; self.pacing_rate_bps = 2e6"))
-    result = roamsim.run(SCENARIO, set={KEY: f"{file}:Mine", "link.pipe.loss.probability": 0, "link.pipe.outages": []})
+    result = roamsim.run(
+        SCENARIO, set={KEY: f"{file}:Mine", "link.pipe.loss.probability": 0, "link.pipe.outages": []}
+    )
     assert 1.9e6 < result.flows["goodput_bps"][0] < 2.01e6
 
 
 def test_jobs_change_nothing(tmp_path: Path) -> None:
     file = law(tmp_path)
-    one, two = (
-        roamsim.run(SCENARIO, replications=3, jobs=jobs, set={KEY: f"{file}:Again"}).flows for jobs in (1, 2)
-    )
+    one, two = (roamsim.run(SCENARIO, replications=3, jobs=jobs, set={KEY: f"{file}:Again"}).flows for jobs in (1, 2))
     assert one.equals(two)
     assert one["goodput_bps"].n_unique() == 3
 
@@ -130,7 +130,7 @@ def test_results_are_filed_under_the_source(tmp_path: Path) -> None:
 def test_a_class_is_given_in_python() -> None:
     result = roamsim.run(SCENARIO, set={KEY: Given})
     assert result.flows["variant"][0] == "Given"
-    with pytest.raises(roamsim.UsageError, match="int is no congestion control|source of the class int"):
+    with pytest.raises(roamsim.UsageError, match=r"int is no congestion control|source of the class int"):
         roamsim.run(SCENARIO, set={KEY: int})
 
 

@@ -7,10 +7,7 @@ source. Nothing here reads a scenario or a folder of results: only the user name
 from __future__ import annotations
 
 import hashlib
-import inspect
-import os
 import sys
-import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,10 +51,10 @@ def _of_file(path: str, value: str) -> str:
     module = _modules.get((file, text))
     if module is None:
         module = ModuleType(f"roamsim_law_{_digest(text)}")
-        module.__file__ = os.path.abspath(file)
+        module.__file__ = str(Path(file).absolute())
         try:
             # The file that the user has named, and no other.
-            exec(compile(text, file, "exec"), module.__dict__)  # noqa: S102
+            exec(compile(text, file, "exec"), module.__dict__)
         except Exception as error:
             raise UsageError(f"{path}: {_place(error, file)}: {type(error).__name__}: {error}") from None
         sys.modules[module.__name__] = module
@@ -71,9 +68,15 @@ def _of_file(path: str, value: str) -> str:
 
 
 def _of_class(path: str, law: type) -> str:
+    import inspect
+
     try:
         file = inspect.getsourcefile(law)
-        text = inspect.getsource(sys.modules[law.__module__]) if file and Path(file).is_file() else inspect.getsource(law)
+        text = (
+            inspect.getsource(sys.modules[law.__module__])
+            if file and Path(file).is_file()
+            else inspect.getsource(law)
+        )
     except (OSError, TypeError, KeyError):
         file = None
     if file is None:
@@ -87,7 +90,9 @@ def _of_class(path: str, law: type) -> str:
 def _registered(path: str, law: type, file: str, text: str) -> str:
     name = law.__name__
     if not _is_law(law):
-        raise UsageError(f"{path}: {name} of {file} is no congestion control; write class {name}(roamsim.CongestionControl)")
+        raise UsageError(
+            f"{path}: {name} of {file} is no congestion control; write class {name}(roamsim.CongestionControl)"
+        )
     missing = [method for method in METHODS if getattr(law, method) is getattr(CongestionControl, method)]
     if missing:
         raise UsageError(
@@ -109,6 +114,8 @@ def _digest(text: str) -> str:
 
 def _place(error: Exception, file: str) -> str:
     """Where in a file an error is."""
+    import traceback
+
     if isinstance(error, SyntaxError):
         return f"{file}:{error.lineno}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
