@@ -71,7 +71,7 @@ def register_congestion_control(name: str, class_: type[CongestionControl], file
 class CongestionControl:
     """A congestion control of TCP, to be subclassed; each end of a connection has an instance.
 
-    A method sets `window_bytes`, `ssthresh_bytes` and `pacing_rate_bps` and returns nothing. What is not set stays.
+    A method sets `window_bytes`, `ssthresh_bytes` and `pacing_rate_bps` and returns nothing. Attributes that it does not set stay.
     The end of a repair and an idle time change the window between two calls. An exception ends the run.
     """
 
