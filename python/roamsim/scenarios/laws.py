@@ -99,9 +99,22 @@ def _registered(path: str, law: type, file: str, text: str) -> str:
             f"{path}: {name} of {file} has no {' and no '.join(missing)}; a congestion control has "
             f"{', '.join(METHODS[:-1])} and {METHODS[-1]}"
         )
+    if not hasattr(law, "__deepcopy__"):
+        law.__deepcopy__ = _copied  # type: ignore[attr-defined]
     registered = f"{name}@{_digest(text)}"
     register_congestion_control(registered, law, file)
     return registered
+
+
+def _copied(law: CongestionControl, memo: dict[int, Any]) -> CongestionControl:
+    """A deep copy, kept at a reduction that may prove needless; the class of the extension module has none."""
+    import copy
+
+    made = type(law).__new__(type(law))
+    made.__dict__.update(copy.deepcopy(law.__dict__, memo))
+    made.window_bytes, made.ssthresh_bytes = law.window_bytes, law.ssthresh_bytes
+    made.pacing_rate_bps = law.pacing_rate_bps
+    return made
 
 
 def _is_law(entry: object) -> bool:
