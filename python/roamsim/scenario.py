@@ -2672,6 +2672,10 @@ class TcpTransport(Table):
             first. Left out: the defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
+        congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack`
+            or `cubic`; or a class in Python that the command line or the API names, never the file alone
+            (`FILE.py:CLASS`). A class needs `reno`, `newreno`, `sack` or `cubic`, and keeps the recovery of that
+            variant. Left out: that of the variant.
         mss: Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
             leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
         initial_window: The window that a connection starts with, in segments. Left out: min(10 MSS, max(2 MSS,
@@ -2772,6 +2776,7 @@ class TcpTransport(Table):
 
     profile: TcpProfile | None = None
     variant: TcpVariant | None = None
+    congestion_control: str | None = None
     mss: Size | None = None
     initial_window: int | None = None
     receive_window: Size | None = None
