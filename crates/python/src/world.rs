@@ -122,7 +122,8 @@ impl World {
     fn addresses(&self, py: Python<'_>, node: &str) -> PyResult<(Vec<String>, u32)> {
         self.with(py, |course| {
             let number = numbered(course, node)?;
-            Ok(course.prepared.world().network.outside_addresses(number))
+            let (addresses, mtu_bytes) = course.prepared.world().network.outside_addresses(number);
+            Ok((addresses.iter().map(ToString::to_string).collect(), mtu_bytes))
         })
     }
 

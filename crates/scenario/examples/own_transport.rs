@@ -20,7 +20,7 @@ use roamsim_scenario::run::{Options, Prepared, prepare};
 use roamsim_scenario::{Folder, Format, Scenario};
 use std::collections::VecDeque;
 #[cfg(test)]
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 const SCENARIO: &str = include_str!("own_transport.toml");
 /// Packets in flight at most.
@@ -255,7 +255,10 @@ mod tests {
         let server = prepared.node("server").expect("a node");
         let world = prepared.world();
         world.network.edge.open(router);
-        let of = |node| world.network.outside_addresses(node).0[0].parse().expect("an IPv4 address");
+        let of = |node| match world.network.outside_addresses(node).0[0] {
+            IpAddr::V4(ip) => ip,
+            IpAddr::V6(_) => unreachable!("the scenario has IPv4"),
+        };
         let (from, to): (Ipv4Addr, Ipv4Addr) = (of(router), of(server));
         prepared.begin();
         // DATA from offset 0: refused by nobody, and acknowledged to the program's port.
