@@ -170,7 +170,7 @@ pub struct Packet {
     /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which
     /// are fixed when the association is made. It indexes TCP, UDP, SCTP or open sockets, as the PDU says. A
     /// broadcast is for no socket: there the network writes the number (address) of the interface that it
-    /// came in at. Octets from outside are for `NO_SOCKET` until they come to one.
+    /// came in at. Octets from outside are for `NO_SOCKET` unless an endpoint waits for them.
     pub socket: u32,
     /// Octets, network headers included.
     pub size_bytes: u32,

@@ -202,17 +202,20 @@ impl Network {
             let description = format!("protocol {}{ports}", incoming.octets.protocol());
             Box::new(Detail { description, ..Detail::default() })
         });
+        // What is for an endpoint is counted to its flow on the whole way.
+        let to = self.topology.owner(destination);
+        let socket = self.edge.socket_for(to, &incoming.octets).unwrap_or(NO_SOCKET);
         let packet = Packet {
             id: self.next_packet_id(),
             source,
             destination,
-            socket: NO_SOCKET,
+            socket,
             size_bytes: incoming.octets.as_slice().len() as u32,
             traffic_class: incoming.traffic_class,
             tunnel: None,
             pdu: Pdu::Octets(incoming.octets),
         };
-        if self.topology.owner(destination) == node {
+        if to == node {
             // Its own kernel should have kept it.
             self.create(moment.now, node, &packet, detail);
             return self.emit(moment.now, node, &packet);
