@@ -10,7 +10,7 @@ import pytest
 from roamsim import study
 from roamsim.statistics import mean
 from roamsim.study.figures import specification
-from roamsim.study.judging import Finding, every, positive, replications_needed, within
+from roamsim.study.judging import Finding, counted, every, positive, replications_needed, within
 from roamsim.study.law import by_law, exact
 from roamsim.study.shown import beyond
 from small_study import change, refused
@@ -63,16 +63,33 @@ def test_what_is_not_decidable_says_how_many_replications_would_decide() -> None
     assert every([within(WIDE, 0.45, 0.55, "a"), Finding("not decidable", "no value")]).needed is None
 
 
-def test_a_difference_of_many_differs_with_an_interval_that_holds_for_all() -> None:
+def test_a_part_of_many_differs_with_an_interval_that_holds_for_all() -> None:
+    def judged(part: Finding, others: int) -> Finding:
+        return every([part, *[positive(mean([0.9, 1.1] * 4), "gain")] * others])
+
     # -0.1 +- 0.0894 is below zero; for ten together t is 4.03 in place of 2.365, and +- 0.152 is not.
-    below = mean([-0.2, 0.0] * 4)
-    assert [positive(below, "gain", of).verdict for of in (1, 10)] == ["differs", "not decidable"]
-    # What leaves it open is the wider interval, so more replications than these would decide.
-    needed = positive(below, "gain", 10).needed
-    assert needed is not None
-    assert needed > below.samples
-    assert positive(mean([-0.6, -0.4] * 4), "gain", 10).verdict == "differs"
-    assert positive(mean([0.0, 0.2] * 4), "gain", 10).verdict == "agrees"
+    below = positive(mean([-0.2, 0.0] * 4), "gain")
+    assert [judged(below, others).verdict for others in (0, 9)] == ["differs", "not decidable"]
+    # What leaves it open is the wider interval: (0.152 / 0.1)^2 times the eight replications would decide.
+    assert judged(below, 9).needed == 19
+    # The same beside a range, on either side of it.
+    for low, high in ((0.0, 1.0), (-2.0, -0.2)):
+        assert judged(within(mean([-0.2, 0.0] * 4), low, high, "gain"), 9).verdict == "not decidable"
+    assert judged(positive(mean([-0.6, -0.4] * 4), "gain"), 9).verdict == "differs"
+    assert judged(within(mean([-0.6, -0.4] * 4), 0.0, 1.0, "gain"), 9).verdict == "differs"
+    # A part that differs by a law, or without an interval, differs among any number.
+    assert judged(Finding("differs", "by arithmetic"), 9).verdict == "differs"
+    # Statements of statements: the part is one of ten inside, and of two outside.
+    assert every([judged(below, 9), below]).verdict == "not decidable"
+
+
+def test_many_parts_are_counted_by_their_own_intervals() -> None:
+    above, below = positive(mean([0.9, 1.1] * 4), "gain"), positive(mean([-0.2, 0.0] * 4), "gain")
+    of_ten = counted([below, *[above] * 9], "orders")
+    assert of_ten.measured == "9 of 10 orders agree, 1 differ, 0 are not decidable"
+    assert (of_ten.verdict, of_ten.needed) == ("not decidable", 19)
+    assert counted([below], "orders").verdict == "differs"
+    assert counted([above] * 3, "orders").verdict == "agrees"
 
 
 ALTERNATIVE = """

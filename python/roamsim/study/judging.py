@@ -7,7 +7,9 @@
   interval lies outside that holds for all points together with 95 % (Bonferroni). (Agreement needs no such care: it
   takes every point, and any one of them that is not inside prevents it.)
 - A share of counted trials has Wilson's interval, so that no failure in few trials is no certainty.
-- A statement of several parts agrees when every part does, differs when one part does, and is else not decidable.
+- A statement of several parts agrees when every part does. It differs when one part does. Of thirty parts one does so
+  by chance in every second study, so the interval of that part has to lie outside when it is widened to hold for all
+  parts together with 95 % (Bonferroni). Else the statement is not decidable.
 - Where an exact law gives the value, the same rule judges the law, and the runs stand beside it (`law.by_law`).
 - What is not decidable says how many replications would decide, if the means stay where they are.
 """
@@ -64,6 +66,8 @@ class Finding:
         needed: replications that would decide what is not decidable, if the means stay where they are; `None` where
             no number of runs would.
         turned_by: conditions that turn the verdict round, where the measurement itself has tried some.
+        margin: by how many half-widths of its interval the number that decided lies outside, where it differs;
+            infinite where no interval of its own decided.
     """
 
     verdict: Verdict
@@ -76,6 +80,7 @@ class Finding:
     replications: int = 0
     needed: int | None = None
     turned_by: tuple[str, ...] = ()
+    margin: float = math.inf
 
     @property
     def ours(self) -> str:
@@ -92,13 +97,24 @@ class Finding:
 
 
 def _finding(
-    verdict: Verdict, measured: str, deciding: Value, *others: Value, samples: int = 0, shrink: float = math.inf
+    verdict: Verdict,
+    measured: str,
+    deciding: Value,
+    *others: Value,
+    samples: int = 0,
+    shrink: float = math.inf,
+    margin: float = math.inf,
 ) -> Finding:
     """A finding; `shrink` is the factor by which its intervals would have to shrink to decide."""
     decided_by = None if math.isnan(deciding.low) else deciding
-    needed = replications_needed(samples, shrink) if verdict == "not decidable" else None
     return Finding(
-        verdict, measured, (*others, deciding), decided_by, replications=samples if decided_by else 0, needed=needed
+        verdict,
+        measured,
+        (*others, deciding),
+        decided_by,
+        replications=samples if decided_by else 0,
+        needed=replications_needed(samples, shrink) if verdict == "not decidable" else None,
+        margin=margin if verdict == "differs" and decided_by else math.inf,
     )
 
 
@@ -135,7 +151,16 @@ def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
         value_of(what, estimate),
         samples=estimate.samples,
         shrink=_shrink(estimate, low, high),
+        margin=_margin(estimate, low, high),
     )
+
+
+def _margin(estimate: Estimate, least: float, most: float) -> float:
+    """By how many half-widths of its interval a mean lies outside of a range."""
+    below = estimate.mean < least
+    outside = least - estimate.mean if below else estimate.mean - most
+    half = estimate.high - estimate.mean if below else estimate.mean - estimate.low
+    return outside / half if half > 0 else math.inf
 
 
 def _beside(low: float, high: float, least: float, most: float) -> Verdict:
@@ -156,7 +181,7 @@ def follows(
         return max(formula(at) - curve[at].low, curve[at].high - formula(at))
 
     def outside(at: float) -> float:
-        low, high = _simultaneous(curve[at], len(curve))
+        low, high = simultaneous(curve[at], len(curve))
         return max(low - formula(at), formula(at) - high) - tolerance
 
     verdict: Verdict = "agrees" if all(excess(at) <= tolerance for at in curve) else "not decidable"
@@ -173,23 +198,20 @@ def follows(
     return _finding(verdict, text, value_of(f"{what}, at {at:g}", worst), samples=worst.samples, shrink=shrink)
 
 
-def positive(estimate: Estimate, what: str, of: int = 1) -> Finding:
-    """Agrees when a difference is above zero with its whole interval, differs when it is below with all of it.
-
-    Args:
-        estimate: the difference.
-        what: it is, in words.
-        of: how many differences the statement has. One that differs has to do so with an interval that holds for all
-            of them together with 95 %.
-    """
+def positive(estimate: Estimate, what: str) -> Finding:
+    """Agrees when a difference is above zero with its whole interval, differs when it is below with all of it."""
     if estimate.samples < 2 or math.isnan(estimate.mean):
         return Finding("not decidable", f"{what}: no value")
     text = f"{what}: {with_interval(estimate)}"
-    low, high = (estimate.low, estimate.high) if of == 1 else _simultaneous(estimate, of)
-    verdict: Verdict = "agrees" if estimate.low > 0 else "differs" if high <= 0 else "not decidable"
-    # Below zero by itself, but not with all of them: the wider interval decides.
-    shrink = (high - low) / 2 / abs(estimate.mean) if estimate.high <= 0 < high else _shrink(estimate, 0.0)
-    return _finding(verdict, text, value_of(what, estimate), samples=estimate.samples, shrink=shrink)
+    verdict: Verdict = "agrees" if estimate.low > 0 else "differs" if estimate.high <= 0 else "not decidable"
+    return _finding(
+        verdict,
+        text,
+        value_of(what, estimate),
+        samples=estimate.samples,
+        shrink=_shrink(estimate, 0.0),
+        margin=_margin(estimate, 0.0, math.inf),
+    )
 
 
 def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
@@ -204,9 +226,9 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
     text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
     ends = value_of(f"{what}, at {start:g}", first), value_of(f"{what}, at {end:g}", last)
     for i, (at, later) in enumerate(points):
-        highest = _simultaneous(later, len(points))[1]
+        highest = simultaneous(later, len(points))[1]
         for before, earlier in points[:i]:
-            if highest < _simultaneous(earlier, len(points))[0]:
+            if highest < simultaneous(earlier, len(points))[0]:
                 fall = f"; falls from {number(earlier.mean)} at {before:g} to {number(later.mean)} at {at:g}"
                 return _finding("differs", text + fall, value_of(f"{what}, at {at:g}", later), *ends)
     verdict: Verdict = "agrees" if last.low > first.high else "not decidable"
@@ -219,16 +241,31 @@ def apart(lower: Estimate, upper: Estimate) -> float:
     return (lower.half_width + upper.half_width) / distance if distance > 0 else math.inf
 
 
-def _simultaneous(estimate: Estimate, points: int) -> tuple[float, float]:
-    """Ends of an interval that holds together with those of the other points of a curve, with 95 % for all."""
-    n = estimate.samples
-    wider = student_t_quantile(1 - 0.025 / points, n - 1) / student_t_quantile(0.975, n - 1)
-    middle = estimate.mean
+def simultaneous(estimate: Estimate, intervals: int) -> tuple[float, float]:
+    """Ends of an interval that holds together with so many others, with 95 % for all (Bonferroni)."""
+    wider, middle = _widening(estimate.samples, intervals), estimate.mean
     return middle - wider * (middle - estimate.low), middle + wider * (estimate.high - middle)
+
+
+def _widening(samples: int, intervals: int) -> float:
+    """The factor that widens a 95 % interval, so that so many hold together with 95 %."""
+    return student_t_quantile(1 - 0.025 / intervals, samples - 1) / student_t_quantile(0.975, samples - 1)
+
+
+def _among(finding: Finding, parts: int) -> Finding:
+    """A part of a statement of several: not decidable where it differs, but not with the wider interval."""
+    if math.isinf(finding.margin) or finding.replications < 2:
+        return finding
+    wider = _widening(finding.replications, parts)
+    if finding.margin >= wider:
+        return finding
+    needed = replications_needed(finding.replications, wider / finding.margin)
+    return replace(finding, verdict="not decidable", margin=math.inf, needed=needed)
 
 
 def every(findings: Sequence[Finding]) -> Finding:
     """A statement of several parts; what decided is the first part that has the verdict of the whole."""
+    findings = [_among(finding, len(findings)) for finding in findings]
     verdicts = {finding.verdict for finding in findings}
     verdict: Verdict = "agrees"
     if "differs" in verdicts:
@@ -248,10 +285,26 @@ def every(findings: Sequence[Finding]) -> Finding:
         turned_by=turned,
         source=_together(f.source for f in findings if verdict == "agrees" or f.verdict == verdict),
         replications=first.replications if first else 0,
+        margin=max((f.margin for f in findings if f.verdict == verdict), default=math.inf),
         needed=_all_decided([f for f in findings if f.verdict == "not decidable"])
         if verdict == "not decidable"
         else None,
     )
+
+
+def counted(findings: Sequence[Finding], what: str) -> Finding:
+    """A statement of many parts, judged as `every`, and told by how many of them agree and differ.
+
+    Args:
+        findings: a part each, counted by its own interval.
+        what: they are, such as "orders".
+    """
+    verdicts = [finding.verdict for finding in findings]
+    agree, differ, left = (verdicts.count(verdict) for verdict in ("agrees", "differs", "not decidable"))
+    words = f"{agree} of {len(findings)} {what} agree, {differ} differ, {left} are not decidable"
+    values = Value(f"{what} that agree", agree), Value(f"{what} that differ", differ)
+    whole = every(findings)
+    return Finding(whole.verdict, words, values, brief=words, needed=whole.needed)
 
 
 def _together(sources: Iterable[Source]) -> Source:

@@ -11,9 +11,19 @@ from dataclasses import replace
 from functools import partial, wraps
 
 from roamsim import statistics
-from roamsim.statistics import Estimate, student_t_quantile
 from roamsim.study.data import Data
-from roamsim.study.judging import Finding, Value, either, every, number, positive, value_of, with_interval, yes
+from roamsim.study.judging import (
+    Finding,
+    Value,
+    either,
+    every,
+    number,
+    positive,
+    simultaneous,
+    value_of,
+    with_interval,
+    yes,
+)
 
 from .gains import (
     BOTTLENECK_WIRES,
@@ -113,13 +123,6 @@ def others_do_not_wait(data: Data) -> Finding:
 # 2. Orders and gains
 
 
-def _high_together(difference: Estimate, cells: int) -> float:
-    """The upper end of an interval that holds together with those of all other cells with 95 % (Bonferroni)."""
-    degrees = difference.samples - 1
-    wider = student_t_quantile(1 - 0.025 / cells, degrees) / student_t_quantile(0.975, degrees)
-    return difference.mean + wider * (difference.high - difference.mean)
-
-
 def _nowhere_below(data: Data, experiment: str, behind: str, ahead: str, exceptions: int) -> Finding:
     """Whether the mean of one protocol is below another's in no more cells than so many."""
     first, second = (received(data, experiment, protocol) for protocol in (behind, ahead))
@@ -131,7 +134,7 @@ def _nowhere_below(data: Data, experiment: str, behind: str, ahead: str, excepti
         )
         if difference.mean < 0:
             less.append((difference, cell))
-        if _high_together(difference, len(first)) < 0:
+        if simultaneous(difference, len(first))[1] < 0:
             clearly_less.append(cell)
     whole = f"in {len(clearly_less)} with its whole interval, which holds for all cells together"
     words = f"{ahead} is below {behind} in {len(less)} of {len(first)} cells, {whole}"

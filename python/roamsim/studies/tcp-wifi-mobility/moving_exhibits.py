@@ -111,9 +111,9 @@ def ranking_orders(data: Data) -> list[dict[str, Any]]:
     for first, second in combinations(VARIANTS, 2):
         row: dict[str, Any] = {"pair": f"{NAMES[first]}, {NAMES[second]}"}
         for speed in SPEEDS_KMH:
-            verdict, lead = order_at(Walks(data), first, second, speed)
+            order, lead = order_at(Walks(data), first, second, speed)
             better, _ = published_order(first, second, speed)
-            row[f"{speed} km/h"] = f"{NAMES[better]} {with_interval(lead)}: {verdict}"
+            row[f"{speed} km/h"] = f"{NAMES[better]} {with_interval(lead)}: {order.verdict}"
         rows.append(row)
     return rows
 
@@ -143,7 +143,7 @@ def walk_by_condition(data: Data) -> list[dict[str, Any]]:
     for condition in data.labels("moving-conditions", "condition"):
         runs = Walks(data, "moving-conditions", {"condition": condition})
         for speed in SPEEDS_KMH:
-            verdicts = [order_at(runs, *pair, speed)[0] for pair in combinations(VARIANTS, 2)]
+            verdicts = [order_at(runs, *pair, speed)[0].verdict for pair in combinations(VARIANTS, 2)]
             counts = [str(verdicts.count(v)) for v in ("agrees", "differs", "not decidable")]
             shown = ", ".join(f"{NAMES[variant]} {with_interval(found)}" for variant, found in _sorted(runs, speed))
             rows.append({"condition": condition, "km/h": speed, "best first": shown, "orders": " / ".join(counts)})

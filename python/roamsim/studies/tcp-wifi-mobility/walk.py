@@ -14,7 +14,7 @@ from typing import Any
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
-from roamsim.study.judging import Finding, Value, Verdict, every, positive, within, yes
+from roamsim.study.judging import Finding, counted, every, positive, within
 
 from .findings import NAMES, THREE, UNCHANGED, VARIANTS
 
@@ -118,7 +118,6 @@ def queue_matters_when_moving(data: Data) -> Finding:
             positive(
                 runs.gain(_point(variant, speed, ifq=int(more)), _point(variant, speed, ifq=int(less))),
                 f"{NAMES[variant]}, {speed} km/h: IFQ {more} over {less} (%)",
-                len(points),
             )
             for variant, speed, (less, more) in points
         ]
@@ -134,7 +133,6 @@ def speed_lowers_throughput(data: Data) -> Finding:
             positive(
                 runs.gain(_point(variant, slower), _point(variant, faster)),
                 f"{NAMES[variant]}: {slower} over {faster} km/h (%)",
-                len(points),
             )
             for variant, (slower, faster) in points
         ]
@@ -180,24 +178,18 @@ def published_order(first: str, second: str, speed_kmh: int) -> tuple[str, str]:
     return (first, second) if ranks[first, speed_kmh] < ranks[second, speed_kmh] else (second, first)
 
 
-def order_at(runs: Walks, first: str, second: str, speed_kmh: int) -> tuple[Verdict, Estimate]:
+def order_at(runs: Walks, first: str, second: str, speed_kmh: int) -> tuple[Finding, Estimate]:
     """Whether two variants have the order of table V, and by how many percent its better one is ahead."""
     better, worse = published_order(first, second, speed_kmh)
     lead = runs.gain(_point(better, speed_kmh), _point(worse, speed_kmh))
-    return "agrees" if lead.low > 0 else "differs" if lead.high < 0 else "not decidable", lead
+    return positive(lead, f"{NAMES[better]} over {NAMES[worse]}, {speed_kmh} km/h (%)"), lead
 
 
 def ranking(data: Data) -> Finding:
     """4f: the order of each two variants at each speed is that of table V."""
     runs = Walks(data)
-    verdicts = [order_at(runs, *pair, speed)[0] for pair, speed in product(combinations(VARIANTS, 2), SPEEDS_KMH)]
-    agree, differ = verdicts.count("agrees"), verdicts.count("differs")
-    left = len(verdicts) - agree - differ
-    words = f"{agree} of {len(verdicts)} orders agree, {differ} differ, {left} are not decidable"
-    values = Value("orders that agree", agree), Value("orders that differ", differ)
-    if not differ and left:
-        return Finding("not decidable", words, values, brief=words)
-    return yes(not differ, words, *values)
+    pairs = product(combinations(VARIANTS, 2), SPEEDS_KMH)
+    return counted([order_at(runs, *pair, speed)[0] for pair, speed in pairs], "orders")
 
 
 def mac_matters_more_when_fast(data: Data) -> Finding:
@@ -244,7 +236,7 @@ def moving_carries_less(data: Data) -> Finding:
     points = list(product(VARIANTS, SPEEDS_KMH))
     return every(
         [
-            positive(gain(variant, speed), f"{NAMES[variant]}: standing at 5 m over {speed} km/h (%)", len(points))
+            positive(gain(variant, speed), f"{NAMES[variant]}: standing at 5 m over {speed} km/h (%)")
             for variant, speed in points
         ]
     )
