@@ -68,7 +68,7 @@ mod tests {
         let chosen = IpAddr::from([192, 0, 2, 7]);
         addresses.choose(Address(4), chosen);
         addresses.choose(Address(6), chosen);
-        assert_eq!([4, 6].map(|number| addresses.v4(Address(number))), [[192, 0, 2, 7].into(); 2]);
+        assert_eq!([4, 6].map(|number| addresses.v4(Address(number))), [Ipv4Addr::new(192, 0, 2, 7); 2]);
         assert_eq!(addresses.find(chosen), Some(Address(4)));
         // Nobody has 10.0.0.5 any more; the neighbours keep theirs.
         assert_eq!(addresses.find(IpAddr::from([10, 0, 0, 5])), None);

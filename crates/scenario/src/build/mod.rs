@@ -51,7 +51,9 @@ fn choose_addresses(builder: &Builder<'_>, topology: &mut Topology) {
         if node.address.is_none() && node.addresses.is_empty() {
             continue;
         }
-        for interface in topology.node(NodeId(number)).interfaces.to_vec().into_iter().map(Address) {
+        let own = topology.node(NodeId(number)).interfaces.iter();
+        let interfaces: Vec<_> = own.copied().map(Address).collect();
+        for interface in interfaces {
             let on = &*topology.interface(interface).name;
             let chosen = node.addresses.iter().find(|chosen| chosen.access == on);
             if let Some(HostAddress(ip)) = chosen.map(|chosen| chosen.address).or(node.address) {
