@@ -3,11 +3,13 @@
 
 mod arrow;
 mod batch;
+mod column;
 mod crew;
 mod memory;
 mod result;
 mod scenario;
 mod table;
+mod traces;
 mod world;
 
 use pyo3::create_exception;

@@ -1,9 +1,9 @@
 //! A world that is driven from outside: step by step, or by the clock.
 
 use crate::RunFailed;
-use crate::batch;
 use crate::result::{Cost, RunResult};
 use crate::scenario::Scenario;
+use crate::traces;
 use cpu_time::ProcessTime;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -78,7 +78,7 @@ impl World {
         pcap_at: Vec<String>,
         series: bool,
     ) -> PyResult<World> {
-        let trace = batch::trace(&trace)?;
+        let trace = traces::named(&trace)?;
         let capture = match pcap {
             Some(path) => {
                 let file =
