@@ -107,23 +107,41 @@ def given(text: str) -> dict[str, str]:
     return found
 
 
-def files_of_rust(source: Path) -> dict[str, set[str]]:
-    """The imports among the files of a crate, by their modules. A name that a module gives counts as its own."""
+def given_by_folder(module: Sequence[str], text: str, files: Mapping[tuple[str, ...], Path]) -> Iterator[list[str]]:
+    """The paths that a folder's own file imports from the files of the folder, by their bare names."""
+    words = tokens(text)
+    for at, word in enumerate(words):
+        if word == "use":
+            for path in paths(["::", *words[at + 1 :]], 0)[0]:
+                if path and (*module, path[0]) in files:
+                    yield [*module, *path]
+
+
+def files_of_rust(source: Path, *, strict: bool = True) -> dict[str, set[str]]:
+    """The imports among the files of a crate, by their modules. A name that a module gives counts as its own.
+
+    If it is not strict, tests do not count, nor does what a file takes from the `mod.rs` of a folder around it.
+    """
     files = {}
     for path in sorted(source.rglob("*.rs")):
         steps = path.relative_to(source).with_suffix("").parts
-        files[steps[:-1] if steps[-1] in {"mod", "lib"} else steps] = path
+        if strict or "tests" not in steps:
+            files[steps[:-1] if steps[-1] in {"mod", "lib"} else steps] = path
     homes = given(files[()].read_text(encoding="utf-8"))
     imports: dict[str, set[str]] = {}
     for module, path in files.items():
         found = imports["::".join(module)] = set()
-        for path_of_name in named(module, path.read_text(encoding="utf-8")) if module else ():
+        text = path.read_text(encoding="utf-8")
+        if not strict:
+            text = text.partition("#[cfg(test)]\nmod tests {")[0]
+        for path_of_name in (*named(module, text), *given_by_folder(module, text, files)) if module else ():
             steps = tuple(path_of_name)
             if steps and steps[:1] not in files:
                 steps = (homes.get(steps[0], ""),)
             while steps not in files:
                 steps = steps[:-1]
-            found.add("::".join(steps))
+            if strict or module[: len(steps)] != steps:
+                found.add("::".join(steps))
         found -= {"", "::".join(module)}
     return imports
 
@@ -262,6 +280,34 @@ def test_no_modules_import_each_other(room: str) -> None:
 
 def test_no_files_of_scenarios_import_each_other() -> None:
     graphlib.TopologicalSorter(files_of_rust(ROOT / "crates" / "scenario" / "src")).prepare()
+
+
+CRATES = sorted(path.parent.name for path in (ROOT / "crates").glob("*/src"))
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_no_files_of_a_crate_import_each_other(crate: str) -> None:
+    graphlib.TopologicalSorter(files_of_rust(ROOT / "crates" / crate / "src", strict=False)).prepare()
+
+
+def test_a_circle_of_files_is_found_also_through_the_folder_of_one(tmp_path: Path) -> None:
+    test = "#[cfg(test)]\nmod tests {\n use crate::room::upper::Upper;\n}\n"
+    files = {
+        "lib.rs": "mod room; mod tests;",
+        "room/mod.rs": "mod lower; mod upper; pub use lower::Lower; struct Room;",
+        "room/lower.rs": "use super::Room; pub struct Lower;" + "\n" + test,
+        "room/upper.rs": "use super::Lower; pub struct Upper;",
+        "tests/mod.rs": "use crate::room::Room;",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    # What a folder's own file defines, and tests, make no circle.
+    graphlib.TopologicalSorter(files_of_rust(tmp_path, strict=False)).prepare()
+    (tmp_path / "other.rs").write_text("use crate::room::Lower;")
+    (tmp_path / "room" / "lower.rs").write_text("use crate::other::Other;")
+    with pytest.raises(graphlib.CycleError):
+        graphlib.TopologicalSorter(files_of_rust(tmp_path, strict=False)).prepare()
 
 
 def test_a_page_lists_floors_in_tables() -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import pty
 import re
+import select
 import signal
 import struct
 import subprocess
 import sys
+import termios
 import textwrap
 import time
 from pathlib import Path
 
 import pytest
 import roamsim
-from conftest import begin, run_command
+from conftest import begin, environment, run_command
 from roamsim._roamsim import World as CompiledWorld
 from roamsim.cli.live import programs
 from roamsim.errors import UsageError
 from roamsim.live.run import host_name
+from roamsim.live.wire import wire as path_in_words
 
 needs_tun = pytest.mark.needs("tun")
 
@@ -138,14 +144,18 @@ application = { kind = "cbr", packet_size = "100B", interval = "20ms" }
 
 def test_commands_stand_behind_their_nodes() -> None:
     words = ["python3", "-m", "http.server", "--on", "phone", "--", "curl", "--on", "x"]
-    assert programs(["server"], words) == [("server", words[:3]), ("phone", ["curl", "--on", "x"])]
+    assert programs(["server"], words) == {"server": words[:3], "phone": ["curl", "--on", "x"]}
+    assert programs([], ["curl", "x"], without_on="client") == {"client": ["curl", "x"]}
+    assert programs([], [], shell="phone") == {}
     for on, given, said in [
         (["a"], [], "--on a has no command"),
         (["a", "b"], ["x"], "each --on NODE has its command"),
-        (["a"], ["x", "--on", "a", "--", "y"], "--on a is given twice"),
+        (["a"], ["x", "--on", "a", "--", "y"], "a has two commands"),
     ]:
         with pytest.raises(UsageError, match=said):
             programs(on, given)
+    with pytest.raises(UsageError, match="a has two commands"):
+        programs(["a"], ["x"], shell="a")
 
 
 def test_names_of_nodes_become_host_names() -> None:
@@ -316,6 +326,108 @@ def test_a_download_has_the_rate_of_the_wire_less_headers(wire: Path, tmp_path: 
     # 1448 of 1500 octets are data, and slow start takes some round trips of 5 s.
     most = 10e6 / 8 * 1448 / 1500
     assert 0.85 * most < float(speed[1]) <= 1.001 * most
+
+
+@needs_tun
+def test_a_shell_has_a_terminal_with_jobs_of_its_own(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 33, 123, 0, 0))
+    before = termios.tcgetattr(theirs)
+    process = begin(
+        "live", "--link", "10Mb/s,20ms", *PATIENT, "--shell", "client", stdin=theirs, stdout=theirs, stderr=theirs,
+        env=environment() | {"SHELL": "/bin/bash", "HISTFILE": str(tmp_path / "history")}, start_new_session=True,
+    )  # fmt: skip
+    shown = b""
+
+    def type_and_wait(line: bytes, answer: bytes) -> None:
+        nonlocal shown
+        os.write(ours, line)
+        until = time.monotonic() + 120
+        while not re.search(answer, shown):
+            assert select.select([ours], [], [], max(0, until - time.monotonic()))[0], shown
+            shown += os.read(ours, 4096)
+
+    type_and_wait(b"hostname; stty size\n", rb"client\r\n33 123\r\n")
+    # A command is interrupted, not the run; jobs are there.
+    type_and_wait(b"echo be''gun; sleep 1000\n", rb"begun\r\n")
+    type_and_wait(b"\x03", rb"\^C")
+    type_and_wait(b"sleep 1000 & echo sta''rted\n", rb"started\r\n")
+    type_and_wait(b"jobs\n", rb"Running +sleep 1000")
+    type_and_wait(b"exit 5\n", rb"at client ended after")
+    assert b"no job control" not in shown
+    assert process.wait(30) == 5
+    # Whoever started it finds the terminal as it was.
+    assert termios.tcgetattr(theirs) == before
+
+
+@needs_tun
+def test_a_shell_without_a_terminal_reads_commands(tmp_path: Path) -> None:
+    done = run_command(
+        "live", "--link", "10Mb/s,20ms", *PATIENT, "--shell", "server", cwd=tmp_path, stdin="hostname\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("server\n")
+
+
+#: Tells the time of one echo request to `server`, in milliseconds.
+PING = """
+import socket, struct, time
+port = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
+port.settimeout(5)
+begun = time.perf_counter()
+port.sendto(struct.pack("!BBHHH", 8, 0, 0, 0, 1) + bytes(1214), ("server", 0))
+port.recv(2000)
+print(f"RTT {1000 * (time.perf_counter() - begun):.3f}", flush=True)
+"""
+
+
+@needs_tun
+def test_a_path_needs_no_file_and_its_other_end_no_program(tmp_path: Path) -> None:
+    # An opportunity every ms; up 1250 octets take 1 ms.
+    (tmp_path / "down.trace").write_text("1\n")
+    done = run_command(
+        "live", "--link", "down=down.trace,up=10Mb/s,50ms,queue=64kB", *PATIENT, "--out", "kept",
+        "--", sys.executable, "-c", PING, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    time_ms = float(re.findall(r"RTT ([\d.]+)", done.stdout)[0])
+    assert 101 <= time_ms < 140
+    assert roamsim.open_results(tmp_path / "kept")["links"]["sent_packets"].to_list() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "link"),
+    [
+        ("10Mb/s", {"rate": [("server", "10Mb/s"), ("client", "10Mb/s")], "delay": "0s"}),
+        ("down=8Mb/s, up=500 kb/s, 5ms", {"rate": [("server", "8Mb/s"), ("client", "500 kb/s")], "delay": "5ms"}),
+        ("1Gb/s,loss=2.5%", {"loss": {"model": "bernoulli", "probability": 0.025}}),
+        ("1Gb/s,loss=0.1", {"loss": {"model": "bernoulli", "probability": 0.1}}),
+        ("1Gb/s,queue=30", {"queue": {"packets": 30}}),
+        ("1Gb/s,queue=30kB", {"queue": {"bytes": "30kB"}}),
+        ("1Gb/s,queue=fq_codel", {"queue": {"discipline": "fq_codel"}}),
+    ],
+)
+def test_a_path_in_words(words: str, link: dict[str, object]) -> None:
+    [found] = json.loads(path_in_words(words).text)["link"]
+    found["rate"] = [(rate["from"], rate["constant"]) for rate in found["rate"]]
+    assert found | link == found
+    roamsim.load(path_in_words(words).text)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("20ms", r"needs a rate \(down and up\)"),
+        ("down=1Mb/s", r"needs a rate \(up\)"),
+        ("fast", "'fast' is no rate, no delay and no file"),
+        ("1Mb/s,jitter=3ms", "knows no 'jitter'.*--set link.path.KEY"),
+        ("1Mb/s,loss=few", "no share of packets"),
+        ("", "'' is no rate"),
+    ],
+)
+def test_what_describes_no_path_is_refused(words: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        path_in_words(words)
 
 
 def test_the_compiled_world_says_what_is_no_node() -> None:

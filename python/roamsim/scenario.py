@@ -97,8 +97,10 @@ __all__ = [
     "Handover",
     "HandoverThreshold",
     "Handovers",
+    "HostAddress",
     "Initiator",
     "Instant",
+    "InterfaceAddress",
     "IpVersion",
     "Length",
     "Limit",
@@ -251,6 +253,9 @@ Length = str
 #: A power with its unit: dBm, which may be negative, nW, uW, mW or W. As in "20dBm".
 Power = str
 
+#: A unicast address of IPv4 or IPv6, without a prefix length. As in "192.0.2.7".
+HostAddress = str
+
 #: A bit rate with its unit: b/s, kb/s, Mb/s, Gb/s or Tb/s; k = 1000. As in "10Mb/s".
 Rate = str
 
@@ -374,6 +379,10 @@ class Node(Table):
         external: Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and
             out there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
             Without it: false.
+        address: Its IP address, of the version that the scenario has in `ip`; on every link and cell, if there are
+            several. Captures show it, and programs outside use it. Left out: an address for each link and cell,
+            from 10.0.0.0/8 or 2001:db8::/32, by the order of the scenario.
+        addresses: Its address on single links and cells, in place of `address`. On others it has automatic ones.
         count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
             number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
             once.
@@ -389,6 +398,8 @@ class Node(Table):
     wifi: WifiStation | None = None
     change_primary_at: PrimaryChange | None = None
     external: bool | None = None
+    address: HostAddress | None = None
+    addresses: Sequence[InterfaceAddress] | None = None
     count: int | None = None
 
 
@@ -609,6 +620,19 @@ class WifiStation(Table):
     signal_threshold: Power | None = None
     going_down_factor: float | None = None
     hysteresis_db: float | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class InterfaceAddress(Table):
+    """The address of a node on one of its links or cells.
+
+    Attributes:
+        access: The link or cell.
+        address: The node's address there.
+    """
+
+    access: str
+    address: HostAddress
 
 
 @dataclass(kw_only=True, slots=True, repr=False)

@@ -10,9 +10,9 @@
 //! Not modelled: hop limits, which are not decremented, and jumbograms (RFC 2675).
 
 use crate::traffic_class::TrafficClass;
-use roamsim_protocols::Address;
 use roamsim_protocols::checksum::Sum;
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 /// The version of IP that a whole network speaks.
@@ -109,10 +109,10 @@ pub struct Octets {
 /// A packet as it came in.
 #[derive(Clone, Debug)]
 pub struct Incoming {
-    /// Its source; `None` where that is none of a simulated network.
-    pub source: Option<Address>,
-    /// Its destination, likewise.
-    pub destination: Option<Address>,
+    /// Its source.
+    pub source: IpAddr,
+    /// Its destination.
+    pub destination: IpAddr,
     /// Its traffic class.
     pub traffic_class: TrafficClass,
     /// Its octets, without any behind its end.
@@ -205,8 +205,8 @@ fn read_v4(octets: &[u8]) -> Option<Incoming> {
     let protocol = header[9];
     let ports = if is_fragment { (0, 0) } else { ports(protocol, &whole[header_bytes..]) };
     Some(Incoming {
-        source: Address::from_ipv4_octets(whole[12..16].try_into().ok()?),
-        destination: Address::from_ipv4_octets(whole[16..20].try_into().ok()?),
+        source: v4_address(whole, 12)?,
+        destination: v4_address(whole, 16)?,
         traffic_class: class_of(IpVersion::V4, whole),
         octets: Octets { octets: whole.into(), protocol, ports, has_data: false },
     })
@@ -217,8 +217,8 @@ fn read_v6(octets: &[u8]) -> Option<Incoming> {
     let whole = octets.get(..total)?;
     let (protocol, ports) = v6_transport(whole)?;
     Some(Incoming {
-        source: Address::from_ipv6_octets(whole[8..24].try_into().ok()?),
-        destination: Address::from_ipv6_octets(whole[24..40].try_into().ok()?),
+        source: v6_address(whole, 8)?,
+        destination: v6_address(whole, 24)?,
         traffic_class: class_of(IpVersion::V6, whole),
         octets: Octets { octets: whole.into(), protocol, ports, has_data: false },
     })
@@ -260,6 +260,14 @@ fn ports(protocol: u8, transport: &[u8]) -> (u16, u16) {
 
 fn word(octets: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(octets.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn v4_address(octets: &[u8], at: usize) -> Option<IpAddr> {
+    Some(IpAddr::from(<[u8; 4]>::try_from(octets.get(at..at + 4)?).ok()?))
+}
+
+fn v6_address(octets: &[u8], at: usize) -> Option<IpAddr> {
+    Some(IpAddr::from(<[u8; 16]>::try_from(octets.get(at..at + 16)?).ok()?))
 }
 
 /// The length of an IPv4 header, if it is one.
@@ -334,10 +342,10 @@ pub enum Oversized {
 }
 
 /// Deals with a packet larger than `mtu_bytes`, which its source can learn from an ICMP error of `router`.
-pub fn oversized(ip: IpVersion, octets: &Octets, mtu_bytes: u32, router: Address) -> Oversized {
+pub fn oversized(octets: &Octets, mtu_bytes: u32, router: IpAddr) -> Oversized {
     let whole = octets.as_slice();
     let flags_and_offset = word(whole, 6).unwrap_or(0);
-    let is_v4 = ip == IpVersion::V4;
+    let is_v4 = router.is_ipv4();
     if is_v4 && flags_and_offset & 0x4000 == 0 {
         return fragments(whole, mtu_bytes as usize).map_or(Oversized::Nothing, Oversized::Fragments);
     }
@@ -354,14 +362,14 @@ pub fn oversized(ip: IpVersion, octets: &Octets, mtu_bytes: u32, router: Address
     if is_error || is_later_fragment {
         return Oversized::Nothing;
     }
-    Oversized::Error(match ip {
-        IpVersion::V4 => fragmentation_needed(whole, header_bytes, mtu_bytes, router),
-        IpVersion::V6 => packet_too_big(whole, mtu_bytes, router),
+    Oversized::Error(match router {
+        IpAddr::V4(router) => fragmentation_needed(whole, header_bytes, mtu_bytes, router),
+        IpAddr::V6(router) => packet_too_big(whole, mtu_bytes, router),
     })
 }
 
 /// Destination Unreachable, fragmentation needed and DF set (RFC 792, RFC 1191 section 4).
-fn fragmentation_needed(whole: &[u8], header_bytes: usize, mtu_bytes: u32, router: Address) -> Vec<u8> {
+fn fragmentation_needed(whole: &[u8], header_bytes: usize, mtu_bytes: u32, router: Ipv4Addr) -> Vec<u8> {
     // The header and as much behind it as there is room for (RFC 1812 section 4.3.2.3); eight octets at
     // least.
     let most = (MOST_ERROR_V4 - V4 - 8).max(header_bytes + 8);
@@ -369,7 +377,7 @@ fn fragmentation_needed(whole: &[u8], header_bytes: usize, mtu_bytes: u32, route
     let mut octets = vec![0x45, 0];
     octets.extend(((V4 + 8 + quoted.len()) as u16).to_be_bytes());
     octets.extend([0, 0, 0, 0, 64, ICMP, 0, 0]);
-    octets.extend(router.ipv4_octets());
+    octets.extend(router.octets());
     octets.extend(&whole[12..16]);
     octets.extend([3, 4, 0, 0, 0, 0]);
     octets.extend((mtu_bytes as u16).to_be_bytes());
@@ -381,13 +389,13 @@ fn fragmentation_needed(whole: &[u8], header_bytes: usize, mtu_bytes: u32, route
 }
 
 /// Packet Too Big (RFC 4443 section 3.2).
-fn packet_too_big(whole: &[u8], mtu_bytes: u32, router: Address) -> Vec<u8> {
+fn packet_too_big(whole: &[u8], mtu_bytes: u32, router: Ipv6Addr) -> Vec<u8> {
     let quoted = &whole[..whole.len().min(MOST_ERROR_V6 - V6 - 8)];
     let length = (8 + quoted.len()) as u16;
     let mut octets = vec![0x60, 0, 0, 0];
     octets.extend(length.to_be_bytes());
     octets.extend([ICMPV6, 64]);
-    octets.extend(router.ipv6_octets());
+    octets.extend(router.octets());
     octets.extend(&whole[8..24]);
     octets.extend([2, 0, 0, 0]);
     octets.extend(mtu_bytes.to_be_bytes());

@@ -12,7 +12,6 @@ use roamsim_engine::Time;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, mih, mobile_ip, sctp};
-use std::net::Ipv4Addr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -124,23 +123,7 @@ pub struct PacketId(pub u64);
 
 /// The destination of a packet for everyone on a link: the limited broadcast of IPv4 (RFC 919 section 7), the
 /// all-nodes multicast of IPv6 (RFC 4291 section 2.7.1). It is never forwarded.
-pub const BROADCAST: Address = Address(u32::MAX);
-
-/// The IPv4 address that stands for an address: of 10.0.0.0/8 (RFC 1918), host zero being no host.
-pub fn ipv4(address: Address) -> Ipv4Addr {
-    match address {
-        BROADCAST => Ipv4Addr::BROADCAST,
-        address => Ipv4Addr::from(address.ipv4_octets()),
-    }
-}
-
-/// The address that an IPv4 address of [`ipv4`] stands for.
-pub fn address_of(address: Ipv4Addr) -> Address {
-    match address {
-        Ipv4Addr::BROADCAST => BROADCAST,
-        address => Address((address.to_bits() & 0x00FF_FFFF).wrapping_sub(1)),
-    }
-}
+pub const BROADCAST: Address = Address::BROADCAST;
 
 /// The addresses of a packet inside a tunnel, in one word, so that a packet without a tunnel is no larger for
 /// it.
@@ -187,7 +170,7 @@ pub struct Packet {
     /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which
     /// are fixed when the association is made. It indexes TCP, UDP, SCTP or open sockets, as the PDU says. A
     /// broadcast is for no socket: there the network writes the number (address) of the interface that it
-    /// came in at. Octets from outside are for `NO_SOCKET` until they come to one.
+    /// came in at. Octets from outside are for `NO_SOCKET` unless an endpoint waits for them.
     pub socket: u32,
     /// Octets, network headers included.
     pub size_bytes: u32,
@@ -279,15 +262,6 @@ mod tests {
         for (source, destination) in [(0, 0), (0, 7), (7, 0), (0xFFFF_FFFE, 0xFFFF_FFFE)] {
             let inner = InnerHeader::new(Address(source), Address(destination));
             assert_eq!((inner.source(), inner.destination()), (Address(source), Address(destination)));
-        }
-    }
-
-    #[test]
-    fn addresses_come_back_from_their_ipv4_form() {
-        assert_eq!(ipv4(Address(0)), Ipv4Addr::new(10, 0, 0, 1));
-        assert_eq!(ipv4(Address(256)), Ipv4Addr::new(10, 0, 1, 1));
-        for address in [Address(0), Address(255), Address(70_000), BROADCAST] {
-            assert_eq!(address_of(ipv4(address)), address);
         }
     }
 }

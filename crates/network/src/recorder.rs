@@ -14,8 +14,9 @@ use crate::trace::Trace;
 use roamsim_engine::log::{Log, Timed};
 use roamsim_engine::probe::Probe;
 use roamsim_engine::{Fingerprint, Time};
-use roamsim_protocols::Address;
+use roamsim_protocols::{Address, IpAddresses};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +156,8 @@ pub struct Recorder {
     pub probe: Probe<Series>,
     series: BTreeMap<(Subject, &'static str), u32>,
     last: BTreeMap<u32, f64>,
+    /// How addresses are written.
+    pub addresses: Arc<IpAddresses>,
     /// The capture, if one is written.
     pub capture: Option<Capture>,
     /// The stories of all packets. A loss is known when the packet is queued, but happens when its last bit
@@ -179,6 +182,7 @@ impl Recorder {
             probe: Probe::default(),
             series: BTreeMap::new(),
             last: BTreeMap::new(),
+            addresses: Arc::default(),
             capture,
             packets: Log::default(),
             segments: Log::default(),
@@ -302,7 +306,7 @@ impl Recorder {
     pub(crate) fn sent(&mut self, now: Time, node: NodeId, packet: &Packet, detail: Option<Detail>) {
         if let Some(detail) = detail {
             let octets = match &self.capture {
-                Some(capture) => capture.octets(packet, &detail.payload),
+                Some(capture) => capture.octets(packet, &detail.payload, &self.addresses),
                 None => Vec::new(),
             };
             let traced = Traced { description: detail.description, octets, parts: detail.parts };
@@ -332,7 +336,7 @@ impl Recorder {
             let node = |id| &topology.node(id).name;
             let place = format!("{} ({} to {})", interface.name, node(owner), node(interface.neighbour));
             let dropped = dropped.map(|dropped| (dropped, place.as_str()));
-            let octets = capture.on_the_way(packet, &mut traced.octets);
+            let octets = capture.on_the_way(packet, &mut traced.octets, &self.addresses);
             capture.packet(now, at, Direction::Outbound, &octets, dropped);
         }
         self.passed(now, owner, Subject::Interface(at), dropped, packet);
@@ -447,7 +451,7 @@ impl Recorder {
             self.digest(now, u32::MAX - at.0, packet);
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get_mut(&packet.id)) {
-            let octets = capture.on_the_way(packet, &mut traced.octets);
+            let octets = capture.on_the_way(packet, &mut traced.octets, &self.addresses);
             capture.packet(now, at, Direction::Inbound, &octets, None);
         }
     }
@@ -459,7 +463,7 @@ impl Recorder {
         loop {
             let mut octets_of = |packet: &Packet| {
                 let traced = self.traced.get_mut(&packet.id)?;
-                Some(capture.on_the_way(packet, &mut traced.octets).into_owned())
+                Some(capture.on_the_way(packet, &mut traced.octets, &self.addresses).into_owned())
             };
             let Some(frame) = frames.poll_captured(&mut octets_of) else { return };
             capture.frame(link, &frame);

@@ -19,7 +19,11 @@ pub struct Context<'a> {
 pub struct Address(pub u32);
 
 impl Address {
-    /// As IPv4: the number plus one, for host zero is no host, within 10.0.0.0/8 (RFC 1918).
+    /// Everyone on a link.
+    pub const BROADCAST: Address = Address(u32::MAX);
+
+    /// As IPv4, unless another is chosen ([`IpAddresses`](crate::IpAddresses)): the number plus one, for host
+    /// zero is no host, within 10.0.0.0/8 (RFC 1918).
     pub fn ipv4_octets(self) -> [u8; 4] {
         (10 << 24 | (self.0.wrapping_add(1) & 0x00FF_FFFF)).to_be_bytes()
     }
@@ -30,7 +34,8 @@ impl Address {
         (number >> 24 == 10).then(|| Address((number & 0x00FF_FFFF).wrapping_sub(1)))
     }
 
-    /// As IPv6: the number plus one within the documentation prefix 2001:db8::/32 (RFC 3849).
+    /// As IPv6, unless another is chosen: the number plus one within the documentation prefix 2001:db8::/32
+    /// (RFC 3849).
     pub fn ipv6_octets(self) -> [u8; 16] {
         (0x2001_0db8 << 96 | u128::from(self.0.wrapping_add(1))).to_be_bytes()
     }

@@ -12,7 +12,7 @@
     reason = "the interface is structs of pointers, which whoever takes them gives back by a call"
 )]
 
-use crate::table::{Column, Values};
+use crate::column::{Column, Values};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use roamsim_scenario::table::Texts;

@@ -6,27 +6,16 @@ use crate::memory;
 use crate::result::RunResult;
 use crate::scenario::Scenario;
 use crate::table::Table;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use crate::traces;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use roamsim_scenario::run::{Captured, Trace};
+use roamsim_scenario::run::Captured;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-
-/// The traces of these names.
-pub(crate) fn trace(kinds: &[String]) -> PyResult<Trace> {
-    let mut trace = Trace::default();
-    for kind in kinds {
-        if !trace.add(kind) {
-            let known = Trace::NAMES.join(", ");
-            return Err(PyValueError::new_err(format!("no trace is named {kind:?}; there are: {known}")));
-        }
-    }
-    Ok(trace)
-}
 
 /// Memory in octets that this process may have before runs are stopped; zero for the default, three quarters
 /// of the machine's.
@@ -69,7 +58,7 @@ pub fn run(
     rows_at_once: Option<usize>,
     series: bool,
 ) -> PyResult<RunResult> {
-    let trace = self::trace(&trace)?;
+    let trace = traces::named(&trace)?;
     let capture: Option<Box<dyn Write + Send>> = match pcap {
         Some(path) => {
             let file = File::create(path).map_err(|error| PyOSError::new_err(format!("{path}: {error}")))?;
@@ -165,7 +154,7 @@ impl Batch {
         rows_at_once: Option<usize>,
         series: bool,
     ) -> PyResult<Batch> {
-        let trace = self::trace(&trace)?;
+        let trace = traces::named(&trace)?;
         let job = |(scenario, seed, replication): &(PyRef<'_, Scenario>, u64, u64)| Job {
             scenario: Arc::clone(&scenario.scenario),
             seed: *seed,

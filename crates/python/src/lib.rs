@@ -3,12 +3,14 @@
 
 mod arrow;
 mod batch;
+mod column;
 mod crew;
 mod law;
 mod memory;
 mod result;
 mod scenario;
 mod table;
+mod traces;
 mod world;
 
 use pyo3::create_exception;

@@ -1,6 +1,7 @@
 //! Scenarios, validated.
 
 use crate::ScenarioError;
+use crate::traces;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use roamsim_scenario::estimate::Estimate;
@@ -111,7 +112,7 @@ impl Scenario {
     /// What a run with these traces will take, as far as the scenario plainly says so: events, packets under
     /// way at one time, rows of traces.
     fn estimate(&self, py: Python<'_>, trace: Vec<String>) -> PyResult<(f64, f64, f64)> {
-        let trace = crate::batch::trace(&trace)?;
+        let trace = traces::named(&trace)?;
         // Not held while it is worked out, for which others may take the interpreter.
         let last = || self.estimated.lock().unwrap_or_else(PoisonError::into_inner);
         let known = last().filter(|(of, _)| *of == trace).map(|(_, estimate)| estimate);

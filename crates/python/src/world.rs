@@ -1,10 +1,10 @@
 //! A world that is driven from outside: step by step, or by the clock.
 
 use crate::RunFailed;
-use crate::batch;
 use crate::law::Laws;
 use crate::result::{Cost, RunResult};
 use crate::scenario::Scenario;
+use crate::traces;
 use cpu_time::ProcessTime;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -86,7 +86,7 @@ impl World {
         pcap_at: Vec<String>,
         series: bool,
     ) -> PyResult<World> {
-        let trace = batch::trace(&trace)?;
+        let trace = traces::named(&trace)?;
         let capture = match pcap {
             Some(path) => {
                 let file =
@@ -144,7 +144,8 @@ impl World {
     fn addresses(&self, py: Python<'_>, node: &str) -> PyResult<(Vec<String>, u32)> {
         self.with(py, |course| {
             let number = numbered(course, node)?;
-            Ok(course.prepared.world().network.outside_addresses(number))
+            let (addresses, mtu_bytes) = course.prepared.world().network.outside_addresses(number);
+            Ok((addresses.iter().map(ToString::to_string).collect(), mtu_bytes))
         })
     }
 

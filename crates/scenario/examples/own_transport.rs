@@ -20,7 +20,7 @@ use roamsim_scenario::run::{Options, Prepared, prepare};
 use roamsim_scenario::{Folder, Format, Scenario};
 use std::collections::VecDeque;
 #[cfg(test)]
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 const SCENARIO: &str = include_str!("own_transport.toml");
 /// Packets in flight at most.
@@ -190,10 +190,14 @@ fn add_upload(world: &mut World, [from, to]: [NodeId; 2], [a, b]: [GoBackN; 2], 
 
 /// The scenario, with the upload.
 fn walk(ends: [GoBackN; 2]) -> Prepared<Box<Scenario>> {
+    walk_with(ends, Options::default())
+}
+
+fn walk_with(ends: [GoBackN; 2], options: Options) -> Prepared<Box<Scenario>> {
     let folder = Folder::default();
     let scenario = Scenario::parse_in(&folder, SCENARIO, "own_transport.toml", Format::Toml, &[]);
     let scenario = Box::new(scenario.expect("a valid scenario"));
-    let mut prepared = prepare(scenario, Options::default()).expect("a world");
+    let mut prepared = prepare(scenario, options).expect("a world");
     let nodes = ["walker", "server"].map(|name| prepared.node(name).expect("a node of the scenario"));
     add_upload(prepared.world(), nodes, ends, 10_000_000);
     prepared
@@ -222,7 +226,10 @@ fn main() {
 mod tests {
     use super::*;
     use roamsim_network::octets;
-    use roamsim_network::packet::IpVersion;
+    use roamsim_network::packet::{Carried, IpVersion};
+    use roamsim_network::recorder::PacketEvent;
+    use roamsim_network::socket::SocketId;
+    use roamsim_network::trace::Trace;
 
     #[test]
     fn delivers_everything_across_handovers_and_the_same_each_time() {
@@ -250,12 +257,16 @@ mod tests {
 
     #[test]
     fn answers_a_program_outside() {
-        let mut prepared = walk(Default::default());
+        let trace = Trace { packets: true, ..Trace::default() };
+        let mut prepared = walk_with(Default::default(), Options { trace, ..Options::default() });
         let router = prepared.node("router").expect("a node");
         let server = prepared.node("server").expect("a node");
         let world = prepared.world();
         world.network.edge.open(router);
-        let of = |node| world.network.outside_addresses(node).0[0].parse().expect("an IPv4 address");
+        let of = |node| match world.network.outside_addresses(node).0[0] {
+            IpAddr::V4(ip) => ip,
+            IpAddr::V6(_) => unreachable!("the scenario has IPv4"),
+        };
         let (from, to): (Ipv4Addr, Ipv4Addr) = (of(router), of(server));
         prepared.begin();
         // DATA from offset 0: refused by nobody, and acknowledged to the program's port.
@@ -266,6 +277,23 @@ mod tests {
         let answer = octets::read(IpVersion::V4, &answer.octets).expect("a packet");
         assert_eq!(answer.octets.ports(), (4000, 7));
         assert_eq!(answer.octets.udp_payload(), Some(&[&[ACK][..], &5u64.to_be_bytes()].concat()[..]));
+        // Both packets are counted to the flow from where they set out.
+        let world = prepared.world();
+        let upload = world.flows.len() as u32 - 1;
+        let recorder = world.network.recorder.as_ref().expect("a recorder");
+        let of_endpoints =
+            recorder.packets.rows().iter().filter(|row| matches!(row.socket, Some(SocketId::Open(_))));
+        let between = |from, to| {
+            let sent = of_endpoints.clone().filter(|row| row.event == PacketEvent::Sent && row.node == from);
+            let to =
+                sent.filter(|row| row.destination.is_some_and(|at| world.network.topology.owner(at) == to));
+            to.map(|row| world.flow_of(Carried { socket: row.socket.expect("filtered"), data: false }))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (between(router, server), between(server, router)),
+            (vec![Some(upload)], vec![Some(upload)])
+        );
     }
 
     /// A datagram in IPv4 (RFC 791, RFC 768), without UDP's checksum.

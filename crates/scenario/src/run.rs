@@ -15,7 +15,7 @@ use roamsim_network::World;
 use roamsim_network::capture::Capture;
 use roamsim_network::network::ConservationViolation;
 use roamsim_network::recorder::Recorder;
-use roamsim_network::topology::NodeId;
+use roamsim_network::topology::{NodeId, Topology};
 pub use roamsim_network::trace::Trace;
 use roamsim_protocols::tcp::congestion::LawMaker;
 use std::collections::BTreeMap;
@@ -179,7 +179,7 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
     if let Some(name) = scenario.laws().into_iter().find(|name| !laws.contains_key(*name)) {
         return Err(RunError::UnknownLaw(name.to_owned()));
     }
-    let recorder = |topology: &_, ip| {
+    let recorder = |topology: &Topology, ip| {
         if trace == Trace::default() && !fingerprints && capture.is_none() {
             return Ok(None);
         }
@@ -190,7 +190,9 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
             Captured::FramesOf(node) => Capture::of_frames(file, ip, Some(node)),
         };
         let capture = capture.map(begun).transpose()?;
-        Ok(Some(Box::new(Recorder::new(trace, fingerprints, capture))))
+        let mut recorder = Recorder::new(trace, fingerprints, capture);
+        recorder.addresses = Arc::clone(topology.ip());
+        Ok(Some(Box::new(recorder)))
     };
     let mut world = build::world(&scenario, seed, replication, recorder, laws, &watch).map_err(
         |unbuilt| match unbuilt {

@@ -15,7 +15,6 @@ import typer
 from roamsim.cli.faults import LATE, NO_NAMESPACES
 from roamsim.cli.options import (
     AllowFilesOutside,
-    ScenarioFile,
     Seed,
     Settings,
     Trace,
@@ -35,15 +34,35 @@ if TYPE_CHECKING:
 MOST_LATE = "1ms"
 
 USAGE = "--on NODE -- COMMAND [--on NODE -- COMMAND]..."
+LINK = "RATE,DELAY,..."
 
 
 def live(
-    file: ScenarioFile,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin. Left out with --link.", show_default=False
+        ),
+    ] = None,
     words: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar=USAGE, help="Programs, each with the node that it runs at.", show_default=False),
-    ],
-    on: Annotated[list[str], typer.Option("--on", metavar="NODE", help="Where the command behind -- runs.")],
+    ] = None,
+    on: Annotated[
+        list[str] | None, typer.Option("--on", metavar="NODE", help="Where the command behind -- runs.")
+    ] = None,
+    shell: Annotated[
+        str | None, typer.Option("--shell", metavar="NODE", help="Open a shell at this node; its end ends the run.")
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            "--link",
+            metavar=LINK,
+            help="In place of FILE, one wire between the nodes client and server: 10Mb/s,20ms,loss=1%,queue=fq_codel."
+            " The rate may be a file with a trace of mahimahi. A command without --on runs at client.",
+        ),
+    ] = None,
     settings: Settings = None,
     allow_files_outside: AllowFilesOutside = False,
     seed: Seed = 1,
@@ -78,13 +97,21 @@ def live(
     """
     from roamsim.live.namespaces import NoNamespaces
     from roamsim.live.run import live as run_live
+    from roamsim.live.wire import CLIENT, wire
     from roamsim.running.run import traces
     from roamsim.scenarios.reading import overrides as in_python
     from roamsim.scenarios.reading import parse_source, source
     from roamsim.storing import outputs
     from roamsim.world import World
 
-    commands = programs(on, words)
+    words = [*([file] if file is not None else []), *(words or [])]
+    if link is None:
+        if not words:
+            raise UsageError(f"live needs a scenario: roamsim live FILE {USAGE}, or --link {LINK}")
+        read = source(words.pop(0), allow_files_outside=allow_files_outside)
+    else:
+        read = wire(link)
+    commands = programs(on or [], words, shell, CLIENT if link else None)
     most_late_s = seconds("--max-lateness", max_lateness)
     kinds = traces(trace or [])
     if kinds and not (out or report):
@@ -97,10 +124,10 @@ def live(
     if report is not None:
         # Before anything is run, for it may lack what it needs.
         from roamsim.reports.run import report as page_of
-    read = source(file, allow_files_outside=allow_files_outside)
+    nodes = {*commands, *([shell] if shell else [])}
     if without_flows:
-        read = _without_flows(read, {node for node, _ in commands})
-    outside = in_python({f"node.{node}.external": True for node, _ in commands})
+        read = _without_flows(read, nodes)
+    outside = in_python({f"node.{node}.external": True for node in sorted(nodes)})
     scenario = parse_source(read, [*overrides(settings), *outside], color=color())
     lived: Lived
     with ExitStack() as open_folders:
@@ -109,13 +136,13 @@ def live(
         world = World(
             scenario,
             seed=seed,
-            allow_files_outside=allow_files_outside,
+            allow_files_outside=allow_files_outside or link is not None,
             trace=kinds,
             pcap=pcap,
             pcap_at=pcap_at or [],
         )
         try:
-            lived = run_live(world, commands)
+            lived = run_live(world, commands, shell)
         except NoNamespaces as error:
             say(f"roamsim: {error}")
             raise typer.Exit(NO_NAMESPACES) from None
@@ -157,15 +184,27 @@ def _without_flows(read: Source, nodes: set[str]) -> Source:
         return read
 
 
-def programs(on: Sequence[str], words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The nodes and their commands: the first node, and the words behind its `--`.
+def programs(
+    on: Sequence[str], words: Sequence[str], shell: str | None = None, without_on: str | None = None
+) -> dict[str, list[str]]:
+    """The command of each node.
+
+    Args:
+        on: the node whose command comes first.
+        words: what stands behind its `--`; other nodes follow as `--on NODE -- COMMAND`.
+        shell: the node with a shell.
+        without_on: the node of a command that has none.
 
     Raises:
         UsageError: a command is missing, or a node has two.
     """
-    if len(on) != 1:
+    found: list[tuple[str, list[str]]] = []
+    if len(on) == 1:
+        found = [(on[0], [])]
+    elif not on and words and without_on:
+        found = [(without_on, [])]
+    elif on or words or not shell:
         raise UsageError(f"each --on NODE has its command behind --, as in: roamsim live FILE {USAGE}")
-    found: list[tuple[str, list[str]]] = [(on[0], [])]
     at = 0
     while at < len(words):
         if words[at] == "--on" and words[at + 2 : at + 3] == ["--"]:
@@ -174,13 +213,14 @@ def programs(on: Sequence[str], words: Sequence[str]) -> list[tuple[str, list[st
         else:
             found[-1][1].append(words[at])
             at += 1
-    nodes = [node for node, _ in found]
+    nodes = [node for node, _ in found] + ([shell] if shell else [])
     for node, words_of_node in found:
         if not words_of_node:
             raise UsageError(f"--on {node} has no command; write --on {node} -- COMMAND")
+    for node in nodes:
         if nodes.count(node) > 1:
-            raise UsageError(f"--on {node} is given twice; a node runs one command (a shell may start several)")
-    return found
+            raise UsageError(f"{node} has two commands; a node runs one (a shell may start several)")
+    return dict(found)
 
 
 def _ms(ns: int) -> str:

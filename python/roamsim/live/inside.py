@@ -20,6 +20,7 @@ import socket
 import struct
 import sys
 import tempfile
+import termios
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -136,6 +137,14 @@ def _names(own: str, hosts: str) -> None:
         _put_in_place("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
 
 
+def _control(terminal: int) -> None:
+    """Begins a session that controls a terminal, and reads from it and writes to it."""
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    for standard in range(3):
+        os.dup2(terminal, standard)
+
+
 def _become(plan: dict[str, Any], number: int, outside: socket.socket, go: socket.socket) -> NoReturn:
     """The child of a node, up to its command."""
     node = plan["nodes"][number]
@@ -151,6 +160,10 @@ def _become(plan: dict[str, Any], number: int, outside: socket.socket, go: socke
             os._exit(0)
         for handled in (signal.SIGINT, signal.SIGPIPE):
             signal.signal(handled, signal.SIG_DFL)
+        if node["terminal"] is not None:
+            _control(node["terminal"])
+        while not node["command"]:
+            signal.pause()
         try:
             os.execvp(node["command"][0], node["command"])
         except OSError as error:
@@ -203,6 +216,10 @@ def main() -> None:
     outside = socket.socket(fileno=int(sys.argv[1]))
     # Which follows in one message of this kind of socket.
     plan = json.loads(outside.recv(1 << 20))
+    # No command gets them; the one with a terminal gets copies.
+    terminals = [node["terminal"] for node in plan["nodes"] if node["terminal"] is not None]
+    for descriptor in (outside.fileno(), *terminals):
+        os.set_inheritable(descriptor, False)
     # Whoever runs the simulation hears of an interrupt, and ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     user, group = os.getuid(), os.getgid()

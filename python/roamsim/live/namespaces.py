@@ -33,8 +33,11 @@ class Program:
     host: str
     """The host name of its node."""
     command: Sequence[str]
+    """Empty: no program, but a kernel that answers."""
     addresses: Sequence[str]
     mtu: int
+    terminal: int | None = None
+    """The descriptor of a terminal that the command controls."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,11 @@ class Namespaces:
             )
         self._programs = programs
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        terminals = [p.terminal for p in programs if p.terminal is not None]
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-IS", str(Path(__file__).with_name("inside.py")), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), *terminals],
             )
         self.devices: dict[str, int] = {}
         self._unstarted: dict[int, str] = {}
@@ -80,6 +84,7 @@ class Namespaces:
                     "command": list(p.command),
                     "addresses": list(p.addresses),
                     "mtu": p.mtu,
+                    "terminal": p.terminal,
                 }
                 for p in programs
             ]

@@ -6,12 +6,14 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from roamsim.errors import UsageError
 from roamsim.live.namespaces import End, Namespaces, Program
+from roamsim.live.terminal import Terminal
+from roamsim.live.terminal import is_there as terminal_is_there
 from roamsim.results import Result
 from roamsim.world import World
 
@@ -40,27 +42,42 @@ def host_name(node: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "-", node)
 
 
-def live(world: World, commands: Sequence[tuple[str, Sequence[str]]]) -> Lived:
+def live(world: World, commands: Mapping[str, Sequence[str]], shell: str | None = None) -> Lived:
     """Runs a world by the clock, with a command at each of some nodes.
 
-    The first command that ends, an interrupt, or the end of the scenario ends all.
+    The first command that ends, an interrupt, or the end of the scenario ends all. At external nodes without a
+    command nothing runs, but their kernels answer, to `ping` for one.
+
+    Args:
+        world: at time zero.
+        commands: by node.
+        shell: the node at which a shell runs, besides. If we have a terminal, it controls one of its own.
 
     Raises:
         NoNamespaces: the system does not let us make namespaces or devices.
         RunFailed: the run broke a rule of the simulator.
     """
     canonical = json.loads(world.scenario.canonical)
-    nodes = [node["name"] for node in canonical["node"]]
-    known = {node: world.addresses(node) for node in nodes}
-    homeless = next((node for node, _ in commands if not known[node][0]), None)
+    known = {node["name"]: world.addresses(node["name"]) for node in canonical["node"]}
+    external = [node["name"] for node in canonical["node"] if node.get("external")]
+    run = {**commands, **({shell: [os.environ.get("SHELL", "/bin/sh")]} if shell else {})}
+    homeless = next((node for node in external if not known[node][0]), None)
     if homeless is not None:
         raise UsageError(f"node {homeless!r} is on no link, so that it has no address")
     names = [f"{addresses[0]} {host_name(node)}" for node, (addresses, _) in known.items() if addresses]
     hosts = "\n".join(["127.0.0.1 localhost", "::1 localhost", *names, ""])
-    programs = [Program(node, host_name(node), command, *known[node]) for node, command in commands]
-    is_v4 = "." in known[commands[0][0]][0][0]
+    terminal = Terminal() if shell and terminal_is_there() else None
+    terminals = {shell: terminal.theirs} if terminal else {}
+    programs = [
+        Program(node, host_name(node), run.get(node, []), *known[node], terminals.get(node)) for node in external
+    ]
+    is_v4 = "." in programs[0].addresses[0]
     end, interrupted = None, False
-    with closing(Namespaces(programs, hosts, is_v4=is_v4)) as namespaces, _heard_signals() as signals:
+    with ExitStack() as open_things:
+        namespaces = open_things.enter_context(closing(Namespaces(programs, hosts, is_v4=is_v4)))
+        signals = open_things.enter_context(_heard_signals())
+        if terminal:
+            open_things.enter_context(terminal.shown())
         namespaces.go()
         try:
             while not world.live(namespaces.devices, [namespaces.fileno(), signals]):

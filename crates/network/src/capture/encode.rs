@@ -1,33 +1,34 @@
 //! Octets of packets: IPv6 (RFC 8200) or IPv4 (RFC 791) around what the protocols encode.
 //!
-//! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
+//! Addresses are chosen, or from the documentation prefix 2001:db8::/32 (RFC 3849) or 10.0.0.0/8 (RFC 1918).
 
 use crate::octets::{UDP, set_class};
-use crate::packet::{BROADCAST, Icmp, IpVersion, Packet, PacketId, Pdu, ipv4};
+use crate::packet::{Icmp, IpVersion, Packet, PacketId, Pdu};
 use crate::traffic_class::TrafficClass;
 use roamsim_protocols::checksum::Sum;
 use roamsim_protocols::mobile_ip::AgentSolicitation;
 use roamsim_protocols::mobile_ip::wire::tunnel::OuterHeader;
 use roamsim_protocols::udp::Datagram;
-use roamsim_protocols::{Address, sctp, tcp};
+use roamsim_protocols::{Address, IpAddresses, sctp, tcp};
 
 /// The hop limit recommended by RFC 1700.
 const HOP_LIMIT: u8 = 64;
 
-fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
+/// The version of IP, and how addresses are written.
+type Form<'a> = (IpVersion, &'a IpAddresses);
+
+fn address_octets((ip, addresses): Form<'_>, address: Address) -> Vec<u8> {
     match ip {
-        // ff02::1, all nodes of the link (RFC 4291 section 2.7.1).
-        IpVersion::V6 if address == BROADCAST => (0xFF02_u128 << 112 | 1).to_be_bytes().to_vec(),
-        IpVersion::V6 => address.ipv6_octets().to_vec(),
-        IpVersion::V4 => ipv4(address).octets().to_vec(),
+        IpVersion::V6 => addresses.v6(address).octets().to_vec(),
+        IpVersion::V4 => addresses.v4(address).octets().to_vec(),
     }
 }
 
 /// The outer header of a packet in a tunnel, which IPv4 alone has here.
-pub fn outer_header(packet: &Packet) -> OuterHeader {
+pub fn outer_header(packet: &Packet, addresses: &IpAddresses) -> OuterHeader {
     OuterHeader {
-        source: ipv4(packet.source),
-        destination: ipv4(packet.destination),
+        source: addresses.v4(packet.source),
+        destination: addresses.v4(packet.destination),
         type_of_service: packet.traffic_class.octet(),
         identification: packet.id.0 as u16,
         dont_fragment: true,
@@ -36,9 +37,10 @@ pub fn outer_header(packet: &Packet) -> OuterHeader {
 }
 
 /// The packet's octets. `payload` is what its datagram, segment or DATA chunks carry.
-pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
-    let source = address_octets(ip, packet.source);
-    let destination = address_octets(ip, packet.destination);
+pub fn packet(form: Form<'_>, packet: &Packet, payload: &[u8]) -> Vec<u8> {
+    let (ip, addresses) = form;
+    let source = address_octets(form, packet.source);
+    let destination = address_octets(form, packet.destination);
     let length = packet.size_bytes - ip.header_bytes();
     let protocol = packet.pdu.protocol();
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
@@ -53,7 +55,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         // Its checksum covers no pseudo header (RFC 9260 6.8).
         Pdu::Sctp(packet) => {
             let mut octets = Vec::new();
-            sctp::wire::encode(packet, payload, &mut octets);
+            sctp::wire::encode(&packet.chosen(addresses), payload, &mut octets);
             octets
         }
         Pdu::Icmp(Icmp::AgentAdvertisement(advertisement)) => advertisement.encode(),
@@ -68,16 +70,16 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
 
 /// The octets of a datagram from one address to another.
 pub fn datagram(
-    ip: IpVersion,
+    form: Form<'_>,
     (source, destination): (Address, Address),
     (id, traffic_class): (PacketId, TrafficClass),
     datagram: Datagram,
     payload: &[u8],
 ) -> Vec<u8> {
-    let (source, destination) = (address_octets(ip, source), address_octets(ip, destination));
+    let (source, destination) = (address_octets(form, source), address_octets(form, destination));
     let pseudo_header = Sum::from(datagram.total_bytes()).with(&source).with(&destination).with(&[0, UDP]);
     let carried = (id, traffic_class, datagram.encode(pseudo_header, payload));
-    in_ip(ip, [&source, &destination], (UDP, HOP_LIMIT), carried)
+    in_ip(form.0, [&source, &destination], (UDP, HOP_LIMIT), carried)
 }
 
 /// What IP carries, behind its header.

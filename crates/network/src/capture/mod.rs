@@ -14,7 +14,7 @@ use crate::octets::set_class;
 use crate::packet::{IpVersion, Packet};
 use crate::topology::Topology;
 use roamsim_engine::Time;
-use roamsim_protocols::Address;
+use roamsim_protocols::{Address, IpAddresses};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -76,16 +76,21 @@ impl Capture {
     }
 
     /// The octets of a packet whose transport payload is `payload`.
-    pub fn octets(&self, packet: &Packet, payload: &[u8]) -> Vec<u8> {
-        encode::packet(self.ip, packet, payload)
+    pub fn octets(&self, packet: &Packet, payload: &[u8], addresses: &IpAddresses) -> Vec<u8> {
+        encode::packet((self.ip, addresses), packet, payload)
     }
 
     /// The octets of a packet as it is now: with what queues on its way have said of congestion, and with an
     /// outer header in front of its own, if it is in a tunnel. A mark in a tunnel stands in the outer header
     /// until its end (RFC 6040 section 4).
-    pub fn on_the_way<'a>(&self, packet: &Packet, octets: &'a mut [u8]) -> Cow<'a, [u8]> {
+    pub fn on_the_way<'a>(
+        &self,
+        packet: &Packet,
+        octets: &'a mut [u8],
+        addresses: &IpAddresses,
+    ) -> Cow<'a, [u8]> {
         match packet.tunnel {
-            Some(_) => Cow::Owned(encode::outer_header(packet).encapsulate(octets)),
+            Some(_) => Cow::Owned(encode::outer_header(packet, addresses).encapsulate(octets)),
             None => {
                 set_class(self.ip, octets, packet.traffic_class);
                 Cow::Borrowed(octets)

@@ -426,7 +426,7 @@ impl AnyLink {
             AnyLink::Wifi(link) => link.first_arrived(),
             AnyLink::Wimax(link) => link.first_arrived(),
             AnyLink::Dect(link) => link.first_arrived(),
-            AnyLink::Wire(_) | AnyLink::Cell(_) | AnyLink::ManagedWire(_) => return First::Unknown,
+            _ => return First::Unknown,
         };
         first.map_or(First::Nothing, |(at, packet)| First::Packet(at, packet))
     }
@@ -438,7 +438,7 @@ impl AnyLink {
             AnyLink::Wifi(link) => clear_first(link.arrived(), |(_, packet)| packet),
             AnyLink::Wimax(link) => clear_first(link.arrived(), |(_, packet)| packet),
             AnyLink::Dect(link) => link.clear_arrived(),
-            AnyLink::Wire(_) | AnyLink::Cell(_) | AnyLink::ManagedWire(_) => {}
+            _ => {}
         }
     }
 

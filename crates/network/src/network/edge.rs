@@ -19,7 +19,7 @@ use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 /// A packet that leaves the simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,11 +104,11 @@ impl Network {
     pub(crate) fn take_in(&mut self, node: NodeId, octets: &[u8]) -> Option<([Address; 2], Incoming)> {
         let account = self.edge.external.get_mut(&node)?;
         account.offered += 1;
-        let known = |address: &Address| (address.0 as usize) < self.topology.interfaces().len();
         let read = octets::read(self.ip, octets).and_then(|incoming| {
-            let source = incoming.source.filter(known).filter(|&source| self.topology.owner(source) == node);
+            let source = self.topology.find(incoming.source);
+            let source = source.filter(|&source| self.topology.owner(source) == node);
             let source = source.ok_or(Refusal::ForeignSource)?;
-            let destination = incoming.destination.filter(known).ok_or(Refusal::UnknownDestination)?;
+            let destination = self.topology.find(incoming.destination).ok_or(Refusal::UnknownDestination)?;
             Ok(([source, destination], incoming))
         });
         read.map_err(|why| self.edge.refuse(node, why)).ok()
@@ -135,7 +135,7 @@ impl Network {
             .map(|by| self.topology.interface(by).neighbour)
             .and_then(|neighbour| self.topology.route(neighbour, node))
             .unwrap_or(destination);
-        match octets::oversized(self.ip, &incoming.octets, path_mtu, router) {
+        match octets::oversized(&incoming.octets, path_mtu, self.written(router)) {
             Oversized::Fragments(fragments) => {
                 self.edge.external.entry(node).or_default().fragmented += 1;
                 for fragment in fragments {
@@ -154,18 +154,28 @@ impl Network {
         }
     }
 
-    /// The addresses of a node in words, the one first by which others know it; and the MTU of its smallest
-    /// interface.
-    pub fn outside_addresses(&self, node: NodeId) -> (Vec<String>, u32) {
+    fn written(&self, address: Address) -> IpAddr {
+        match self.ip {
+            IpVersion::V4 => self.topology.ip().v4(address).into(),
+            IpVersion::V6 => self.topology.ip().v6(address).into(),
+        }
+    }
+
+    /// The addresses of a node, the one first by which others know it, then the chosen ones; and the MTU of
+    /// its smallest interface.
+    pub fn outside_addresses(&self, node: NodeId) -> (Vec<IpAddr>, u32) {
         let own = self.topology.node(node).interfaces.iter().copied().map(Address);
         let mut addresses: Vec<Address> = own.collect();
-        addresses.sort_by_key(|&address| self.topology.primary(node) != Some(address));
+        let is_chosen = |address| self.topology.ip().chosen(address).is_some();
+        addresses.sort_by_key(|&address| (self.topology.primary(node) != Some(address), !is_chosen(address)));
         let mtu = addresses.iter().map(|&address| self.topology.interface(address).mtu_bytes).min();
-        let words = |address: Address| match self.ip {
-            IpVersion::V4 => Ipv4Addr::from(address.ipv4_octets()).to_string(),
-            IpVersion::V6 => Ipv6Addr::from(address.ipv6_octets()).to_string(),
-        };
-        (addresses.into_iter().map(words).collect(), u32::from(mtu.unwrap_or(0)))
+        let mut written: Vec<IpAddr> = Vec::with_capacity(addresses.len());
+        for ip in addresses.into_iter().map(|address| self.written(address)) {
+            if !written.contains(&ip) {
+                written.push(ip);
+            }
+        }
+        (written, u32::from(mtu.unwrap_or(0)))
     }
 
     /// The MTU of the path between two nodes, which `find` knows.
@@ -192,17 +202,20 @@ impl Network {
             let description = format!("protocol {}{ports}", incoming.octets.protocol());
             Box::new(Detail { description, ..Detail::default() })
         });
+        // What is for an endpoint is counted to its flow on the whole way.
+        let to = self.topology.owner(destination);
+        let socket = self.edge.socket_for(to, &incoming.octets).unwrap_or(NO_SOCKET);
         let packet = Packet {
             id: self.next_packet_id(),
             source,
             destination,
-            socket: NO_SOCKET,
+            socket,
             size_bytes: incoming.octets.as_slice().len() as u32,
             traffic_class: incoming.traffic_class,
             tunnel: None,
             pdu: Pdu::Octets(incoming.octets),
         };
-        if self.topology.owner(destination) == node {
+        if to == node {
             // Its own kernel should have kept it.
             self.create(moment.now, node, &packet, detail);
             return self.emit(moment.now, node, &packet);

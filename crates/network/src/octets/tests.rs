@@ -4,6 +4,11 @@ use super::*;
 use crate::traffic_class::Ecn;
 use proptest::prelude::*;
 
+const V6_SOURCE: Ipv6Addr = Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, 1);
+const V6_DESTINATION: Ipv6Addr = Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, 2);
+const V4_ROUTER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 9));
+const V6_ROUTER: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, 9));
+
 /// A datagram of IPv4 from 10.0.0.1 to 10.0.0.2 with `payload` octets behind its UDP header, and these flags.
 fn v4(flags: u16, options: &[u8], payload: usize) -> Vec<u8> {
     let header_bytes = 20 + options.len();
@@ -26,8 +31,8 @@ fn v6(first: u8, extensions: &[u8], payload: usize) -> Vec<u8> {
     let mut octets = vec![0x6B, 0x9A, 0xBC, 0xDE];
     octets.extend(((extensions.len() + 8 + payload) as u16).to_be_bytes());
     octets.extend([first, 64]);
-    octets.extend(Address(0).ipv6_octets());
-    octets.extend(Address(1).ipv6_octets());
+    octets.extend(V6_SOURCE.octets());
+    octets.extend(V6_DESTINATION.octets());
     octets.extend(extensions);
     octets.extend([0x30, 0x39, 0, 53, 0, 8, 0, 0]);
     octets.extend((0..payload).map(|at| at as u8));
@@ -41,7 +46,7 @@ fn addresses_ports_and_class_are_read_at_the_edge() {
     // What lies behind the end of a packet is none of it.
     octets.extend([1, 2, 3]);
     let read = read(IpVersion::V4, &octets).expect("a packet");
-    assert_eq!((read.source, read.destination), (Some(Address(0)), Some(Address(1))));
+    assert_eq!((read.source, read.destination), ([10, 0, 0, 1].into(), [10, 0, 0, 2].into()));
     assert_eq!((read.octets.protocol(), read.octets.ports()), (UDP, (12345, 53)));
     assert_eq!((read.traffic_class.dscp(), read.traffic_class.ecn()), (46, Ecn::Capable0));
     assert_eq!(read.octets.as_slice().len(), 128);
@@ -53,7 +58,7 @@ fn extension_headers_of_ipv6_are_passed_over() {
     let extensions = [&hop_by_hop[..], &[0; 14]].concat();
     let incoming = read(IpVersion::V6, &v6(HOP_BY_HOP, &extensions, 10)).expect("a packet");
     assert_eq!((incoming.octets.protocol(), incoming.octets.ports()), (UDP, (12345, 53)));
-    assert_eq!((incoming.traffic_class.octet(), incoming.destination), (0xB9, Some(Address(1))));
+    assert_eq!((incoming.traffic_class.octet(), incoming.destination), (0xB9, V6_DESTINATION.into()));
     // A fragment behind the first one has no ports; nor has the first one, so that both take the same queue.
     for offset_and_flag in [0x0001_u16, 0x0010] {
         let [high, low] = offset_and_flag.to_be_bytes();
@@ -127,7 +132,7 @@ fn a_packet_that_may_be_cut_is_cut() {
     // One option that is copied into fragments, and one that is not.
     let octets = v4(0, &[0x94, 4, 0, 0, 0x44, 4, 5, 0], 3000);
     let incoming = read(IpVersion::V4, &octets).expect("a packet");
-    let Oversized::Fragments(fragments) = oversized(IpVersion::V4, &incoming.octets, 1500, Address(9)) else {
+    let Oversized::Fragments(fragments) = oversized(&incoming.octets, 1500, V4_ROUTER) else {
         panic!("it may be fragmented")
     };
     // 3008 octets of data: 1472 behind 28 octets of header, 1472 behind 24, 64.
@@ -135,18 +140,16 @@ fn a_packet_that_may_be_cut_is_cut() {
     assert_eq!(lengths, [1500, 1496, 88]);
     assert_eq!(reassembled(&fragments), octets[28..]);
     // No room for eight octets.
-    assert_eq!(oversized(IpVersion::V4, &incoming.octets, 35, Address(9)), Oversized::Nothing);
+    assert_eq!(oversized(&incoming.octets, 35, V4_ROUTER), Oversized::Nothing);
 }
 
 #[test]
 fn a_packet_that_may_not_be_cut_is_answered() {
     let octets = v4(0x4000, &[], 1400);
     let incoming = read(IpVersion::V4, &octets).expect("a packet");
-    let Oversized::Error(error) = oversized(IpVersion::V4, &incoming.octets, 1300, Address(9)) else {
-        panic!("an error")
-    };
+    let Oversized::Error(error) = oversized(&incoming.octets, 1300, V4_ROUTER) else { panic!("an error") };
     let read_error = read(IpVersion::V4, &error).expect("a packet");
-    assert_eq!((read_error.source, read_error.destination), (Some(Address(9)), Some(Address(0))));
+    assert_eq!((read_error.source, read_error.destination), (V4_ROUTER, [10, 0, 0, 1].into()));
     assert_eq!((error.len(), &error[20..22], word(&error, 26)), (576, &[3, 4][..], Some(1300)));
     assert_eq!(error[28..], octets[..548]);
     assert_eq!(Sum::default().with(&error[20..]).finish(), 0);
@@ -155,13 +158,11 @@ fn a_packet_that_may_not_be_cut_is_answered() {
     loud[6] = 0x40;
     write_v4_checksum(&mut loud);
     let loud = read(IpVersion::V4, &loud).expect("a packet");
-    assert_eq!(oversized(IpVersion::V4, &loud.octets, 500, Address(9)), Oversized::Nothing);
+    assert_eq!(oversized(&loud.octets, 500, V4_ROUTER), Oversized::Nothing);
 
     let octets = v6(UDP, &[], 1400);
     let incoming = read(IpVersion::V6, &octets).expect("a packet");
-    let Oversized::Error(error) = oversized(IpVersion::V6, &incoming.octets, 1300, Address(9)) else {
-        panic!("an error")
-    };
+    let Oversized::Error(error) = oversized(&incoming.octets, 1300, V6_ROUTER) else { panic!("an error") };
     assert_eq!(
         (error.len(), &error[40..42], &error[44..48]),
         (1280, &[2, 0][..], &1300_u32.to_be_bytes()[..])
@@ -193,13 +194,13 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn no_octets_panic(octets in hostile(), mtu in 0_u32..400) {
-        for ip in [IpVersion::V4, IpVersion::V6] {
+        for (ip, router) in [(IpVersion::V4, V4_ROUTER), (IpVersion::V6, V6_ROUTER)] {
             let Ok(incoming) = read(ip, &octets) else { continue };
             let whole = incoming.octets.as_slice();
             prop_assert!(octets.starts_with(whole));
             let class = TrafficClass::of_octet(0xFF);
             prop_assert_eq!(read(ip, &incoming.octets.leaving(ip, class)).expect("a packet").traffic_class, class);
-            match oversized(ip, &incoming.octets, mtu, Address(3)) {
+            match oversized(&incoming.octets, mtu, router) {
                 Oversized::Fragments(fragments) => {
                     let all_fit = fragments.iter().all(|one| one.len() <= mtu as usize && read(ip, one).is_ok());
                     prop_assert!(all_fit);
@@ -214,7 +215,7 @@ proptest! {
     fn fragments_carry_what_was_cut(payload in 0_usize..65_507, mtu in 28_u32..9000) {
         let octets = v4(0, &[], payload);
         let incoming = read(IpVersion::V4, &octets).expect("a packet");
-        let Oversized::Fragments(fragments) = oversized(IpVersion::V4, &incoming.octets, mtu, Address(9)) else {
+        let Oversized::Fragments(fragments) = oversized(&incoming.octets, mtu, V4_ROUTER) else {
             return Err(TestCaseError::fail("it may be fragmented"));
         };
         prop_assert_eq!(reassembled(&fragments), &octets[20..]);

@@ -6,8 +6,7 @@ use crate::packet::{Message, RedirectionMessage};
 use crate::recorder::Detail;
 use roamsim_protocols::sctp::{self, Asconf, Change, Chunk, Data, Parameter, Sack};
 use roamsim_protocols::tcp::Segment;
-use roamsim_protocols::{Address, mih};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use roamsim_protocols::{Address, IpAddresses, mih};
 use std::ops::Range;
 
 /// A message in words.
@@ -90,9 +89,14 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
 
 /// An SCTP packet in words, with the messages that its chunks carry wholly or in part, and their octets when
 /// they are wanted. Octets of a stream without messages are a pattern by their place in it.
-pub(super) fn sctp_detail(log: &ChunkLog, packet: &sctp::Packet, capturing: bool) -> Detail {
-    let description =
-        packet.chunks.iter().map(|chunk| describe_chunk(log, chunk)).collect::<Vec<_>>().join("; ");
+pub(super) fn sctp_detail(
+    log: &ChunkLog,
+    packet: &sctp::Packet,
+    addresses: &IpAddresses,
+    capturing: bool,
+) -> Detail {
+    let described = packet.chunks.iter().map(|chunk| describe_chunk(log, chunk, addresses));
+    let description = described.collect::<Vec<_>>().join("; ");
     let mut payload = Vec::new();
     for data in packet.data().filter(|_| capturing) {
         let Some(chunk) = log.get(data.tsn) else { continue };
@@ -107,7 +111,7 @@ pub(super) fn sctp_detail(log: &ChunkLog, packet: &sctp::Packet, capturing: bool
     Detail { description, payload, parts: Vec::new() }
 }
 
-fn describe_chunk(log: &ChunkLog, chunk: &Chunk) -> String {
+fn describe_chunk(log: &ChunkLog, chunk: &Chunk, addresses: &IpAddresses) -> String {
     match chunk {
         Chunk::Data(data) => describe_data(log, data),
         Chunk::Init(init) => format!("INIT tag {} TSN {}", init.initiate_tag, init.initial_tsn),
@@ -122,17 +126,17 @@ fn describe_chunk(log: &ChunkLog, chunk: &Chunk) -> String {
         Chunk::CookieEcho(_) => "COOKIE ECHO".to_owned(),
         Chunk::CookieAck => "COOKIE ACK".to_owned(),
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".to_owned(),
-        Chunk::Asconf(asconf) => describe_asconf(asconf),
+        Chunk::Asconf(asconf) => describe_asconf(asconf, addresses),
         Chunk::AsconfAck(ack) => format!("ASCONF ACK {}", ack.serial),
         Chunk::Other { kind, .. } => format!("chunk of type {kind}"),
     }
 }
 
 /// "ASCONF 7 add 10.0.0.9 primary 10.0.0.9 delete 10.0.0.4".
-fn describe_asconf(asconf: &Asconf) -> String {
+fn describe_asconf(asconf: &Asconf, addresses: &IpAddresses) -> String {
     let text = |address: Address| match asconf.address.kind {
-        Parameter::IPV4_ADDRESS => Ipv4Addr::from(address.ipv4_octets()).to_string(),
-        _ => Ipv6Addr::from(address.ipv6_octets()).to_string(),
+        Parameter::IPV4_ADDRESS => addresses.v4(address).to_string(),
+        _ => addresses.v6(address).to_string(),
     };
     asconf.changes().fold(format!("ASCONF {}", asconf.serial), |told, change| match change {
         Change::Add(address) => told + " add " + &text(address),

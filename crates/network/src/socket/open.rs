@@ -15,9 +15,10 @@ use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::{Ecn, TrafficClass};
 use roamsim_engine::Time;
-use roamsim_protocols::Address;
 use roamsim_protocols::udp::{Datagram, HEADER_BYTES};
+use roamsim_protocols::{Address, IpAddresses};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// One end of an association between endpoints of another crate.
 pub struct OpenSocket {
@@ -40,6 +41,7 @@ pub struct OpenSocket {
     /// Its exchange with IP.
     pub traffic: Traffic,
     ip: IpVersion,
+    written: Arc<IpAddresses>,
     endpoint: Box<dyn Endpoint>,
     alarm: Alarm,
     written_bytes: u64,
@@ -55,7 +57,7 @@ impl OpenSocket {
     /// Two of which the first will open the connection to the second, from this number of an open socket on.
     pub(crate) fn pair(
         first: u32,
-        (ip, path_mtu_bytes): (IpVersion, u32),
+        (ip, written, path_mtu_bytes): (IpVersion, &Arc<IpAddresses>, u32),
         ends: [(SocketEnd, Box<dyn Endpoint>); 2],
         addresses: [Address; 2],
         stations: [Option<u32>; 2],
@@ -76,6 +78,7 @@ impl OpenSocket {
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
                 ip,
+                written: Arc::clone(written),
                 endpoint,
                 alarm: Alarm::default(),
                 written_bytes: 0,
@@ -179,7 +182,7 @@ impl Socket for OpenSocket {
             let addresses =
                 (transmit.source.unwrap_or(self.local), transmit.destination.unwrap_or(self.remote));
             let whole = encode::datagram(
-                self.ip,
+                (self.ip, &self.written),
                 addresses,
                 (envelope.id, traffic_class),
                 datagram,

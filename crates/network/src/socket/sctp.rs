@@ -446,7 +446,7 @@ impl Socket for SctpSocket {
         let (sender, Pdu::Sctp(pdu)) = (self.id(), &packet.pdu) else { return None };
         let log = self.sent.as_deref_mut()?;
         let mut detail = Box::new(match recorder.wants_details() {
-            true => sctp_detail(log, pdu, recorder.capture.is_some()),
+            true => sctp_detail(log, pdu, &recorder.addresses, recorder.capture.is_some()),
             false => Detail::default(),
         });
         if recorder.trace.segments {

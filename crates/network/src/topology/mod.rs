@@ -17,9 +17,10 @@ use self::forest::{Branches, Forest, UNDECIDED};
 use self::search::Towards;
 use crate::names::shared;
 use crate::ways::Ways;
-use roamsim_protocols::Address;
+use roamsim_protocols::{Address, IpAddresses};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::slice;
 use std::sync::{Arc, OnceLock};
@@ -60,7 +61,7 @@ const _: () = assert!(size_of::<Interface>() <= 32);
 pub struct Node {
     /// Its name in the scenario.
     pub name: Arc<str>,
-    /// Numbers of its interfaces. An interface's number is its address.
+    /// Numbers of its interfaces. An interface's number is its address; [`Topology::ip`] writes it as IP.
     pub interfaces: Interfaces,
 }
 
@@ -137,6 +138,8 @@ pub struct Topology {
     interfaces: Vec<Interface>,
     /// What every packet asks for, apart from the rest, so that it stays in the cache.
     hot: Vec<Hot>,
+    /// How addresses are written as IP.
+    ip: Arc<IpAddresses>,
     /// The addresses by which others know nodes, of those that have one such.
     primary: BTreeMap<NodeId, Address>,
     /// By node.
@@ -207,6 +210,24 @@ impl Topology {
         self.hot.push(Hot { owner: node, link, attachment, target: node.0, own_egress: false });
         self.interfaces.push(interface);
         Address(number)
+    }
+
+    /// Gives an interface an address in place of its automatic one.
+    pub fn choose_address(&mut self, interface: Address, ip: IpAddr) {
+        Arc::make_mut(&mut self.ip).choose(interface, ip);
+    }
+
+    /// How addresses are written as IP.
+    pub fn ip(&self) -> &Arc<IpAddresses> {
+        &self.ip
+    }
+
+    /// The interface that has this address. Of a node that has it on several, the one by which others know
+    /// the node, or the first.
+    pub fn find(&self, ip: IpAddr) -> Option<Address> {
+        let first = self.ip.find(ip).filter(|first| (first.0 as usize) < self.interfaces.len())?;
+        let primary = self.primary(self.owner(first));
+        primary.filter(|&primary| self.ip.chosen(primary) == Some(ip)).or(Some(first))
     }
 
     /// Packets no longer go where they went, by what routes do not say.

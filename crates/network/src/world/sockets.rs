@@ -150,7 +150,8 @@ impl World {
             self.handovers.stations[station as usize].followers.push(SocketId::Open(number));
             Some(station)
         });
-        let path = (self.network.ip, self.path_mtu((a.0.node, b.0.node)));
+        let path_mtu = self.path_mtu((a.0.node, b.0.node));
+        let path = (self.network.ip, self.network.topology.ip(), path_mtu);
         self.open.extend(OpenSocket::pair(first, path, [a, b], addresses, stations));
         Some(Association { source: SocketId::Open(first), sink: SocketId::Open(first + 1) })
     }

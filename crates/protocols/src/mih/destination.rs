@@ -1,115 +1,17 @@
 //! Transactions that the peer starts: the destination machine, the ACK responder machine, and for the
 //! response the ACK requestor machine of IEEE 802.21 section 8.2.3.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use roamsim_engine::{Span, Time};
+use roamsim_engine::Time;
 
+use super::destinations::{Answering, Seen};
 use super::event::Event;
-use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TRANSACTION_IDS, TransactionNumber};
+use super::number::{REACH, TRANSACTION_IDS, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{AcknowledgementMode, Session};
 use super::stats::Rejection;
 use super::wire::{Message, MessageId, Opcode, Tlvs};
-
-/// What is remembered of a message that was delivered, to know its copies.
-#[derive(Debug)]
-struct Seen {
-    at: Time,
-    mid: MessageId,
-    /// `piggyback`: the response, which every further copy of the request pulls out again.
-    duplicate: Option<Arc<Message>>,
-    response_given_up: bool,
-}
-
-/// A request that is not finished.
-#[derive(Debug)]
-enum Answering {
-    /// The user works on it.
-    User { mid: MessageId, since: Time, ack_req: bool },
-    /// The response waits for its ACK.
-    AckRequestor {
-        pdu: Arc<Message>,
-        first_sent: Time,
-        timer: Option<Time>,
-        timeouts: u32,
-        ends: Option<Time>,
-    },
-}
-
-/// The transactions that the peer started, as far as a copy of their message may still come.
-#[derive(Debug, Default)]
-pub(super) struct Destinations {
-    highest: u64,
-    /// The last numbers up to `highest`, the newest at the back; `None`: not seen.
-    seen: VecDeque<Option<Seen>>,
-    answering: BTreeMap<TransactionNumber, Answering>,
-}
-
-impl Destinations {
-    fn seen_mut(&mut self, number: TransactionNumber) -> Option<&mut Seen> {
-        let behind = usize::try_from(self.highest.checked_sub(number.0)?).ok()?;
-        let at = self.seen.len().checked_sub(behind + 1)?;
-        self.seen[at].as_mut()
-    }
-
-    fn seen(&self, number: TransactionNumber) -> Option<&Seen> {
-        let behind = usize::try_from(self.highest.checked_sub(number.0)?).ok()?;
-        let at = self.seen.len().checked_sub(behind + 1)?;
-        self.seen[at].as_ref()
-    }
-
-    pub(super) fn timer(&self, number: TransactionNumber) -> Option<Time> {
-        match self.answering.get(&number)? {
-            Answering::AckRequestor { timer, .. } => *timer,
-            Answering::User { .. } => None,
-        }
-    }
-
-    /// The number of a message with this ID (the rule stands in [`super::number`]). `copies_within`: the
-    /// longest time between the first and the last transmission of a message over datagrams, `None` on a
-    /// reliable transport.
-    fn expand(&self, now: Time, tid: u16, copies_within: Option<Span>) -> Option<TransactionNumber> {
-        let highest = TransactionNumber(self.highest);
-        let nearest = highest.nearest_with(tid)?;
-        let (Some(within), Some(seen)) = (copies_within, self.seen(nearest)) else {
-            return Some(nearest);
-        };
-        let newest_seen = self.seen(highest).map_or(seen.at, |newest| newest.at);
-        if newest_seen.since(seen.at) > within + COPY_SPREAD
-            || now.since(seen.at) > within + DATAGRAM_LIFETIME
-        {
-            return Some(nearest.reused());
-        }
-        Some(nearest)
-    }
-
-    /// Remembers that the message was seen. A number too far behind is not remembered.
-    fn remember(&mut self, number: TransactionNumber, seen: Seen) {
-        if number.0 > self.highest {
-            let ahead = number.0 - self.highest;
-            if ahead > REACH {
-                self.seen.clear();
-            } else if ahead > 1 {
-                self.seen.extend((1..ahead).map(|_| None));
-            }
-            self.highest = number.0;
-            while self.seen.len() as u64 > REACH {
-                self.seen.pop_front();
-            }
-            self.seen.push_back(Some(seen));
-            return;
-        }
-        let behind = (self.highest - number.0) as usize;
-        while self.seen.len() <= behind && behind as u64 <= REACH {
-            self.seen.push_front(None);
-        }
-        if let Some(at) = self.seen.len().checked_sub(behind + 1) {
-            self.seen[at] = Some(seen);
-        }
-    }
-}
 
 impl Session {
     /// An indication or a request of the peer's: new, or a copy.

@@ -7,13 +7,12 @@
 use roamsim_engine::{Span, Time};
 
 use super::event::{Capabilities, Event};
+use super::management_state::{Asking, CAPABILITIES};
 use super::number::TransactionNumber;
 use super::outbox::{Due, Outbox};
 use super::session::Session;
 use super::thresholds::Thresholds;
-use super::wire::link::{
-    CommandList, EventList, LinkId, LinkTupleId, RegisterRequestCode, Status, TransportList,
-};
+use super::wire::link::{EventList, LinkId, LinkTupleId, RegisterRequestCode, Status};
 use super::wire::{Message, MessageId, Tlv, Tlvs};
 
 /// How long a service management request waits for its answer before it is made again, as a new transaction
@@ -23,88 +22,6 @@ pub const MANAGEMENT_RETRY_INTERVAL: Span = Span::from_secs(3);
 
 /// The valid time interval granted to who registers: 0, without end; scenarios register once.
 pub const REGISTRATION_VALID_TIME_S: u32 = 0;
-
-/// What an MIHF can do: every event and command of the catalogue, over UDP and TCP.
-pub const CAPABILITIES: Capabilities = Capabilities {
-    events: EventList(0xff00_0000),
-    commands: CommandList(0xf800_0000),
-    transports: TransportList(0xc000),
-};
-
-/// A request of this MIHF's that is not answered yet.
-#[derive(Debug)]
-struct Asking {
-    mid: MessageId,
-    tlvs: Tlvs,
-    /// The numbers of its attempts.
-    attempts: Vec<TransactionNumber>,
-    retry_at: Time,
-}
-
-/// What the peer subscribed to.
-#[derive(Debug)]
-struct Subscription {
-    /// The link whose events are meant.
-    link: LinkTupleId,
-    events: EventList,
-}
-
-/// Service management in one session.
-#[derive(Debug, Default)]
-pub(super) struct Management {
-    asking: Vec<Asking>,
-    /// The links of this MIHF's registration, and when it is made again.
-    own_links: Vec<LinkId>,
-    renew_at: Option<Time>,
-    /// When the armed deadline is.
-    timer: Option<Time>,
-    /// Whether the peer is registered here.
-    peer_registered: bool,
-    subscriptions: Vec<Subscription>,
-    pub(super) thresholds: Thresholds,
-}
-
-impl Management {
-    pub(super) fn timer(&self) -> Option<Time> {
-        self.timer
-    }
-
-    /// Grants the events that this MIHF indicates; adds them to what the link's subscription holds.
-    fn subscribe(&mut self, link: &LinkTupleId, events: EventList) -> EventList {
-        let granted = events.intersection(CAPABILITIES.events);
-        if granted == EventList::NONE {
-            return granted;
-        }
-        match self.subscriptions.iter_mut().find(|subscription| subscription.link == *link) {
-            Some(subscription) => subscription.events = subscription.events.union(granted),
-            None => self.subscriptions.push(Subscription { link: link.clone(), events: granted }),
-        }
-        granted
-    }
-
-    /// Whether the peer has subscribed to an event of a link, through whichever point of attachment.
-    pub(super) fn is_subscribed(&self, link: &LinkTupleId, event: EventList) -> bool {
-        self.subscriptions.iter().any(|subscription| {
-            let there = &subscription.link.point_of_attachment;
-            subscription.link.link == link.link
-                && (there.is_none() || *there == link.point_of_attachment)
-                && subscription.events.contains(event)
-        })
-    }
-
-    /// Ends the subscription of those of the events that it holds.
-    fn unsubscribe(&mut self, link: &LinkTupleId, events: EventList) -> EventList {
-        let Some(subscription) =
-            self.subscriptions.iter_mut().find(|subscription| subscription.link == *link)
-        else {
-            return EventList::NONE;
-        };
-        let ended = subscription.events.intersection(events);
-        subscription.events = subscription.events.difference(ended);
-        self.subscriptions.retain(|subscription| subscription.events != EventList::NONE);
-        ended
-    }
-}
 
 /// The first TLV that `pick` picks.
 fn find<T>(tlvs: &[Tlv], pick: impl Fn(&Tlv) -> Option<T>) -> Option<T> {

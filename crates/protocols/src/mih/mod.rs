@@ -20,7 +20,10 @@ pub mod stats;
 pub mod wire;
 
 mod destination;
+mod destinations;
+mod management_state;
 mod source;
+mod sources;
 mod thresholds;
 
 pub use event::{Capabilities, Event, FailureReason};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use roamsim_engine::{Span, Time};
 
-use super::destination::Destinations;
+use super::destinations::Destinations;
 use super::limiter::{Limiter, Offered, RateLimit};
-use super::management::Management;
+use super::management_state::Management;
 use super::number::TransactionNumber;
 use super::outbox::{Due, Outbox, Purpose, TpDataRequest};
 use super::session_id::SessionId;
-use super::source::Sources;
+use super::sources::Sources;
 use super::stats::Stats;
 use super::wire::message::padded;
 use super::wire::{Message, MessageId, MihfId, Tlvs};

@@ -5,28 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use roamsim_engine::{Span, Time};
 
-use super::association::Event;
 use super::chunk::{COMMON_HEADER_BYTES, Data, Sack};
 use super::config::Config;
+use super::event::{Event, Message};
 use crate::ranges::{Insertion, Range, Ranges};
 use crate::tcp::sequence::{from_wire, to_wire};
-
-/// A message that has arrived whole and may be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The TSN of its first chunk.
-    pub tsn: u32,
-    /// The stream.
-    pub stream: u16,
-    /// Stream sequence number; without meaning for an unordered message.
-    pub ssn: u16,
-    /// Its octets.
-    pub bytes: u64,
-    /// Payload protocol identifier.
-    pub protocol: u32,
-    /// Whether it was sent outside of its stream's order.
-    pub unordered: bool,
-}
 
 #[derive(Clone, Debug, Default)]
 struct Stream {

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use roamsim_engine::Span;
 
-use super::{congestion, detection, recovery};
+use super::congestion::{self, VegasThresholds};
+use super::rtt::Bounds;
+use super::{detection, recovery};
 
 /// The MSS of a peer over IPv4 that announces none: 576 octets less 40 of headers (RFC 9293 3.7.1, MUST-15).
 pub const DEFAULT_MSS_IPV4_BYTES: u32 = 536;
@@ -120,24 +122,6 @@ impl FromStr for Variant {
             .into_iter()
             .find(|variant| variant.name() == name)
             .ok_or_else(|| UnknownVariant(name.to_owned()))
-    }
-}
-
-/// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VegasThresholds {
-    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and
-    /// Peterson 1995, section III.B).
-    pub alpha: u32,
-    /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
-    pub beta: u32,
-    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux).
-    pub gamma: u32,
-}
-
-impl Default for VegasThresholds {
-    fn default() -> VegasThresholds {
-        VegasThresholds { alpha: 2, beta: 4, gamma: 1 }
     }
 }
 
@@ -372,6 +356,38 @@ impl Config {
     /// The loss detection.
     pub(super) fn detection(&self) -> detection::Kind {
         self.variant.parts().0
+    }
+
+    /// What the retransmission timer is told.
+    #[inline]
+    pub(super) fn rtt_bounds(&self) -> Bounds {
+        Bounds {
+            initial: self.initial_rto.min(self.max_rto),
+            min_rto: self.min_rto,
+            max_rto: self.max_rto,
+            granularity: self.clock_granularity,
+        }
+    }
+
+    /// What the congestion control is told.
+    pub(super) fn congestion_settings(&self) -> congestion::Settings {
+        congestion::Settings {
+            initial_ssthresh_bytes: self.initial_ssthresh_bytes,
+            vegas: self.vegas,
+            fast_convergence: self.fast_convergence,
+            abe: self.abe,
+            law: self.law.clone(),
+        }
+    }
+
+    /// What the recovery is told.
+    pub(super) fn recovery_settings(&self) -> recovery::Settings {
+        recovery::Settings {
+            dup_ack_threshold: self.dup_ack_threshold,
+            successive_fast_retransmits: self.successive_fast_retransmits,
+            prr: self.prr,
+            keeps_losses: self.takes_samples(),
+        }
     }
 
     /// Whether every acknowledgement goes in a segment of its own, ahead of data.

@@ -31,9 +31,8 @@ pub(crate) mod sequence;
 pub mod stats;
 pub mod wire;
 
-pub use config::{
-    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, InitialWindow, Variant, VegasThresholds,
-};
+pub use config::{Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, InitialWindow, Variant};
+pub use congestion::VegasThresholds;
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};

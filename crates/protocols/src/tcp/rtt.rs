@@ -7,8 +7,6 @@
 
 use roamsim_engine::Span;
 
-use super::config::Config;
-
 /// What an estimator is told: settings, which connections share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
@@ -20,14 +18,6 @@ pub(crate) struct Bounds {
     pub max_rto: Span,
     /// The clock's tick.
     pub granularity: Span,
-}
-
-impl Bounds {
-    #[inline]
-    pub(crate) fn of(config: &Config) -> Bounds {
-        let &Config { initial_rto, min_rto, max_rto, clock_granularity, .. } = config;
-        Bounds { initial: initial_rto.min(max_rto), min_rto, max_rto, granularity: clock_granularity }
-    }
 }
 
 /// No measurement.
@@ -126,8 +116,7 @@ impl BoundedEstimator {
     }
 
     /// Of exact times, with neither a tick nor a lower bound.
-    pub(super) fn fine_grained(config: &Config) -> BoundedEstimator {
-        let bounds = Bounds::of(config);
+    pub(super) fn fine_grained(bounds: Bounds) -> BoundedEstimator {
         BoundedEstimator::new(Bounds { min_rto: Span::ZERO, granularity: Span::ZERO, ..bounds })
     }
 
@@ -168,8 +157,16 @@ fn weighted(old: u64, new: u64, parts: u64) -> u64 {
 mod tests {
     use super::*;
 
+    /// The bounds of RFC 6298, with a tick of 1 ms.
+    const RFC_6298: Bounds = Bounds {
+        initial: Span::from_secs(1),
+        min_rto: Span::from_secs(1),
+        max_rto: Span::from_secs(60),
+        granularity: Span::from_ms(1),
+    };
+
     fn estimator(min_rto: Span) -> BoundedEstimator {
-        BoundedEstimator::new(Bounds::of(&Config { min_rto, ..Config::default() }))
+        BoundedEstimator::new(Bounds { min_rto, ..RFC_6298 })
     }
 
     #[test]
@@ -216,17 +213,16 @@ mod tests {
 
     #[test]
     fn a_lost_syn_makes_three_seconds() {
-        let after = |config: &Config| {
-            let bounds = Bounds::of(config);
+        let after = |bounds: Bounds| {
             let mut rtt = RttEstimator::new(&bounds);
             let before = rtt.rto();
             rtt.back_off(&bounds);
             rtt.restart_after_lost_syn(&bounds);
             (before, rtt.rto())
         };
-        assert_eq!(after(&Config::default()), (Span::from_secs(1), Span::from_secs(3)));
+        assert_eq!(after(RFC_6298), (Span::from_secs(1), Span::from_secs(3)));
         let most = Span::from_ms(500);
-        assert_eq!(after(&Config { max_rto: most, ..Config::default() }), (most, most));
+        assert_eq!(after(Bounds { initial: most, max_rto: most, ..RFC_6298 }), (most, most));
     }
 
     #[test]

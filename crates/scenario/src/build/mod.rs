@@ -10,6 +10,7 @@ use crate::access::{Access, Making};
 use crate::builder::Builder;
 use crate::distribution::build::time_distribution;
 use crate::general::IpVersion as IpModel;
+use crate::node::address::HostAddress;
 use crate::node::by_name::NodesByName;
 use crate::scenario::Scenario;
 use crate::transport::Transport;
@@ -17,8 +18,9 @@ use roamsim_engine::run::Watch;
 use roamsim_network::handover::Scheme;
 use roamsim_network::packet::IpVersion;
 use roamsim_network::recorder::Recorder;
-use roamsim_network::topology::Topology;
+use roamsim_network::topology::{NodeId, Topology};
 use roamsim_network::{Network, World};
+use roamsim_protocols::Address;
 use roamsim_protocols::tcp::congestion::LawMaker;
 use std::collections::BTreeMap;
 use std::io;
@@ -40,8 +42,27 @@ fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topo
     let builder = Builder::new(&scenario.general, &scenario.nodes, seed, replication);
     let links = NewLinks::join(&builder, scenario, &mut topology);
     builder.bind_multihomed(&mut topology);
+    choose_addresses(&builder, &mut topology);
     topology.make_routes();
     (builder, topology, links)
+}
+
+/// Gives interfaces the addresses that their nodes have chosen.
+fn choose_addresses(builder: &Builder<'_>, topology: &mut Topology) {
+    for (number, node) in (0..).zip(builder.nodes) {
+        if node.address.is_none() && node.addresses.is_empty() {
+            continue;
+        }
+        let own = topology.node(NodeId(number)).interfaces.iter();
+        let interfaces: Vec<_> = own.copied().map(Address).collect();
+        for interface in interfaces {
+            let on = &*topology.interface(interface).name;
+            let chosen = node.addresses.iter().find(|chosen| chosen.access == on);
+            if let Some(HostAddress(ip)) = chosen.map(|chosen| chosen.address).or(node.address) {
+                topology.choose_address(interface, ip);
+            }
+        }
+    }
 }
 
 /// Why a world was not built.

@@ -8,14 +8,13 @@ use crate::builder::{Builder, escaped};
 use roamsim_engine::{Span, time::NS_PER_S};
 use roamsim_network::handover::mobile_ip::{Agent, MobileHost, MobileIp};
 use roamsim_network::handover::{Handovers, StationPlace};
-use roamsim_network::packet::ipv4;
 use roamsim_network::topology::{NodeId, Topology};
-use roamsim_protocols::Address;
 use roamsim_protocols::mobile_ip::mobile_node::Retransmission;
 use roamsim_protocols::mobile_ip::{
     Advertiser, AdvertiserConfig, ForeignAgent, ForeignAgentConfig, HomeAgent, HomeAgentConfig, Interface,
     MobileNodeConfig, MoveDetection, ReplayProtection, SecurityAssociation, SolicitationConfig,
 };
+use roamsim_protocols::{Address, IpAddresses};
 use std::collections::BTreeMap;
 
 /// How long a foreign agent waits for a home agent: it may give up after 7 s (RFC 5944 section 3.7.1).
@@ -68,7 +67,8 @@ impl Builder<'_> {
                 prefix_length,
                 max_visitors,
             } = advertisement;
-            let (address, max_lifetime_s) = (ipv4(cell.broadcast), seconds(registration_lifetime));
+            let (address, max_lifetime_s) =
+                (topology.ip().v4(cell.broadcast), seconds(registration_lifetime));
             let advertiser = Advertiser::new(AdvertiserConfig {
                 interface: Interface(number as u32),
                 address,
@@ -86,7 +86,7 @@ impl Builder<'_> {
                     address,
                     mobile_nodes: residents
                         .iter()
-                        .map(|home| (ipv4(home.3), SecurityAssociation::default()))
+                        .map(|home| (topology.ip().v4(home.3), SecurityAssociation::default()))
                         .collect::<BTreeMap<_, _>>(),
                     max_lifetime_s,
                     replay_protection: replay_protection(entry),
@@ -110,10 +110,14 @@ impl Builder<'_> {
         for (entry, name, station, home_address, home_cell) in homes {
             topology.set_primary(home_address);
             let place = &handovers.stations[station as usize];
-            let config =
-                self.mobile_node(entry, place, home_address, handovers.cells[home_cell as usize].broadcast);
+            let config = self.mobile_node(
+                entry,
+                place,
+                topology.ip(),
+                [home_address, handovers.cells[home_cell as usize].broadcast],
+            );
             let random = self.stream("mobile_ip", name, &["mobile node"]);
-            mobile_ip.add_host(MobileHost::new(place.node, station, config, random));
+            mobile_ip.add_host(MobileHost::new((place.node, station, home_address), config, random));
         }
         mobile_ip
     }
@@ -122,8 +126,8 @@ impl Builder<'_> {
         &self,
         entry: &Model,
         place: &StationPlace,
-        home_address: Address,
-        home_agent: Address,
+        ip: &IpAddresses,
+        [home_address, home_agent]: [Address; 2],
     ) -> MobileNodeConfig {
         let &Model {
             name: _,
@@ -146,8 +150,8 @@ impl Builder<'_> {
             reverse_tunnel,
         } = entry;
         MobileNodeConfig {
-            home_address: ipv4(home_address),
-            home_agent: ipv4(home_agent),
+            home_address: ip.v4(home_address),
+            home_agent: ip.v4(home_agent),
             interfaces: place.cells.iter().map(|membership| Interface(membership.cell)).collect(),
             security: SecurityAssociation::default(),
             replay_protection: replay_protection(entry),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::decode::{Sharing, share};
 use crate::distribution::model::TimeDistribution;
 use crate::names::name::Name;
+use crate::node::address::{HostAddress, InterfaceAddress};
 use crate::node::handover::Scheme;
 use crate::node::motion::model::{Motion, Place};
 use crate::node::wifi::WifiStation;
@@ -46,6 +47,10 @@ pub struct Kind {
     pub change_primary_at: PrimaryChange,
     /// Whether its programs run outside of the simulation.
     pub external: bool,
+    /// Its address on every link, where that is chosen.
+    pub address: Option<HostAddress>,
+    /// Its chosen addresses by link.
+    pub addresses: Box<[InterfaceAddress]>,
 }
 
 /// A `[[node]]`: a host or a router, which is the same thing until something runs on it.
@@ -96,6 +101,14 @@ struct NodeTable {
     /// there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
     #[serde(default)]
     external: bool,
+    /// Its IP address, of the version that the scenario has in `ip`; on every link and cell, if there are
+    /// several. Captures show it, and programs outside use it. Left out: an address for each link and cell,
+    /// from 10.0.0.0/8 or 2001:db8::/32, by the order of the scenario.
+    #[serde(default)]
+    address: Option<HostAddress>,
+    /// Its address on single links and cells, in place of `address`. On others it has automatic ones.
+    #[serde(default)]
+    addresses: Vec<InterfaceAddress>,
 }
 
 impl From<NodeTable> for Node {
@@ -111,6 +124,8 @@ impl From<NodeTable> for Node {
             wifi,
             change_primary_at,
             external,
+            address,
+            addresses,
         } = table;
         let kind = Kind {
             position,
@@ -122,6 +137,8 @@ impl From<NodeTable> for Node {
             wifi,
             change_primary_at,
             external,
+            address,
+            addresses: addresses.into(),
         };
         Node { name, kind: Arc::new(kind) }
     }

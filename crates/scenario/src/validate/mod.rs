@@ -1,6 +1,7 @@
 //! What is wrong with a scenario although every key and value is well-formed: names that nobody has, numbers
 //! that contradict each other, destinations without a route. All problems are reported.
 
+mod addresses;
 mod loss_list;
 mod station;
 mod unique;
@@ -60,6 +61,7 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
     drop((names, trajectories, topology, schemes, all));
     unused::check(scenario, &attached, &mut report);
     if report.count() == 0 {
+        addresses::check(scenario, &mut report);
         loss_list::check(scenario, &mut report);
     }
 }

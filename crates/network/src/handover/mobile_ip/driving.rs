@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::handover::Handovers;
 use crate::network::Network;
 use crate::network::tunnel::Ends;
-use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu, address_of, ipv4};
+use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu};
 use crate::recorder::Detail;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
@@ -17,6 +17,7 @@ use roamsim_protocols::mobile_ip::{
 };
 use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, Context, Machine};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// No socket waits for the messages of Mobile IP.
@@ -90,14 +91,18 @@ impl Driving<'_> {
                 let cell = self.mobile_ip.agents[agent as usize].cell;
                 let host = &mut self.mobile_ip.hosts[number as usize];
                 let mut cx = Context { now, random: &mut host.random };
-                host.machine.handle_advertisement(&mut cx, arrival(packet, cell, 0), advertisement);
+                host.machine.handle_advertisement(
+                    &mut cx,
+                    arrival(self.network, packet, cell, 0),
+                    advertisement,
+                );
                 self.serve_host(moment, number);
             }
             Icmp::AgentSolicitation => {
                 let Some(cell) = self.handovers.cell_of(Address(packet.socket)) else { return };
                 let Some(number) = self.mobile_ip.agent_on(Interface(cell)) else { return };
                 let agent = &mut self.mobile_ip.agents[number as usize];
-                agent.advertiser.handle_solicitation(arrival(packet, cell, 0));
+                agent.advertiser.handle_solicitation(arrival(self.network, packet, cell, 0));
                 self.serve_agent(moment, number);
             }
         }
@@ -120,11 +125,13 @@ impl Driving<'_> {
             self.serve_host(moment, number);
         } else if let Some(number) = self.mobile_ip.agent(packet.destination) {
             let agent = &mut self.mobile_ip.agents[number as usize];
-            let arrival = arrival(packet, agent.cell, datagram.source_port);
+            let arrival = arrival(self.network, packet, agent.cell, datagram.source_port);
             let mut cx = Context { now, random: &mut agent.random };
             // A request names its home agent; what else comes is for, or through, the foreign agent.
             let home = match message {
-                Registration::Request(request) => request.home_agent == ipv4(agent.address),
+                Registration::Request(request) => {
+                    request.home_agent == self.network.topology.ip().v4(agent.address)
+                }
                 Registration::Reply(_) => false,
             };
             match (&mut agent.home, &mut agent.foreign) {
@@ -148,12 +155,13 @@ impl Driving<'_> {
                 HomeAgentEvent::Unbound { home_address, .. } => (home_address, None),
                 HomeAgentEvent::Refused { .. } => continue,
             };
-            let home_address = address_of(home_address);
+            let home_address = number_of(self.network, home_address);
             let Some(home_interface) = sub_interface(self.network, self.handovers, agent.cell, home_address)
             else {
                 continue;
             };
-            let tunnel = care_of_address.map(|exit| Ends { entry: agent.address, exit: address_of(exit) });
+            let tunnel = care_of_address
+                .map(|exit| Ends { entry: agent.address, exit: number_of(self.network, exit) });
             self.network.set_binding(agent.node, home_address, home_interface, tunnel);
         }
         while let Some(event) = agent.foreign.as_mut().and_then(|machine| machine.poll_event()) {
@@ -163,13 +171,15 @@ impl Driving<'_> {
                 continue;
             };
             let visitor = agent.foreign.as_ref().and_then(|machine| machine.visitor(home_address)).copied();
-            let home_address = address_of(home_address);
+            let home_address = number_of(self.network, home_address);
             let interface = visitor.and_then(|visitor| {
                 sub_interface(self.network, self.handovers, visitor.interface.0, home_address)
             });
             let reverse = visitor.filter(|visitor| visitor.reverse_tunnel);
-            let reverse =
-                reverse.map(|visitor| Ends { entry: agent.address, exit: address_of(visitor.home_agent) });
+            let reverse = reverse.map(|visitor| Ends {
+                entry: agent.address,
+                exit: number_of(self.network, visitor.home_agent),
+            });
             self.network.set_visitor(agent.node, agent.address, home_address, interface, reverse);
         }
         if let Some(foreign) = &agent.foreign {
@@ -184,7 +194,7 @@ impl Driving<'_> {
                 .or_else(|| agent.foreign.as_mut().and_then(|machine| machine.poll_transmit()));
             let Some(transmit) = transmit else { break };
             let (node, broadcast) = (agent.node, agent.address);
-            let destination = address_of(transmit.destination);
+            let destination = number_of(self.network, transmit.destination);
             let by = transmit.interface.and_then(|interface| match destination {
                 BROADCAST => Some(broadcast),
                 home => sub_interface(self.network, self.handovers, interface.0, home),
@@ -261,8 +271,8 @@ impl Driving<'_> {
         });
         let packet = Packet {
             id: self.network.next_packet_id(),
-            source: address_of(transmit.source),
-            destination: address_of(transmit.destination),
+            source: number_of(self.network, transmit.source),
+            destination: number_of(self.network, transmit.destination),
             socket: NO_SOCKET,
             size_bytes: self.network.ip.header_bytes() + content_bytes,
             // Best effort: RFC 5944 asks for nothing else.
@@ -280,12 +290,21 @@ impl Driving<'_> {
     }
 }
 
-fn arrival(packet: &Packet, cell: u32, source_port: u16) -> Arrival {
+/// The number of an address that a machine knows, which are those of interfaces.
+fn number_of(network: &Network, ip: Ipv4Addr) -> Address {
+    match ip {
+        Ipv4Addr::BROADCAST => BROADCAST,
+        ip => network.topology.find(ip.into()).unwrap_or(BROADCAST),
+    }
+}
+
+fn arrival(network: &Network, packet: &Packet, cell: u32, source_port: u16) -> Arrival {
+    let ip = network.topology.ip();
     Arrival {
         interface: Interface(cell),
-        source: ipv4(packet.source),
+        source: ip.v4(packet.source),
         source_port,
-        destination: ipv4(packet.destination),
+        destination: ip.v4(packet.destination),
     }
 }
 

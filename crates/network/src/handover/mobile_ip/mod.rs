@@ -18,7 +18,6 @@ pub(crate) use self::driving::{Driving, describe_registration};
 
 use super::{Action, StationPlace};
 use crate::alarm::Alarm;
-use crate::packet;
 use crate::topology::NodeId;
 use roamsim_engine::Stream;
 use roamsim_protocols::Address;
@@ -76,8 +75,11 @@ pub struct MobileHost {
 
 impl MobileHost {
     /// One that has not started.
-    pub fn new(node: NodeId, station: u32, config: MobileNodeConfig, random: Stream) -> MobileHost {
-        let home_address = packet::address_of(config.home_address);
+    pub fn new(
+        (node, station, home_address): (NodeId, u32, Address),
+        config: MobileNodeConfig,
+        random: Stream,
+    ) -> MobileHost {
         let machine = MobileNode::new(config);
         MobileHost { node, station, home_address, machine, random, alarm: Alarm::default() }
     }

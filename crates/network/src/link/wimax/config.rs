@@ -3,12 +3,13 @@
 use super::arq::ArqConfig;
 use super::contention::ContentionConfig;
 use super::entry::EntryConfig;
+use super::layout::FrameLayout;
 use super::management::{DOWNLINK_DESCRIPTOR_BYTES, LONGEST_FROM_STATION_BYTES, UPLINK_DESCRIPTOR_BYTES};
 use super::pdu::{
     FRAGMENT_BYTES, HEADER_BYTES, PIGGYBACK_BYTES, SLOT_UPLINK_BURST_BYTES, UPLINK_BURST_BYTES, WHOLE_BYTES,
     downlink_map_bytes, slot_downlink_map_bytes, slot_uplink_map_bytes, uplink_map_bytes,
 };
-use super::phy::{BurstProfile, FrameLayout, Unit};
+use super::phy::{BurstProfile, Unit};
 use super::radio::RadioConfig;
 use super::scanning::ScanConfig;
 use crate::mobility::Trajectory;

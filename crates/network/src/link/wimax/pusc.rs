@@ -13,7 +13,7 @@
 //! zones of other permutations; powers and interference of codes; 64-QAM 1/2, which carries no more than
 //! 16-QAM 3/4; codes of turbo and LDPC, and 64-QAM 5/6 with them.
 
-use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock, Unit};
+use super::phy::{BurstProfile, CyclicPrefix, SymbolClock, Unit};
 use roamsim_engine::Span;
 
 /// Slots, and codes in place of contention.
@@ -78,11 +78,6 @@ impl Pusc {
     /// factor, 8/7, is not modelled.
     pub fn clock(bandwidth_hz: u64, subcarriers: u32, prefix: CyclicPrefix) -> Option<SymbolClock> {
         SymbolClock::by(&SAMPLING_FACTORS, bandwidth_hz, subcarriers, prefix)
-    }
-
-    /// A layout of OFDM's with these slots.
-    pub fn layout(self, symbols: FrameLayout) -> FrameLayout {
-        FrameLayout { pusc: Some(self), ..symbols }
     }
 
     /// Slots of a downlink subframe, of which the first symbol is the preamble.

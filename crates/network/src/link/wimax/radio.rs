@@ -15,7 +15,8 @@
 //! Not modelled: shadowing and fading, power control, interference between cells.
 
 use super::block_errors::BlockErrors;
-use super::phy::{BurstProfile, FrameLayout, PROFILES, SymbolClock, Unit};
+use super::layout::FrameLayout;
+use super::phy::{BurstProfile, PROFILES, SymbolClock, Unit};
 use crate::link::propagation::{Propagation, thermal_noise_dbm};
 
 /// The radio of a cell.

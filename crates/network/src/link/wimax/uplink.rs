@@ -3,9 +3,9 @@
 use super::block_errors::blocks_of;
 use super::connection::Carried;
 use super::contention::Expiry;
+use super::layout::UnitTimes;
 use super::management::Direction;
 use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
-use super::phy::UnitTimes;
 use super::service_flow::ServiceFlow;
 use super::{Burst, Cause, Cell, FROM_STATION, Service, Step, fly};
 use crate::drops::DropReason;

@@ -3,10 +3,11 @@
 use roamsim_engine::Time;
 
 use super::handshake::STALE_COOKIE;
-use super::{Association, Event, State};
+use super::{Association, State};
 use crate::machine::Context;
 use crate::sctp::address;
 use crate::sctp::chunk::{Chunk, Packet, Sack};
+use crate::sctp::event::Event;
 use crate::sctp::path::Path;
 use crate::sctp::wire;
 

@@ -1,7 +1,8 @@
 //! Shutdown, abort, and the end of an association (RFC 9260 section 9).
 
-use super::{Association, Event, State};
+use super::{Association, State};
 use crate::sctp::chunk::{Chunk, Parameter, Sack};
+use crate::sctp::event::Event;
 use crate::sctp::path::Path;
 use roamsim_engine::Time;
 

@@ -3,11 +3,12 @@
 
 use roamsim_engine::{Stream, Time};
 
-use super::{Association, Event, State};
+use super::{Association, State};
 use crate::machine::Address;
 use crate::sctp::address;
 use crate::sctp::chunk::{Chunk, Init, Parameter};
 use crate::sctp::cookie::Cookie;
+use crate::sctp::event::Event;
 use crate::sctp::path::Path;
 use crate::sctp::receiver::Receiver;
 use crate::sctp::wire::{ASCONF, ASCONF_ACK};

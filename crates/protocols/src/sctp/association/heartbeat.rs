@@ -2,9 +2,10 @@
 
 use roamsim_engine::{Span, Stream, Time};
 
-use super::{Association, Event};
+use super::Association;
 use crate::machine::Context;
 use crate::sctp::chunk::{Chunk, Chunks, Packet, Parameter};
+use crate::sctp::event::Event;
 use crate::sctp::path::{Path, PathState};
 
 impl Association {

@@ -15,13 +15,13 @@ use roamsim_engine::{Span, Stream, Time};
 
 use super::chunk::{Chunk, Chunks, Packet, Parameter};
 use super::config::Config;
+use super::event::Event;
 use super::path::{Path, PathReport};
 use super::paths::Paths;
-use super::receiver::{Message, Receiver};
+use super::receiver::Receiver;
 use super::sender::Sender;
 use super::stats::Stats;
 use crate::machine::Address;
-pub use reconfiguration::Change;
 use reconfiguration::Reconfiguration;
 
 /// The states of RFC 9260 section 4.
@@ -64,38 +64,6 @@ impl State {
     fn repeats(self) -> bool {
         matches!(self, State::CookieWait | State::CookieEchoed | State::ShutdownSent | State::ShutdownAckSent)
     }
-}
-
-/// What the application is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The handshake is complete.
-    Established,
-    /// A message has arrived.
-    Received(Message),
-    /// More than Path.Max.Retrans timeouts in a row: no more data goes here until a HEARTBEAT is answered.
-    PathDown(Path),
-    /// A path may carry data: confirmed for the first time, or active again.
-    PathUp(Path),
-    /// New data goes here from now on, as long as the path is active: asked for by this end or by the peer.
-    PrimaryChanged(Path),
-    /// The peer has answered a change asked for by [`reconfigure`](Association::reconfigure).
-    Reconfigured {
-        /// What was asked for.
-        change: Change,
-        /// Whether it has been made.
-        accepted: bool,
-    },
-    /// The peer has got one more address.
-    PeerAddressAdded(Address),
-    /// The peer has lost an address.
-    PeerAddressDeleted(Address),
-    /// The association was shut down; nothing is lost.
-    Closed,
-    /// The peer or the application ended it at once.
-    Aborted,
-    /// Too many timeouts in a row.
-    TimedOut,
 }
 
 /// One end of an SCTP association. It lives once: what has ended is not opened again.

@@ -13,10 +13,11 @@ use std::collections::VecDeque;
 
 use roamsim_engine::{Span, Time};
 
-use super::{Association, Event};
+use super::Association;
 use crate::machine::{Address, Context};
 use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
+use crate::sctp::event::{Change, Event};
 use crate::sctp::path::{Path, PathState};
 
 /// The peer's addresses beyond which none is added. Chosen: each takes a path with its timers for every
@@ -29,33 +30,6 @@ const DELETE_LAST: u16 = 0x00A0;
 const RESOURCE_SHORTAGE: u16 = 0x00A1;
 const DELETE_SOURCE: u16 = 0x00A2;
 const ILLEGAL_ASCONF_ACK: u16 = 0x00A3;
-
-/// A change of the addresses of this end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The peer may send to this address of this end, too.
-    Add(Address),
-    /// The peer must not send to this address any more; it must not be the one the request leaves from.
-    Delete(Address),
-    /// The peer should send to this address as long as that works.
-    SetPrimary(Address),
-}
-
-impl Change {
-    fn address(self) -> Address {
-        match self {
-            Change::Add(address) | Change::Delete(address) | Change::SetPrimary(address) => address,
-        }
-    }
-
-    fn kind(self) -> u16 {
-        match self {
-            Change::Add(_) => Parameter::ADD_ADDRESS,
-            Change::Delete(_) => Parameter::DELETE_ADDRESS,
-            Change::SetPrimary(_) => Parameter::SET_PRIMARY,
-        }
-    }
-}
 
 /// An ASCONF that is not answered.
 #[derive(Clone, Debug)]

@@ -2,8 +2,9 @@
 
 use roamsim_engine::Time;
 
-use super::{Association, Event, State};
+use super::{Association, State};
 use crate::machine::{Context, Machine};
+use crate::sctp::event::Event;
 
 impl Association {
     /// T1 or T2 has expired. The next copy takes another path if there is one, but a COOKIE ECHO goes back

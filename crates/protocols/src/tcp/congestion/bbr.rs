@@ -27,8 +27,7 @@ use std::collections::VecDeque;
 
 use roamsim_engine::{Span, Stream, Time};
 
-use super::{Ack, Cause, CongestionControl, Delivery};
-use crate::tcp::config::Config;
+use super::{Ack, Cause, CongestionControl, Delivery, Settings};
 use crate::tcp::sent::Lost;
 
 /// Gains and shares in hundredths: StartupPacingGain (section 2.5).
@@ -243,7 +242,7 @@ fn share(bytes: u64, hundredths: u64) -> u64 {
 impl CongestionControl for Bbr {
     const TAKES_SAMPLES: bool = true;
 
-    fn new(_config: &Config) -> Bbr {
+    fn new(_settings: &Settings) -> Bbr {
         let model = Model {
             smss_bytes: 1,
             initial_cwnd_bytes: 1,
@@ -1003,6 +1002,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::congestion::VegasThresholds;
     use crate::tcp::sent::RateSample;
 
     const SMSS: u64 = 1000;
@@ -1010,7 +1010,13 @@ mod tests {
 
     /// A control of segments of 1000 octets that has seen a handshake of 100 ms at 0 s.
     fn control() -> Bbr {
-        let mut bbr = Bbr::new(&Config::default());
+        let mut bbr = Bbr::new(&Settings {
+            initial_ssthresh_bytes: None,
+            vegas: VegasThresholds::default(),
+            fast_convergence: true,
+            abe: false,
+            law: None,
+        });
         bbr.start(SMSS, 10 * SMSS);
         bbr.on_handshake(Time::ZERO, Some(RTT));
         bbr

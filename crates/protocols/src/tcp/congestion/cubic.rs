@@ -30,8 +30,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{Ack, Cause, CongestionControl};
-use crate::tcp::config::Config;
+use super::{Ack, Cause, CongestionControl, Settings};
 
 /// The state of the law.
 #[derive(Clone, Debug)]
@@ -81,8 +80,8 @@ struct Curve {
 }
 
 impl CongestionControl for Cubic {
-    fn new(config: &Config) -> Cubic {
-        Cubic::with(config.initial_ssthresh_bytes, config.fast_convergence, config.abe)
+    fn new(settings: &Settings) -> Cubic {
+        Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {

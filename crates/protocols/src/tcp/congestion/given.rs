@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use roamsim_engine::{Span, Time};
 
-use super::{Ack, Cause, CongestionControl, Delivery};
-use crate::tcp::config::Config;
+use super::{Ack, Cause, CongestionControl, Delivery, Settings};
 use crate::tcp::sent::RateSample;
 
 /// What a law decides.
@@ -149,15 +148,15 @@ impl Given {
 }
 
 impl CongestionControl for Given {
-    fn new(config: &Config) -> Given {
+    fn new(settings: &Settings) -> Given {
         Given {
             cwnd_bytes: 1,
-            ssthresh_bytes: config.initial_ssthresh_bytes.unwrap_or(u64::MAX),
+            ssthresh_bytes: settings.initial_ssthresh_bytes.unwrap_or(u64::MAX),
             inner: Box::new(Inner {
                 smss_bytes: 1,
                 pacing_rate_bytes_per_s: None,
                 sample: Sample::default(),
-                law: config.law.as_ref().map(|maker| (maker.make)()),
+                law: settings.law.as_ref().map(|maker| (maker.make)()),
             }),
         }
     }
@@ -245,6 +244,7 @@ impl CongestionControl for Given {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::config::Config;
 
     /// Opens by what is acknowledged, halves at everything else, and paces at ten windows a second.
     #[derive(Clone, Debug, Default)]
@@ -273,7 +273,7 @@ mod tests {
 
     fn started() -> Given {
         let maker = LawMaker::new("halving", || Box::new(Halving::default()));
-        let mut given = Given::new(&Config { law: Some(maker), ..Config::default() });
+        let mut given = Given::new(&Config { law: Some(maker), ..Config::default() }.congestion_settings());
         given.start(1000, 10_000);
         given
     }

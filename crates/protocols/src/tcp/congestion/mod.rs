@@ -17,11 +17,10 @@ pub use cubic::Cubic;
 pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
 pub use reno::Reno;
-pub use vegas::Vegas;
+pub use vegas::{Vegas, VegasThresholds};
 
 use roamsim_engine::{Span, Stream, Time};
 
-use super::config::Config;
 use super::sent::{Lost, RateSample};
 
 /// What made the sender slow down.
@@ -121,6 +120,21 @@ pub struct Delivery {
     pub recovering: bool,
 }
 
+/// The settings that a congestion control may need; [`Config`](super::Config) says what each means.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Slow-start threshold at the start; `None` is arbitrarily high.
+    pub initial_ssthresh_bytes: Option<u64>,
+    /// Vegas' thresholds.
+    pub vegas: VegasThresholds,
+    /// Fast convergence of CUBIC (RFC 9438 4.7).
+    pub fast_convergence: bool,
+    /// A mark of ECN reduces the window by less than a loss (RFC 8511).
+    pub abe: bool,
+    /// Makes the law that comes from outside.
+    pub law: Option<LawMaker>,
+}
+
 /// A congestion control. It owns `cwnd` and `ssthresh`, and hears of everything that may move them, in
 /// recovery too.
 pub trait CongestionControl {
@@ -128,7 +142,7 @@ pub trait CongestionControl {
     const TAKES_SAMPLES: bool = false;
 
     /// One that waits for [`CongestionControl::start`].
-    fn new(config: &Config) -> Self;
+    fn new(settings: &Settings) -> Self;
 
     /// Segment size and initial window are known: the handshake is complete.
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64);
@@ -247,9 +261,9 @@ macro_rules! congestion_controls {
         }
 
         impl Controller {
-            pub(super) fn new(kind: Kind, config: &Config) -> Controller {
+            pub(super) fn new(kind: Kind, settings: &Settings) -> Controller {
                 match kind {
-                    $(Kind::$type => Controller::$type($type::new(config)),)*
+                    $(Kind::$type => Controller::$type($type::new(settings)),)*
                 }
             }
 

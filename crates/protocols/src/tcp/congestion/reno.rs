@@ -14,8 +14,7 @@
 //!   of this and the last round trip for pipeACK. A window that application or receiver do not fill says
 //!   nothing of the path.
 
-use super::{Ack, Cause, CongestionControl};
-use crate::tcp::config::Config;
+use super::{Ack, Cause, CongestionControl, Settings};
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +30,8 @@ pub struct Reno {
 }
 
 impl CongestionControl for Reno {
-    fn new(config: &Config) -> Reno {
-        Reno::with(config.initial_ssthresh_bytes, config.abe)
+    fn new(settings: &Settings) -> Reno {
+        Reno::with(settings.initial_ssthresh_bytes, settings.abe)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {

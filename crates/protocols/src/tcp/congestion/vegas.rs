@@ -28,9 +28,25 @@
 
 use roamsim_engine::Span;
 
-use super::{Ack, Cause, CongestionControl};
-use crate::tcp::config::Config;
-use crate::tcp::config::VegasThresholds;
+use super::{Ack, Cause, CongestionControl, Settings};
+
+/// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasThresholds {
+    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and
+    /// Peterson 1995, section III.B).
+    pub alpha: u32,
+    /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
+    pub beta: u32,
+    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux).
+    pub gamma: u32,
+}
+
+impl Default for VegasThresholds {
+    fn default() -> VegasThresholds {
+        VegasThresholds { alpha: 2, beta: 4, gamma: 1 }
+    }
+}
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +65,8 @@ pub struct Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn new(config: &Config) -> Vegas {
-        Vegas::with(config.vegas, config.initial_ssthresh_bytes)
+    fn new(settings: &Settings) -> Vegas {
+        Vegas::with(settings.vegas, settings.initial_ssthresh_bytes)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {

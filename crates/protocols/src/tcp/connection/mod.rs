@@ -15,6 +15,7 @@ mod receiver;
 mod sender;
 mod steady;
 mod timers;
+mod tracked;
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::tcp::config::Config;
 use crate::tcp::congestion::{self, Ack, Cause, Controller};
 use crate::tcp::detection::Detection;
 use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
-use crate::tcp::rtt::{Bounds, RttEstimator};
+use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sent::Sent;
 use crate::tcp::sequence::from_wire;
@@ -100,11 +100,11 @@ impl Sender {
             slow_start_after_loss: false,
             retries: 0,
             probes: 0,
-            rtt: RttEstimator::new(&Bounds::of(config)),
-            detection: Detection::new(config.detection(), config),
-            recovery: Recovery::new(config.recovery(), config),
+            rtt: RttEstimator::new(&config.rtt_bounds()),
+            detection: Detection::new(config.detection(), config.dup_ack_threshold, config.rtt_bounds()),
+            recovery: Recovery::new(config.recovery(), &config.recovery_settings()),
             extras: Extras::new(config),
-            congestion: Controller::new(config.congestion_control(), config),
+            congestion: Controller::new(config.congestion_control(), &config.congestion_settings()),
         }
     }
 
@@ -119,7 +119,7 @@ impl Sender {
         let initial = if self.retries > 1 { self.smss } else { config.initial_window.bytes(self.smss) };
         self.congestion.start(self.smss, initial);
         if self.retries > 0 {
-            self.rtt.restart_after_lost_syn(&Bounds::of(config));
+            self.rtt.restart_after_lost_syn(&config.rtt_bounds());
         }
         self.retries = 0;
     }
@@ -127,9 +127,9 @@ impl Sender {
     /// The peer does not take SACK: RFC 6582 is for that, and Reno's window where the own one needs samples.
     pub(super) fn do_without_sack(&mut self, config: &Config) {
         if self.recovery.takes_blocks() {
-            self.recovery = Recovery::new(recovery::Kind::NewReno, config);
+            self.recovery = Recovery::new(recovery::Kind::NewReno, &config.recovery_settings());
             if config.takes_samples() {
-                self.congestion = Controller::new(congestion::Kind::Reno, config);
+                self.congestion = Controller::new(congestion::Kind::Reno, &config.congestion_settings());
             }
             if let Some(first) = self.extras.as_mut().and_then(|extras| extras.hystart.as_mut()) {
                 first.sent = Some(Sent::default());
@@ -557,7 +557,7 @@ impl Connection {
     #[inline(never)]
     pub(super) fn take_round_trip(&mut self, elapsed: Span, samples: u64) {
         self.stats.rtt_samples += 1;
-        self.sender.rtt.sample(&Bounds::of(&self.config), elapsed, samples);
+        self.sender.rtt.sample(&self.config.rtt_bounds(), elapsed, samples);
     }
 
     pub(super) fn duplicate_ack(&mut self, now: Time) {

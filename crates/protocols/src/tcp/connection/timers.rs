@@ -4,7 +4,6 @@ use roamsim_engine::{Span, Time};
 
 use super::receiver::Acknowledgement;
 use super::{Connection, Pending, State};
-use crate::tcp::rtt::Bounds;
 
 /// What the connection's main timer waits for. The purposes exclude each other: with data in flight the
 /// retransmission timer runs; with none and a window that lets none go, the persist timer; in TIME-WAIT
@@ -87,7 +86,7 @@ impl Connection {
         if self.too_many_retries() {
             return;
         }
-        self.sender.rtt.back_off(&Bounds::of(&self.config));
+        self.sender.rtt.back_off(&self.config.rtt_bounds());
         self.timers.start(Purpose::Retransmission, now + self.sender.rtt.rto());
         if matches!(self.state, State::SynSent | State::SynReceived) {
             self.syn_due = true;
@@ -114,7 +113,7 @@ impl Connection {
     }
 
     pub(super) fn persist_interval(&self) -> Span {
-        self.sender.rtt.backed_off(&Bounds::of(&self.config), self.sender.probes)
+        self.sender.rtt.backed_off(&self.config.rtt_bounds(), self.sender.probes)
     }
 
     /// Counts a retry; true when the connection is given up for it.

@@ -12,7 +12,7 @@ pub use vegas::Vegas;
 
 use roamsim_engine::{Span, Time};
 
-use super::config::Config;
+use super::rtt::Bounds;
 
 /// The detections by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,10 +42,11 @@ pub(super) struct Heard {
 }
 
 impl Detection {
-    pub(super) fn new(kind: Kind, config: &Config) -> Detection {
+    pub(super) fn new(kind: Kind, dup_ack_threshold: u32, bounds: Bounds) -> Detection {
+        let duplicates = DuplicateAcks::new(dup_ack_threshold);
         match kind {
-            Kind::DuplicateAcks => Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
-            Kind::Vegas => Detection::Vegas(Box::new(Vegas::new(config))),
+            Kind::DuplicateAcks => Detection::DuplicateAcks(duplicates),
+            Kind::Vegas => Detection::Vegas(Box::new(Vegas::new(duplicates, bounds))),
         }
     }
 

@@ -22,8 +22,7 @@ use std::collections::VecDeque;
 use roamsim_engine::Time;
 
 use super::{DuplicateAcks, Heard};
-use crate::tcp::config::Config;
-use crate::tcp::rtt::BoundedEstimator;
+use crate::tcp::rtt::{BoundedEstimator, Bounds};
 
 /// New ACKs after a retransmission at which the first segment in flight is looked at.
 const CHECKS_AFTER_RETRANSMISSION: u8 = 2;
@@ -53,12 +52,12 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// Fine-grained timers beside the duplicate ACKs of `config`.
-    pub(in crate::tcp) fn new(config: &Config) -> Vegas {
+    /// Fine-grained timers beside the count of duplicate ACKs.
+    pub(in crate::tcp) fn new(duplicates: DuplicateAcks, bounds: Bounds) -> Vegas {
         Vegas {
-            duplicates: DuplicateAcks::new(config.dup_ack_threshold),
+            duplicates,
             sent: VecDeque::new(),
-            timer: BoundedEstimator::fine_grained(config),
+            timer: BoundedEstimator::fine_grained(bounds),
             checks: 0,
             reduced_at: None,
         }
@@ -149,7 +148,10 @@ mod tests {
 
     /// Ten segments of 1000 octets, a millisecond apart from 0 on, after a measurement of 100 ms at 100 ms.
     fn in_flight() -> Vegas {
-        let mut part = Vegas::new(&Config::default());
+        let (second, minute) = (Span::from_secs(1), Span::from_secs(60));
+        let bounds =
+            Bounds { initial: second, min_rto: second, max_rto: minute, granularity: Span::from_ms(1) };
+        let mut part = Vegas::new(DuplicateAcks::new(3), bounds);
         for i in 0..10 {
             part.on_sent(1 + 1000 * i, 1001 + 1000 * i, ms(i), false);
         }

@@ -22,8 +22,6 @@ pub use sack::Sack;
 pub use tahoe::Tahoe;
 pub use vegas::Vegas;
 
-use super::config::Config;
-
 /// The sender's sequence space at the moment of a hook, already updated by what the hook tells of.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
@@ -90,13 +88,26 @@ pub enum Response {
     GoBack,
 }
 
+/// The settings that a recovery may need; [`Config`](super::Config) says what each means.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Duplicate ACKs that tell of a loss.
+    pub dup_ack_threshold: u32,
+    /// Reno may begin another fast retransmit within a window that has been repaired.
+    pub successive_fast_retransmits: bool,
+    /// Proportional rate reduction (RFC 9937).
+    pub prr: bool,
+    /// The congestion control is told of each transmission that is lost.
+    pub keeps_losses: bool,
+}
+
 /// A recovery. What a hook leaves out is what most of them do.
 pub trait LossRecovery {
     /// Whether it learns from SACK blocks, and tells duplicate ACKs by them.
     const TAKES_BLOCKS: bool = false;
 
     /// One with nothing to repair.
-    fn new(config: &Config) -> Self;
+    fn new(settings: &Settings) -> Self;
 
     /// Whether losses are being repaired.
     #[inline]
@@ -220,9 +231,9 @@ macro_rules! recoveries {
         }
 
         impl Recovery {
-            pub(super) fn new(kind: Kind, config: &Config) -> Recovery {
+            pub(super) fn new(kind: Kind, settings: &Settings) -> Recovery {
                 match kind {
-                    $(Kind::$name => Recovery::$name($new(config)),)*
+                    $(Kind::$name => Recovery::$name($new(settings)),)*
                 }
             }
 
@@ -391,6 +402,6 @@ recoveries! {
     Vegas(Vegas) = Vegas::new, "Fast recovery as Reno's, that may begin at any ACK.";
 }
 
-fn boxed<Part: LossRecovery>(config: &Config) -> Box<Part> {
-    Box::new(Part::new(config))
+fn boxed<Part: LossRecovery>(settings: &Settings) -> Box<Part> {
+    Box::new(Part::new(settings))
 }

@@ -8,8 +8,7 @@
 //! variant); the heuristics of section 4 that would tell a lost segment from an unnecessary retransmission
 //! are not used.
 
-use super::{Hole, LossRecovery, Outstanding, Progress, Response};
-use crate::tcp::config::Config;
+use super::{Hole, LossRecovery, Outstanding, Progress, Response, Settings};
 
 /// The state of NewReno's recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +25,7 @@ pub struct NewReno {
 }
 
 impl LossRecovery for NewReno {
-    fn new(_config: &Config) -> NewReno {
+    fn new(_settings: &Settings) -> NewReno {
         NewReno::default()
     }
 

@@ -11,9 +11,8 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response};
+use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response, Settings};
 use crate::ranges::Range;
-use crate::tcp::config::Config;
 use crate::tcp::congestion::Controller;
 use crate::tcp::detection::{Conditions, RackDetection};
 use crate::tcp::sent::{RateSample, Record, Sent};
@@ -101,9 +100,9 @@ impl Undo {
 impl LossRecovery for Rack {
     const TAKES_BLOCKS: bool = true;
 
-    fn new(config: &Config) -> Rack {
+    fn new(settings: &Settings) -> Rack {
         let mut sent = Sent::default();
-        if config.takes_samples() {
+        if settings.keeps_losses {
             sent.keep_losses();
         }
         Rack {
@@ -112,8 +111,8 @@ impl LossRecovery for Rack {
             repair: Repair::None,
             first_due: false,
             recover: 0,
-            threshold_segments: u64::from(config.dup_ack_threshold.max(1)),
-            reduces_in_proportion: config.prr,
+            threshold_segments: u64::from(settings.dup_ack_threshold.max(1)),
+            reduces_in_proportion: settings.prr,
             prr: None,
             frto: Frto::Off,
             probe: None,

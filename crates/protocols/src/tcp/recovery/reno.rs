@@ -9,8 +9,7 @@
 //! careful variant): after a repair or a timeout, duplicate ACKs begin none until an ACK covers more than was
 //! sent before.
 
-use super::{Hole, LossRecovery, Outstanding, Progress, Response};
-use crate::tcp::config::Config;
+use super::{Hole, LossRecovery, Outstanding, Progress, Response, Settings};
 
 /// The state of Reno's recovery.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +26,8 @@ pub struct Reno {
 }
 
 impl LossRecovery for Reno {
-    fn new(config: &Config) -> Reno {
-        Reno::with(config.successive_fast_retransmits)
+    fn new(settings: &Settings) -> Reno {
+        Reno::with(settings.successive_fast_retransmits)
     }
 
     #[inline]

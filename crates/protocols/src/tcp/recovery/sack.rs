@@ -11,9 +11,8 @@
 //! repair begins until everything sent before the timeout is acknowledged (RFC 6675 5.1; here after every
 //! timeout).
 
-use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response};
+use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response, Settings};
 use crate::ranges::Range;
-use crate::tcp::config::Config;
 use crate::tcp::scoreboard::Scoreboard;
 
 /// The state of recovery with SACK.
@@ -48,13 +47,13 @@ struct Reduction {
 impl LossRecovery for Sack {
     const TAKES_BLOCKS: bool = true;
 
-    fn new(config: &Config) -> Sack {
+    fn new(settings: &Settings) -> Sack {
         Sack {
             // The SYN is acknowledged.
-            reduction: config
+            reduction: settings
                 .prr
                 .then(|| Box::new(Reduction { delivered: 1, snd_una: 1, ..Reduction::default() })),
-            ..Sack::with(config.dup_ack_threshold)
+            ..Sack::with(settings.dup_ack_threshold)
         }
     }
 

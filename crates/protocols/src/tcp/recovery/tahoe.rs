@@ -12,8 +12,7 @@
 //! one loss event at a time, and without it a window that has lost several segments may be sent several
 //! times.
 
-use super::{LossRecovery, Outstanding, Response};
-use crate::tcp::config::Config;
+use super::{LossRecovery, Outstanding, Response, Settings};
 
 /// The state of Tahoe's recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +22,7 @@ pub struct Tahoe {
 }
 
 impl LossRecovery for Tahoe {
-    fn new(_config: &Config) -> Tahoe {
+    fn new(_settings: &Settings) -> Tahoe {
         Tahoe::default()
     }
 

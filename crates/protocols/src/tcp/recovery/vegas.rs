@@ -10,8 +10,7 @@
 //! until an ACK covers more than was sent before (Floyd, "TCP and Successive Fast Retransmits", 1994; ns-2's
 //! Vegas does the same).
 
-use super::{Hole, LossRecovery, Outstanding, Progress, Response};
-use crate::tcp::config::Config;
+use super::{Hole, LossRecovery, Outstanding, Progress, Response, Settings};
 
 /// The state of Vegas' recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +24,7 @@ pub struct Vegas {
 }
 
 impl LossRecovery for Vegas {
-    fn new(_config: &Config) -> Vegas {
+    fn new(_settings: &Settings) -> Vegas {
         Vegas::default()
     }
 

@@ -8,7 +8,8 @@ use crate::access::queue::queue_limit;
 use crate::builder::{Builder, escaped};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
-use roamsim_network::link::wimax::phy::{BurstProfile, FrameLayout, SymbolClock};
+use roamsim_network::link::wimax::layout::FrameLayout;
+use roamsim_network::link::wimax::phy::{BurstProfile, SymbolClock};
 use roamsim_network::link::wimax::pusc::Pusc;
 use roamsim_network::link::wimax::{Cell, CellConfig, ContentionConfig, FlowConfig, Service, StationConfig};
 use roamsim_network::mobility::Trajectory;
@@ -45,7 +46,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
     let clock = clock(model)?;
     let layout = FrameLayout::new(clock, frame, transmit_gap, receive_gap, downlink_share);
     let layout = match ofdma {
-        Some(ofdma) => ofdma.pusc(bandwidth_hz)?.layout(layout),
+        Some(ofdma) => layout.with_slots(ofdma.pusc(bandwidth_hz)?),
         None => layout,
     };
     Some(CellConfig {

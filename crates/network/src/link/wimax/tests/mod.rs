@@ -12,7 +12,8 @@ mod services;
 mod theory;
 
 use self::disciplines::rules;
-use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock, Unit};
+use super::layout::FrameLayout;
+use super::phy::{BurstProfile, CyclicPrefix, SymbolClock, Unit};
 use super::*;
 use crate::link::{Carrier, Link, QueueLimit};
 use crate::packet::PacketId;

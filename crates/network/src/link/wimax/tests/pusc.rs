@@ -11,7 +11,8 @@ use super::{FAST, Work, complete, config, us};
 use crate::link::Link;
 use crate::link::indication::LinkEvent;
 use crate::link::stations::Stations;
-use crate::link::wimax::phy::{CyclicPrefix, FrameLayout, Unit};
+use crate::link::wimax::layout::FrameLayout;
+use crate::link::wimax::phy::{CyclicPrefix, Unit};
 use crate::link::wimax::pusc::Pusc;
 use roamsim_engine::Span;
 
@@ -21,7 +22,7 @@ fn layout(codes: [u32; 2]) -> FrameLayout {
     let clock = Pusc::clock(10_000_000, 1024, CyclicPrefix::Eighth).expect("a bandwidth of the standard");
     let gap = Span::from_us(200);
     let pusc = Pusc::of(1024, 4, codes).expect("1024 subcarriers");
-    pusc.layout(FrameLayout::new(clock, Span::from_ms(5), gap, gap, 0.66))
+    FrameLayout::new(clock, Span::from_ms(5), gap, gap, 0.66).with_slots(pusc)
 }
 
 pub(in crate::link::wimax) fn cell(stations: &[StationConfig], codes: [u32; 2]) -> CellConfig {
