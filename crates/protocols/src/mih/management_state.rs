@@ -1,4 +1,5 @@
-//! Service management in a session: requests that are not answered, the peer's registration and subscriptions.
+//! Service management in a session: requests that are not answered, the peer's registration and
+//! subscriptions.
 
 use roamsim_engine::Time;
 

@@ -78,8 +78,8 @@ fn keep_on(watch: &Watch) -> Result<(), Unbuilt> {
     if watch.stopped() { Err(Unbuilt::Stopped) } else { Ok(()) }
 }
 
-/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known; `laws` are the
-/// congestion controls from outside.
+/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known; `laws`
+/// are the congestion controls from outside.
 pub(crate) fn world(
     scenario: &Scenario,
     seed: u64,

@@ -1,4 +1,5 @@
-//! A congestion control from outside of this crate: a [`Law`] that decides, and here what the connection asks.
+//! A congestion control from outside of this crate: a [`Law`] that decides, and here what the connection
+//! asks.
 //!
 //! The law is called for acknowledgements, losses, marks and timeouts, and changes its [`Orders`]: window,
 //! slow-start threshold and rate. What the connection does to the window without it (the end of a repair,

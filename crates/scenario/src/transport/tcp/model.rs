@@ -23,10 +23,10 @@ pub struct Tcp {
     #[serde(with = "variant_name")]
     #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
-    /// The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack` or `cubic`; or a
-    /// class in Python that the command line or the API names, never the file alone (`FILE.py:CLASS`). A class
-    /// needs `reno`, `newreno`, `sack` or `cubic`, and keeps the recovery of that variant. Left out: that of
-    /// the variant.
+    /// The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack` or `cubic`; or
+    /// a class in Python that the command line or the API names, never the file alone (`FILE.py:CLASS`). A
+    /// class needs `reno`, `newreno`, `sack` or `cubic`, and keeps the recovery of that variant. Left out:
+    /// that of the variant.
     pub congestion_control: Option<String>,
     /// Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
     /// leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
