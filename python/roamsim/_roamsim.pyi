@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, final
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "Batch",
     "CongestionControl",
@@ -68,11 +70,12 @@ def decode_text(octets: bytes) -> str:
 def register_congestion_control(name: str, class_: type[CongestionControl], file: str) -> None:
     """Keeps a class under the name that stands for it in scenarios; `file` is what its tracebacks call its file."""
 
+@disjoint_base
 class CongestionControl:
     """A congestion control of TCP, to be subclassed; each end of a connection has an instance.
 
-    A method sets `window_bytes`, `ssthresh_bytes` and `pacing_rate_bps` and returns nothing. Attributes that it does not set stay.
-    The end of a repair and an idle time change the window between two calls. An exception ends the run.
+    A method sets `window_bytes`, `ssthresh_bytes` and `pacing_rate_bps` and returns nothing. What it does not set
+    stays. The end of a repair and an idle time change the window between two calls. An exception ends the run.
     """
 
     def __new__(cls) -> Self: ...
@@ -94,15 +97,15 @@ class CongestionControl:
     @property
     def segment_bytes(self) -> int:
         """Payload of a full-sized segment."""
-    def on_start(self, sample: Sample, /) -> None:
+    def on_start(self, sample: Sample) -> None:
         """The handshake is complete, and `window_bytes` is the initial window. Need not be there."""
-    def on_ack(self, sample: Sample, /) -> None:
+    def on_ack(self, sample: Sample) -> None:
         """New data was acknowledged."""
-    def on_loss(self, sample: Sample, /) -> None:
+    def on_loss(self, sample: Sample) -> None:
         """Acknowledgements told of a loss; once a repair."""
-    def on_ecn(self, sample: Sample, /) -> None:
+    def on_ecn(self, sample: Sample) -> None:
         """A queue has marked packets; once a round trip."""
-    def on_timeout(self, sample: Sample, /) -> None:
+    def on_timeout(self, sample: Sample) -> None:
         """The retransmission timer expired, and everything is sent again."""
 
 @final

@@ -124,25 +124,31 @@ impl CongestionControl {
     }
 
     /// The handshake is complete.
-    fn on_start(&mut self, _sample: &Bound<'_, PyAny>) {}
+    fn on_start(&mut self, sample: &Bound<'_, PyAny>) {
+        let _ = sample;
+    }
 
     /// New data was acknowledged.
-    fn on_ack(&mut self, _sample: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn on_ack(&mut self, sample: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = sample;
         missing("on_ack")
     }
 
     /// A loss was found.
-    fn on_loss(&mut self, _sample: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn on_loss(&mut self, sample: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = sample;
         missing("on_loss")
     }
 
     /// A queue has marked packets.
-    fn on_ecn(&mut self, _sample: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn on_ecn(&mut self, sample: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = sample;
         missing("on_ecn")
     }
 
     /// The retransmission timer expired.
-    fn on_timeout(&mut self, _sample: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn on_timeout(&mut self, sample: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = sample;
         missing("on_timeout")
     }
 }
