@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import roamsim
+import small_study
+from roamsim import study
 from roamsim.scenarios.laws import named
 
 KEY = "flow.ftp.transport.congestion_control"
@@ -147,11 +149,36 @@ def test_a_scenario_alone_runs_nothing(tmp_path: Path) -> None:
     marker = tmp_path / "ran"
     file = law(tmp_path, f"open({str(marker)!r}, 'w')\n" + control())
     text = SCENARIO.replace('mss = "1000B"', f'mss = "1000B", congestion_control = "{file}:Mine"')
-    with pytest.raises(roamsim.ScenarioError, match=r"a scenario alone runs no program.*\n[\s\S]*--set flow|set="):
+    with pytest.raises(
+        roamsim.ScenarioError, match=r"a scenario alone runs no program.*\n[\s\S]*(?:--set flow|set=)"
+    ):
         roamsim.run(text)
     forged = SCENARIO.replace('mss = "1000B"', f'mss = "1000B", congestion_control = "Mine@{"0" * 32}"')
     with pytest.raises(roamsim.RunFailed, match="a scenario alone runs no program"):
         roamsim.run(forged)
+    assert not marker.exists()
+
+
+LOSS = 'loss = { path = "link.path.loss.probability", quick = "0,0.5", full = "0,0.5" }'
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (LOSS, 'loss = {{ path = "signalling.mih.transport.congestion_control", quick = "{law}", full = "{law}" }}'),
+        ('set = { "signalling.mih.stop" = "55s" }', 'set = {{ "signalling.mih.transport.congestion_control" = "{law}" }}'),
+    ],
+    ids=["dimension", "set"],
+)  # fmt: skip
+def test_a_study_runs_no_class(tmp_path: Path, old: str, new: str) -> None:
+    marker, folder = tmp_path / "ran", tmp_path / "study"
+    file = law(tmp_path, f"open({str(marker)!r}, 'w')\n" + control())
+    folder.mkdir()
+    for name, text in small_study.FILES.items():
+        (folder / name).write_text(text)
+    small_study.change(folder, "study.toml", old, new.format(law=f"{file}:Mine"))
+    with pytest.raises(roamsim.ScenarioError, match="congestion_control"):
+        study.run(folder, level="quick", out=tmp_path / "out")
     assert not marker.exists()
 
 
@@ -226,3 +253,6 @@ def test_the_state_returns_with_a_needless_reduction(tmp_path: Path) -> None:
     values = {f"flow.ftp.transport.{key}": value for key, value in keys.items()}
     built_in, own = (roamsim.run(SCENARIO, set={**values, **more}).flows for more in ({}, {KEY: f"{file}:Again"}))
     assert built_in.drop("variant").equals(own.drop("variant"))
+    # Some reduction was needless: without the two keys the flow comes out another way.
+    neither = {path: value for path, value in values.items() if not path.endswith(("undo", "frto"))}
+    assert not roamsim.run(SCENARIO, set=neither).flows.equals(built_in)

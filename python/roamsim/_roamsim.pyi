@@ -129,7 +129,7 @@ class Sample:
         """Whether no loss is being repaired and the peer tells of no mark."""
     @property
     def rtt_s(self) -> float | None:
-        """The round trip measured last, with `rack = true` or `hystart = true`."""
+        """The round trip measured last, with `rack = true`."""
     @property
     def srtt_s(self) -> float | None:
         """The smoothed round trip."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import tomllib
 from collections.abc import Sequence
@@ -112,6 +113,8 @@ def live(
     else:
         read = wire(link)
     commands = programs(on or [], words, shell, CLIENT if link else None)
+    if shell:
+        commands[shell] = [os.environ.get("SHELL", "/bin/sh")]
     most_late_s = seconds("--max-lateness", max_lateness)
     kinds = traces(trace or [])
     if kinds and not (out or report):
@@ -124,10 +127,9 @@ def live(
     if report is not None:
         # Before anything is run, for it may lack what it needs.
         from roamsim.reports.run import report as page_of
-    nodes = {*commands, *([shell] if shell else [])}
     if without_flows:
-        read = _without_flows(read, nodes)
-    outside = in_python({f"node.{node}.external": True for node in sorted(nodes)})
+        read = _without_flows(read, set(commands))
+    outside = in_python({f"node.{node}.external": True for node in commands})
     scenario = parse_source(read, [*overrides(settings), *outside], color=color())
     lived: Lived
     with ExitStack() as open_folders:

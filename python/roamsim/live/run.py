@@ -42,7 +42,7 @@ def host_name(node: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "-", node)
 
 
-def live(world: World, commands: Mapping[str, Sequence[str]], shell: str | None = None) -> Lived:
+def live(world: World, commands: Mapping[str, Sequence[str]], controlling: str | None = None) -> Lived:
     """Runs a world by the clock, with a command at each of some nodes.
 
     The first command that ends, an interrupt, or the end of the scenario ends all. At external nodes without a
@@ -51,7 +51,7 @@ def live(world: World, commands: Mapping[str, Sequence[str]], shell: str | None 
     Args:
         world: at time zero.
         commands: by node.
-        shell: the node at which a shell runs, besides. If we have a terminal, it controls one of its own.
+        controlling: the node whose command is a shell. If we have a terminal, it controls one of its own.
 
     Raises:
         NoNamespaces: the system does not let us make namespaces or devices.
@@ -60,16 +60,15 @@ def live(world: World, commands: Mapping[str, Sequence[str]], shell: str | None 
     canonical = json.loads(world.scenario.canonical)
     known = {node["name"]: world.addresses(node["name"]) for node in canonical["node"]}
     external = [node["name"] for node in canonical["node"] if node.get("external")]
-    run = {**commands, **({shell: [os.environ.get("SHELL", "/bin/sh")]} if shell else {})}
     homeless = next((node for node in external if not known[node][0]), None)
     if homeless is not None:
         raise UsageError(f"node {homeless!r} is on no link, so that it has no address")
     names = [f"{addresses[0]} {host_name(node)}" for node, (addresses, _) in known.items() if addresses]
     hosts = "\n".join(["127.0.0.1 localhost", "::1 localhost", *names, ""])
-    terminal = Terminal() if shell and terminal_is_there() else None
-    terminals = {shell: terminal.theirs} if terminal else {}
+    terminal = Terminal() if controlling and terminal_is_there() else None
+    terminals = {controlling: terminal.theirs} if terminal else {}
     programs = [
-        Program(node, host_name(node), run.get(node, []), *known[node], terminals.get(node)) for node in external
+        Program(node, host_name(node), commands.get(node, []), *known[node], terminals.get(node)) for node in external
     ]
     is_v4 = "." in programs[0].addresses[0]
     end, interrupted = None, False

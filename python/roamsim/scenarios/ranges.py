@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from roamsim._roamsim import ScenarioError
 from roamsim.errors import UsageError
+from roamsim.scenarios.laws import named
 from roamsim.scenarios.reading import Overrides, Source, parse_source
 from roamsim.scenarios.vary import (
     Value,
@@ -192,7 +193,7 @@ def as_varied(path: str, spec: str | Sequence[Any]) -> Range | Choice:
     # A text stands in the tables under one name, whether a list has it or the command line.
     written = (
         Value(value.shown, value.shown) if bare(value.shown) and not value.toml.startswith(("{", "[")) else value
-        for value in variation(path, spec).values
+        for value in variation(path, spec, named).values
     )
     values = tuple(written)
     if len(values) < 2:

@@ -181,10 +181,15 @@ def _standard_input() -> bytes:
 
 
 def overrides(values: Mapping[str, Any] | None) -> Overrides:
-    """Turns Python values into what the extension module takes: paths and TOML values."""
+    """The user's `set`, as the extension module takes it. A file that it names as a class is run."""
     if values is not None and not isinstance(values, Mapping):
         raise UsageError(f"set: {values!r} is no dictionary, as in {{'link.path.delay': '50ms'}}")
-    return [(path, value_at(path, named(path, value))) for path, value in (values or {}).items()]
+    return replacements({path: named(path, value) for path, value in (values or {}).items()})
+
+
+def replacements(values: Mapping[str, Any]) -> Overrides:
+    """Python values as the extension module takes them: paths and TOML values. Nothing that they name is run."""
+    return [(path, value_at(path, value)) for path, value in values.items()]
 
 
 def parse_setting(text: str) -> tuple[str, str]:

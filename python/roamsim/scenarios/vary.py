@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeGuard
@@ -75,10 +75,12 @@ def parse_variation(text: str) -> Variation:
         raise UsageError(
             f"--vary takes PATH=SPEC, as in --vary link.path.loss.probability=0:0.5:0.01; this is {text!r}"
         )
-    return variation(path.strip(), spec)
+    return variation(path.strip(), spec, named)
 
 
-def variation(path: str, spec: str | Sequence[Any]) -> Variation:
+def variation(
+    path: str, spec: str | Sequence[Any], resolve: Callable[[str, Any], Any] = lambda _, value: value
+) -> Variation:
     """The values of one path.
 
     Args:
@@ -86,14 +88,15 @@ def variation(path: str, spec: str | Sequence[Any]) -> Variation:
         spec: a text of values and ranges separated by commas, such as `tahoe,reno`, `0:0.5:0.01` (start, end,
             step; a step falls on the end, which belongs to the range) or `10ms:100ms:10ms`; or a sequence of
             values.
+        resolve: puts another value in the place of one at a path: `named`, if the user has given the values.
 
     Raises:
         UsageError: a malformed range, or a value twice.
     """
     if isinstance(spec, str):
-        values = tuple(value for item in split_values(spec) for value in _parse_item(path, item))
+        values = tuple(value for item in split_values(spec) for value in _parse_item(path, item, resolve))
     else:
-        values = tuple(Value(value_at(path, named(path, value)), _shown(value)) for value in map(plain, spec))
+        values = tuple(Value(value_at(path, resolve(path, value)), _shown(value)) for value in map(plain, spec))
     if not values:
         raise UsageError(f"{path}: there is no value to vary")
     if len(set(values)) < len(values):
@@ -106,7 +109,7 @@ def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
     """The API's `vary` argument as variations."""
     if not isinstance(vary, Mapping):
         raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms:10ms'}}")
-    return [variation(path, spec) for path, spec in vary.items()]
+    return [variation(path, spec, named) for path, spec in vary.items()]
 
 
 # Paths are compared as they are written: which element a number names hangs on how the scenario is written.
@@ -226,7 +229,7 @@ def split_values(spec: str) -> list[str]:
     return items
 
 
-def _parse_item(path: str, item: str) -> list[Value]:
+def _parse_item(path: str, item: str, resolve: Callable[[str, Any], Any]) -> list[Value]:
     if item.count(":") == 2 and item[0] not in "\"'[{":
         return _range(path, item)
     ends = item.split(":")
@@ -234,7 +237,7 @@ def _parse_item(path: str, item: str) -> list[Value]:
         raise UsageError(
             f"{path}: {item!r} has no step; a range is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms"
         )
-    return [Value(named(path, item), _shown_text(item))]
+    return [Value(resolve(path, item), _shown_text(item))]
 
 
 def _range(path: str, item: str) -> list[Value]:

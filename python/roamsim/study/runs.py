@@ -17,7 +17,7 @@ from roamsim.errors import Interrupted
 from roamsim.running.engines import Engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, make
-from roamsim.scenarios.reading import overrides, parse_source, source
+from roamsim.scenarios.reading import parse_source, replacements, source
 from roamsim.storing.parts import Parts, run_key
 from roamsim.study.code import code_digest
 from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
@@ -78,7 +78,7 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
         kept = (*experiment.trace, "", *experiment.tables, experiment.table)
         for point in points(study, experiment, level):
             try:
-                scenario = parse_source(read, overrides(point.settings))
+                scenario = parse_source(read, replacements(point.settings))
             except ScenarioError as error:
                 where = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
                 raise ScenarioError(f"experiment {experiment.id} at {where or 'its only point'}:\n{error}") from None

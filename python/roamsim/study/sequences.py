@@ -7,7 +7,7 @@ from functools import partial
 from roamsim import _roamsim
 from roamsim._roamsim import ScenarioError
 from roamsim.pictures.sequence import Mark, draw, packets_of
-from roamsim.scenarios.reading import overrides, parse_source, source
+from roamsim.scenarios.reading import parse_source, replacements, source
 from roamsim.study.definition import Sequencechart, Study
 from roamsim.study.runs import Columns
 
@@ -23,7 +23,7 @@ def picture(study: Study, chart: Sequencechart, seed: int) -> str:
     if chart.function:
         settings |= study.function(chart.function)(chart.values)
     try:
-        scenario = parse_source(read, overrides(settings))
+        scenario = parse_source(read, replacements(settings))
     except ScenarioError as error:
         raise ScenarioError(f"sequence chart {chart.id}:\n{error}") from None
     result = _roamsim.run(scenario, seed=seed, trace=["packets"])
