@@ -211,7 +211,7 @@ impl Laws {
         Laws(Arc::new(Shared { failed, failure, watch: Arc::clone(watch) }))
     }
 
-    /// What makes the congestion controls of a scenario. Those that are not registered are missing.
+    /// What makes the congestion controls of a scenario. Unregistered classes are left out.
     pub(crate) fn makers(&self, scenario: &roamsim_scenario::Scenario) -> BTreeMap<String, LawMaker> {
         let names = scenario.laws();
         if names.is_empty() {

@@ -19,7 +19,7 @@ CLIENT, SERVER = "client", "server"
 #: Chosen: longer than anybody watches.
 DURATION = "24h"
 
-#: Whether the unit is one, whoever reads the scenario says.
+#: The scenario's reader checks the unit.
 _RATE = re.compile(r"[\d.]+ ?\w+/s")
 _TIME = re.compile(r"[\d.]+ ?[a-z]+")
 _USAGE = "as in --link 10Mb/s,20ms,loss=1%,queue=fq_codel, or --link down=cellular.trace,up=5Mb/s,20ms"
@@ -64,7 +64,7 @@ def wire(words: str) -> Source:
     missing = [name for name, node in (("down", CLIENT), ("up", SERVER)) if node not in rates]
     if missing:
         raise UsageError(f"--link needs a rate ({' and '.join(missing)}), {_USAGE}")
-    # The direction towards the client is that in which the server sends.
+    # Packets from the server go down.
     link["rate"] = [{"from": SERVER, **rates[CLIENT]}, {"from": CLIENT, **rates[SERVER]}]
     nodes = [{"name": node, "external": True} for node in (SERVER, CLIENT)]
     text = json.dumps({"scenario": scenario, "node": nodes, "link": [link]}, indent=1)

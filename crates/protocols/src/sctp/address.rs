@@ -1,7 +1,7 @@
 //! Addresses as parameters (RFC 9260 3.3.2.1), and parameters within parameters (RFC 5061 4.2).
 //!
-//! Associations know addresses by number, and write the automatic ones of those. [`Packet::chosen`] puts the
-//! chosen ones in their place for readers outside; both have the same length.
+//! Associations know addresses by number, and write the automatic address of a number. For readers outside
+//! [`Packet::chosen`] puts the chosen one in its place; both have the same length.
 
 use super::chunk::{Chunk, Packet, Parameter};
 use super::config::AddressForm;

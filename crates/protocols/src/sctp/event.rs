@@ -1,4 +1,4 @@
-//! What the application is told, and what it may ask to change.
+//! Events of an association for its application, and changes of addresses that it can ask for.
 
 use super::chunk::Parameter;
 use super::path::Path;

@@ -115,7 +115,7 @@ impl FrameLayout {
         self.pusc.map_or(0, |_| Pusc::PREAMBLE_SYMBOLS)
     }
 
-    /// The symbols of a unit, of which a slot has its part.
+    /// The symbols of a unit; with slots, its share of them.
     pub fn unit_symbols(&self, uplink: bool) -> f64 {
         self.pusc.map_or(1.0, |pusc| {
             let (symbols, subchannels) = pusc.slot(uplink);
@@ -128,8 +128,8 @@ impl FrameLayout {
         self.clock.symbols(self.downlink_symbols) + self.transmit_gap
     }
 
-    /// The airtime of so many octets in bursts of a profile: in OFDMA that of the whole channel, of which a
-    /// slot has its share.
+    /// The airtime of octets in bursts of a profile. In OFDMA it is that of the whole channel, which slots
+    /// share.
     pub fn airtime(&self, bytes: u32, profile: BurstProfile, uplink: bool) -> Span {
         let unit_bytes = self.unit().bytes(profile);
         match self.pusc {
@@ -148,7 +148,7 @@ pub(super) struct UnitTimes {
     clock: SymbolClock,
     /// See [`FrameLayout::uplink_offset`].
     pub uplink_offset: Span,
-    /// Of so many symbols, up to those of the longer subframe.
+    /// Times of 0, 1, 2, ... symbols, up to the longer subframe.
     symbols: Vec<Span>,
     /// Slots of OFDMA, and how many of them follow each other in time on the uplink.
     pusc: Option<(Pusc, u32)>,
@@ -162,7 +162,7 @@ impl UnitTimes {
         UnitTimes { clock: layout.clock, uplink_offset: layout.uplink_offset(), symbols, pusc }
     }
 
-    /// The time of so many symbols.
+    /// The time of symbols.
     pub fn symbols(&self, count: u32) -> Span {
         match self.symbols.get(count as usize) {
             Some(time) => *time,
@@ -170,7 +170,7 @@ impl UnitTimes {
         }
     }
 
-    /// When so many units of the downlink are over, from the begin of the frame.
+    /// The end of the first units of the downlink, from the begin of the frame.
     pub fn downlink_end(&self, units: u32) -> Span {
         match self.pusc {
             None => self.symbols(units),
@@ -178,7 +178,7 @@ impl UnitTimes {
         }
     }
 
-    /// When a burst of so many units begins, from the begin of the uplink.
+    /// The begin of a burst behind these units, from the begin of the uplink.
     pub fn uplink_begin(&self, first: u32, units: u32) -> Span {
         match self.pusc {
             None => self.symbols(first),

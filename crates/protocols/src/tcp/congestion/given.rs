@@ -78,7 +78,7 @@ pub trait Law: fmt::Debug + Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Law>;
 }
 
-/// What makes the law of each connection. Two are equal if their names are.
+/// What makes the law of each connection. Makers of one name are equal.
 #[derive(Clone)]
 pub struct LawMaker {
     name: Arc<str>,
@@ -204,7 +204,7 @@ impl CongestionControl for Given {
         false
     }
 
-    /// Its law is told when, too.
+    /// Without a time of its own it happened with the last acknowledgement.
     fn on_congestion(&mut self, cause: Cause) {
         self.on_congestion_at(cause, self.inner.sample.now);
     }

@@ -33,12 +33,12 @@ use super::{Ack, Cause, CongestionControl, Settings};
 /// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VegasThresholds {
-    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and
+    /// Below it the window grows, once a round trip. At least one. Default 2 (Brakmo and
     /// Peterson 1995, section III.B).
     pub alpha: u32,
-    /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
+    /// Above it the window shrinks, once a round trip. At least `alpha`. Default 4 (the same).
     pub beta: u32,
-    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux).
+    /// Above it slow start ends. Default 1 (chosen, as ns-2 and Linux).
     pub gamma: u32,
 }
 
