@@ -136,6 +136,25 @@ def test_a_class_is_given_in_python() -> None:
         roamsim.run(SCENARIO, set={KEY: int})
 
 
+@pytest.mark.parametrize(
+    ("variant", "rack"), [("reno", False), ("newreno", False), ("sack", False), ("cubic", False), ("sack", True)]
+)
+def test_a_window_that_alone_is_set_stays(tmp_path: Path, variant: str, rack: bool) -> None:
+    lines = "self.window_bytes = min(self.window_bytes + 100, 40_000)"
+    file = law(
+        tmp_path,
+        control(lines).replace(
+            "on_loss(self, sample):\n        pass", "on_loss(self, sample):\n        self.window_bytes /= 2"
+        ),
+    )
+    keys = {"flow.ftp.transport.variant": variant, "flow.ftp.transport.rack": rack, KEY: f"{file}:Mine"}
+    result = roamsim.run(SCENARIO, trace="cwnd", set=keys)
+    assert result.flows["fast_retransmits"][0] > 5
+    windows = result.samples.filter(quantity="cwnd")["value"]
+    # Without SACK a repair adds a segment for each duplicate (RFC 5681, 3.2), of a window at most.
+    assert 1000 <= windows.min() <= windows.max() <= (80_000 if variant in ("reno", "newreno") else 40_000)
+
+
 class Given(roamsim.CongestionControl):
     """A window of five segments."""
 

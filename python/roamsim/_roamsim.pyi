@@ -86,7 +86,7 @@ class CongestionControl:
     def window_bytes(self, value: float, /) -> None: ...
     @property
     def ssthresh_bytes(self) -> float:
-        """The slow-start threshold, infinite at first. Repairs end with a window of it."""
+        """The slow-start threshold, infinite at first. Repairs end with a window of it, if it is finite."""
     @ssthresh_bytes.setter
     def ssthresh_bytes(self, value: float, /) -> None: ...
     @property

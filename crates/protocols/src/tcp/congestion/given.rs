@@ -230,7 +230,10 @@ impl CongestionControl for Given {
     }
 
     fn on_recovered(&mut self, cwnd_bytes: u64) {
-        self.cwnd_bytes = cwnd_bytes.max(self.inner.smss_bytes);
+        // Recoveries end with a window of ssthresh, and a law need not have one: then its window stays.
+        if self.ssthresh_bytes != u64::MAX {
+            self.cwnd_bytes = cwnd_bytes.max(self.inner.smss_bytes);
+        }
     }
 
     fn leave_slow_start(&mut self) {
@@ -290,6 +293,13 @@ mod tests {
         given.on_recovered(3000);
         given.on_ack(&Ack { bytes: 500, ..Ack::default() });
         assert_eq!(given.cwnd_bytes(), 3500);
+    }
+
+    #[test]
+    fn a_window_without_a_threshold_stays_after_a_repair() {
+        let mut given = started();
+        given.on_recovered(u64::MAX);
+        assert_eq!((given.cwnd_bytes(), given.ssthresh_bytes()), (10_000, u64::MAX));
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl LossRecovery for Reno {
 
     #[inline]
     fn send_window(&self, cwnd_bytes: u64, _smss_bytes: u64) -> u64 {
-        cwnd_bytes + self.inflation_bytes
+        cwnd_bytes.saturating_add(self.inflation_bytes)
     }
 }
 
