@@ -10,7 +10,7 @@ import pytest
 from roamsim import study
 from roamsim.statistics import mean
 from roamsim.study.figures import specification
-from roamsim.study.judging import Finding, counted, every, positive, replications_needed, within
+from roamsim.study.judging import Finding, counted, every, follows, positive, replications_needed, rises, within
 from roamsim.study.law import by_law, exact
 from roamsim.study.shown import beyond
 from small_study import change, refused
@@ -79,17 +79,45 @@ def test_a_part_of_many_differs_with_an_interval_that_holds_for_all() -> None:
     assert judged(within(mean([-0.6, -0.4] * 4), 0.0, 1.0, "gain"), 9).verdict == "differs"
     # A part that differs by a law, or without an interval, differs among any number.
     assert judged(Finding("differs", "by arithmetic"), 9).verdict == "differs"
-    # Statements of statements: the part is one of ten inside, and of two outside.
+    # Statements of statements: the part is one of ten of the outer one, whatever lies between.
+    above = positive(mean([0.9, 1.1] * 4), "gain")
     assert every([judged(below, 9), below]).verdict == "not decidable"
+    assert every([every([below]), *[every([above] * 3)] * 3]).verdict == "not decidable"
+    assert every([every([below]), every([above])]).verdict == "not decidable"
+    assert every([every([every([below])])]).verdict == "differs"
 
 
-def test_many_parts_are_counted_by_their_own_intervals() -> None:
+def test_points_of_curves_are_intervals_among_those_of_a_statement() -> None:
+    # 0.13 +- 0.0894 off: beyond t = 2.84 of two points in place of 2.365, not beyond t = 4.12 of eleven intervals.
+    off, above = mean([-0.23, -0.03] * 4), positive(mean([0.9, 1.1] * 4), "gain")
+    curve = follows({0.0: mean([-0.1, 0.1] * 4), 1.0: off}, lambda _: 0.0, 0.0, "delay")
+    # A fall of 0.26 of two intervals of 0.0894 each is as far.
+    fall = rises({0.0: mean([0.03, 0.23] * 4), 1.0: off}, "delay")
+    for finding in (curve, fall):
+        assert finding.verdict == every([finding]).verdict == "differs"
+        assert every([finding, *[above] * 9]).verdict == "not decidable"
+    # 0.11 +- 0.0894 is beyond t = 2.84 of two intervals, and not t = 3.13 of three: a curve of two points has two.
+    alone = positive(mean([-0.21, -0.01] * 4), "gain")
+    good = rises({0.0: mean([-0.1, 0.1] * 4), 1.0: mean([0.9, 1.1] * 4)}, "delay")
+    assert [every([alone, *more]).verdict for more in ([], [above], [good])] == [
+        "differs",
+        "differs",
+        "not decidable",
+    ]
+
+
+def test_many_parts_are_counted_by_the_intervals_that_hold_for_all() -> None:
     above, below = positive(mean([0.9, 1.1] * 4), "gain"), positive(mean([-0.2, 0.0] * 4), "gain")
     of_ten = counted([below, *[above] * 9], "orders")
-    assert of_ten.measured == "9 of 10 orders agree, 1 differ, 0 are not decidable"
+    assert of_ten.measured == "9 of 10 orders agree, 0 differ, 1 are not decidable"
     assert (of_ten.verdict, of_ten.needed) == ("not decidable", 19)
     assert counted([below], "orders").verdict == "differs"
     assert counted([above] * 3, "orders").verdict == "agrees"
+    # It says what its parts come from and rest on.
+    law = replace(below, source="exact law", margin=math.inf, rests_on=("a law",))
+    told = counted([law, *[above] * 9], "orders")
+    assert (told.verdict, told.source, told.rests_on) == ("differs", "exact law", ("a law",))
+    assert told.measured == "9 of 10 orders agree, 1 differ, 0 are not decidable"
 
 
 ALTERNATIVE = """

@@ -9,7 +9,8 @@
 - A share of counted trials has Wilson's interval, so that no failure in few trials is no certainty.
 - A statement of several parts agrees when every part does. It differs when one part does. Of thirty parts one does so
   by chance in every second study, so the interval of that part has to lie outside when it is widened to hold for all
-  parts together with 95 % (Bonferroni). Else the statement is not decidable.
+  intervals of the statement together with 95 % (Bonferroni): those of its parts, of their parts, and of all points of
+  their curves. Else the statement is not decidable. A part that takes no interval (`yes`) differs as it stands.
 - Where an exact law gives the value, the same rule judges the law, and the runs stand beside it (`law.by_law`).
 - What is not decidable says how many replications would decide, if the means stay where they are.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Literal
 
 from roamsim.statistics import Estimate, student_t_quantile
@@ -67,7 +69,9 @@ class Finding:
             no number of runs would.
         turned_by: conditions that turn the verdict round, where the measurement itself has tried some.
         margin: by how many half-widths of its interval the number that decided lies outside, where it differs;
-            infinite where no interval of its own decided.
+            infinite where no interval decided.
+        intervals: that the verdict takes together.
+        parts: of a statement of several, down to those that have none.
     """
 
     verdict: Verdict
@@ -81,6 +85,8 @@ class Finding:
     needed: int | None = None
     turned_by: tuple[str, ...] = ()
     margin: float = math.inf
+    intervals: int = 1
+    parts: tuple[Finding, ...] = ()
 
     @property
     def ours(self) -> str:
@@ -104,6 +110,7 @@ def _finding(
     samples: int = 0,
     shrink: float = math.inf,
     margin: float = math.inf,
+    intervals: int = 1,
 ) -> Finding:
     """A finding; `shrink` is the factor by which its intervals would have to shrink to decide."""
     decided_by = None if math.isnan(deciding.low) else deciding
@@ -115,6 +122,7 @@ def _finding(
         replications=samples if decided_by else 0,
         needed=replications_needed(samples, shrink) if verdict == "not decidable" else None,
         margin=margin if verdict == "differs" and decided_by else math.inf,
+        intervals=intervals,
     )
 
 
@@ -156,11 +164,17 @@ def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
 
 
 def _margin(estimate: Estimate, least: float, most: float) -> float:
-    """By how many half-widths of its interval a mean lies outside of a range."""
+    """By how many half-widths of its interval a mean lies outside of a range; 0 where it lies inside."""
     below = estimate.mean < least
     outside = least - estimate.mean if below else estimate.mean - most
-    half = estimate.high - estimate.mean if below else estimate.mean - estimate.low
-    return outside / half if half > 0 else math.inf
+    return _half_widths(outside, estimate.high - estimate.mean if below else estimate.mean - estimate.low)
+
+
+def _half_widths(distance: float, half_width: float) -> float:
+    """A distance in half-widths of an interval; 0 where there is none."""
+    if distance <= 0:
+        return 0.0
+    return distance / half_width if half_width > 0 else math.inf
 
 
 def _beside(low: float, high: float, least: float, most: float) -> Verdict:
@@ -180,14 +194,13 @@ def follows(
     def excess(at: float) -> float:
         return max(formula(at) - curve[at].low, curve[at].high - formula(at))
 
-    def outside(at: float) -> float:
-        low, high = simultaneous(curve[at], len(curve))
-        return max(low - formula(at), formula(at) - high) - tolerance
+    def margin(at: float) -> float:
+        return _margin(curve[at], formula(at) - tolerance, formula(at) + tolerance)
 
     verdict: Verdict = "agrees" if all(excess(at) <= tolerance for at in curve) else "not decidable"
     at = max(curve, key=lambda x: (excess(x), abs(curve[x].mean - formula(x))))
-    furthest = max(curve, key=outside)
-    if outside(furthest) > 0:
+    furthest = max(curve, key=lambda x: (margin(x), abs(curve[x].mean - formula(x))))
+    if margin(furthest) > _widening(curve[furthest].samples, len(curve)):
         verdict, at = "differs", furthest
     worst = curve[at]
     text = (
@@ -195,7 +208,15 @@ def follows(
         f"({with_interval(worst)}, formula {number(formula(at))})"
     )
     shrink = max(_shrink(e, formula(x) - tolerance, formula(x) + tolerance) for x, e in curve.items())
-    return _finding(verdict, text, value_of(f"{what}, at {at:g}", worst), samples=worst.samples, shrink=shrink)
+    return _finding(
+        verdict,
+        text,
+        value_of(f"{what}, at {at:g}", worst),
+        samples=worst.samples,
+        shrink=shrink,
+        margin=margin(at),
+        intervals=len(curve),
+    )
 
 
 def positive(estimate: Estimate, what: str) -> Finding:
@@ -225,14 +246,35 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
     (start, first), (end, last) = points[0], points[-1]
     text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
     ends = value_of(f"{what}, at {start:g}", first), value_of(f"{what}, at {end:g}", last)
-    for i, (at, later) in enumerate(points):
-        highest = simultaneous(later, len(points))[1]
-        for before, earlier in points[:i]:
-            if highest < simultaneous(earlier, len(points))[0]:
-                fall = f"; falls from {number(earlier.mean)} at {before:g} to {number(later.mean)} at {at:g}"
-                return _finding("differs", text + fall, value_of(f"{what}, at {at:g}", later), *ends)
+    falls = [(fall(earlier, later), before, at) for (before, earlier), (at, later) in combinations(points, 2)]
+    margin, before, at = max(falls, key=lambda one: one[0])
+    samples = min(curve[before].samples, curve[at].samples)
+    if margin > _widening(samples, len(points)):
+        where = f"; falls from {number(curve[before].mean)} at {before:g} to {number(curve[at].mean)} at {at:g}"
+        return _finding(
+            "differs",
+            text + where,
+            value_of(f"{what}, at {at:g}", curve[at]),
+            *ends,
+            samples=samples,
+            margin=margin,
+            intervals=len(points),
+        )
     verdict: Verdict = "agrees" if last.low > first.high else "not decidable"
-    return _finding(verdict, text, ends[1], ends[0], samples=last.samples, shrink=apart(first, last))
+    return _finding(
+        verdict,
+        text,
+        ends[1],
+        ends[0],
+        samples=last.samples,
+        shrink=apart(first, last),
+        intervals=len(points),
+    )
+
+
+def fall(earlier: Estimate, later: Estimate) -> float:
+    """By how many half-widths of both intervals together one mean lies below another; 0 where it does not."""
+    return _half_widths(earlier.mean - later.mean, earlier.mean - earlier.low + later.high - later.mean)
 
 
 def apart(lower: Estimate, upper: Estimate) -> float:
@@ -252,43 +294,55 @@ def _widening(samples: int, intervals: int) -> float:
     return student_t_quantile(1 - 0.025 / intervals, samples - 1) / student_t_quantile(0.975, samples - 1)
 
 
-def _among(finding: Finding, parts: int) -> Finding:
-    """A part of a statement of several: not decidable where it differs, but not with the wider interval."""
-    if math.isinf(finding.margin) or finding.replications < 2:
+def by_many(finding: Finding, intervals: int) -> Finding:
+    """A finding among others: not decidable where it differs, but not with an interval that holds with all of theirs.
+
+    Args:
+        finding: one without parts.
+        intervals: of all together, its own among them.
+    """
+    if finding.verdict != "differs" or math.isinf(finding.margin) or finding.replications < 2:
         return finding
-    wider = _widening(finding.replications, parts)
-    if finding.margin >= wider:
+    wider = _widening(finding.replications, intervals)
+    if finding.margin > wider:
         return finding
     needed = replications_needed(finding.replications, wider / finding.margin)
     return replace(finding, verdict="not decidable", margin=math.inf, needed=needed)
 
 
+def _together(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """The parts of each of several findings, by intervals that hold for all of them."""
+    parts = [finding.parts or (finding,) for finding in findings]
+    intervals = sum(part.intervals for those in parts for part in those)
+    return [[by_many(part, intervals) for part in those] for those in parts]
+
+
+def _verdict(parts: Sequence[Finding]) -> Verdict:
+    verdicts = {part.verdict for part in parts}
+    if "differs" in verdicts:
+        return "differs"
+    return "not decidable" if "not decidable" in verdicts or not parts else "agrees"
+
+
 def every(findings: Sequence[Finding]) -> Finding:
     """A statement of several parts; what decided is the first part that has the verdict of the whole."""
-    findings = [_among(finding, len(findings)) for finding in findings]
-    verdicts = {finding.verdict for finding in findings}
-    verdict: Verdict = "agrees"
-    if "differs" in verdicts:
-        verdict = "differs"
-    elif "not decidable" in verdicts or not findings:
-        verdict = "not decidable"
-    values = tuple(value for f in findings for value in f.values)
-    rests = tuple(dict.fromkeys(text for f in findings for text in f.rests_on))
-    turned = tuple(dict.fromkeys(text for f in findings for text in f.turned_by))
-    first = next((f for f in findings if f.verdict == verdict and f.decided_by), None)
+    judged = [part for parts in _together(findings) for part in parts]
+    verdict = _verdict(judged)
+    first = next((f for f in judged if f.verdict == verdict and f.decided_by), None)
     return Finding(
         verdict,
         "; ".join(f.measured for f in findings),
-        values,
+        tuple(value for f in findings for value in f.values),
         first.decided_by if first else None,
-        rests,
-        turned_by=turned,
-        source=_together(f.source for f in findings if verdict == "agrees" or f.verdict == verdict),
+        tuple(dict.fromkeys(text for f in findings for text in f.rests_on)),
+        turned_by=tuple(dict.fromkeys(text for f in findings for text in f.turned_by)),
+        source=_source(f.source for f in judged if verdict == "agrees" or f.verdict == verdict),
         replications=first.replications if first else 0,
-        margin=max((f.margin for f in findings if f.verdict == verdict), default=math.inf),
-        needed=_all_decided([f for f in findings if f.verdict == "not decidable"])
+        needed=_all_decided([f for f in judged if f.verdict == "not decidable"])
         if verdict == "not decidable"
         else None,
+        intervals=sum(part.intervals for part in judged),
+        parts=tuple(part for f in findings for part in f.parts or (f,)),
     )
 
 
@@ -296,18 +350,17 @@ def counted(findings: Sequence[Finding], what: str) -> Finding:
     """A statement of many parts, judged as `every`, and told by how many of them agree and differ.
 
     Args:
-        findings: a part each, counted by its own interval.
+        findings: a part each, counted by the intervals that hold for all.
         what: they are, such as "orders".
     """
-    verdicts = [finding.verdict for finding in findings]
+    verdicts = [_verdict(parts) for parts in _together(findings)]
     agree, differ, left = (verdicts.count(verdict) for verdict in ("agrees", "differs", "not decidable"))
     words = f"{agree} of {len(findings)} {what} agree, {differ} differ, {left} are not decidable"
     values = Value(f"{what} that agree", agree), Value(f"{what} that differ", differ)
-    whole = every(findings)
-    return Finding(whole.verdict, words, values, brief=words, needed=whole.needed)
+    return replace(every(findings), measured=words, values=values, brief=words, decided_by=None, replications=0)
 
 
-def _together(sources: Iterable[Source]) -> Source:
+def _source(sources: Iterable[Source]) -> Source:
     """What several findings come from."""
     found = set(sources)
     return found.pop() if len(found) == 1 else "runs and exact law" if found else "runs"

@@ -15,7 +15,7 @@ from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Label
-from roamsim.study.judging import Finding, Value, Verdict, either, number, value_of, with_interval, within
+from roamsim.study.judging import Finding, by_many, counted, either, number, value_of, with_interval, within
 
 from .gains import average, gains, over_replications
 
@@ -79,8 +79,8 @@ def _cells(data: Data, sctp: str) -> dict[tuple[str, float, int], Estimate]:
     }
 
 
-def _verdict(ratio: Estimate) -> Verdict:
-    return within(ratio, 1 - TOLERANCE, 1 + TOLERANCE, "").verdict
+def _beside_published(ratio: Estimate) -> Finding:
+    return within(ratio, 1 - TOLERANCE, 1 + TOLERANCE, "")
 
 
 def levels(data: Data) -> Finding:
@@ -92,33 +92,29 @@ def levels(data: Data) -> Finding:
 
 def _levels(data: Data, sctp: str) -> Finding:
     cells = _cells(data, sctp)
-    verdicts = [_verdict(ratio) for ratio in cells.values()]
-    counts = {name: verdicts.count(name) for name in ("agrees", "differs", "not decidable")}
+    found = counted([_beside_published(ratio) for ratio in cells.values()], "levels")
     far = sum(not 0.5 <= ratio.mean <= 1.5 for ratio in cells.values())
     (protocol, wire, radio), most = max(cells.items(), key=lambda one: one[1].mean)
     words = (
-        f"{counts['agrees']} of {len(cells)} levels agree, {counts['differs']} differ, {counts['not decidable']} are "
-        f"not decidable; {far} are off by more than 50 %; the most is {with_interval(most)} times the published, "
+        f"{found.measured}; {far} are off by more than 50 %; the most is {with_interval(most)} times the published, "
         f"{protocol} at {wire:g} and {radio} kb/s"
     )
-    verdict: Verdict = "differs" if counts["differs"] else "not decidable" if counts["not decidable"] else "agrees"
-    values = (
-        Value("levels that agree", counts["agrees"]),
-        Value("levels that differ", counts["differs"]),
-        value_of("largest ratio", most),
-    )
-    return Finding(verdict, words, values, brief=f"{counts['agrees']} of {len(cells)} levels agree")
+    agree, differ = found.values
+    values = agree, differ, value_of("largest ratio", most)
+    return replace(found, measured=words, values=values, brief=f"{agree} of {len(cells)} levels agree")
 
 
 def levels_by_cell(data: Data) -> list[dict[str, Any]]:
-    """Ours over the published level and the verdict, cell by cell."""
+    """Ours over the published level and the verdict, cell by cell, by intervals that hold for all levels together."""
     rows = []
+    levels = len(_cells(data, SCTP))
     for protocol in PROTOCOLS:
         for wire in data.labels("bandwidths", "wireline_kbps"):
             row: dict[str, Any] = {"protocol": protocol, "wire (kb/s)": wire}
             for radio in data.labels("bandwidths", "radio_kbps"):
                 ratio = over_published(data, "bandwidths", protocol, wire, radio)
-                row[f"radio {radio} kb/s"] = f"{with_interval(ratio)} {_verdict(ratio)}"
+                found = by_many(_beside_published(ratio), levels)
+                row[f"radio {radio} kb/s"] = f"{with_interval(ratio)} {found.verdict}"
             rows.append(row)
     return rows
 
