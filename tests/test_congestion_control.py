@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -178,13 +181,13 @@ def test_a_scenario_alone_runs_nothing(tmp_path: Path) -> None:
     assert not marker.exists()
 
 
-LOSS = 'loss = { path = "link.path.loss.probability", quick = "0,0.5", full = "0,0.5" }'
+SIZE = 'size_bytes = { function = "size", quick = "100", full = "100,200" }'
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (LOSS, 'loss = {{ path = "signalling.mih.transport.congestion_control", quick = "{law}", full = "{law}" }}'),
+        (SIZE, 'size_bytes = {{ path = "signalling.mih.transport.congestion_control", values = "{law}" }}'),
         ('set = { "signalling.mih.stop" = "55s" }', 'set = {{ "signalling.mih.transport.congestion_control" = "{law}" }}'),
     ],
     ids=["dimension", "set"],
@@ -228,6 +231,8 @@ def test_an_error_ends_the_run_and_names_the_line(tmp_path: Path, body: str, lin
         ("class Mine: pass", "Mine", "is no congestion control"),
         (control().replace("on_ecn", "on_mark"), "Mine", "has no on_ecn"),
         ("def (", "Mine", "mine.py:1: SyntaxError"),
+        ("x = '\0'", "Mine", "mine.py: "),
+        ("\nimport sys\nsys.exit()", "Mine", "mine.py:3: it ends the program"),
         ("\nraise KeyError('x')", "Mine", "mine.py:2: KeyError"),
     ],
 )
@@ -235,6 +240,57 @@ def test_what_is_no_congestion_control_is_refused(tmp_path: Path, text: str, nam
     with pytest.raises(roamsim.UsageError, match=r".") as caught:
         named(KEY, f"{law(tmp_path, text)}:{name}")
     assert said in str(caught.value)
+
+
+def test_a_file_may_hold_what_modules_hold(tmp_path: Path) -> None:
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass, field\nimport roamsim\n" + control()
+    )
+    text += "@dataclass\nclass Kept:\n    seen: list[int] = field(default_factory=list)\n"
+    assert named(KEY, f"{law(tmp_path, text)}:Mine") == named(KEY, f"{law(tmp_path, text.rstrip())}:Mine")
+    (tmp_path / "mine.py").write_bytes(b"# coding: latin-1\r\n# \xe9\r\n" + control().encode())
+    assert named(KEY, f"{tmp_path / 'mine.py'}:Mine").startswith("Mine@")
+
+
+def test_a_class_that_its_file_does_not_have_by_name_is_refused(tmp_path: Path) -> None:
+    def made(step: int) -> type:
+        class Steps(Given):
+            def on_ack(self, sample: roamsim.Sample) -> None:
+                self.window_bytes += step
+
+        return Steps
+
+    with pytest.raises(roamsim.UsageError, match=r"Steps is not what its file has under this name"):
+        named(KEY, made(1))
+    renamed = type("Given", (Given,), {})
+    with pytest.raises(roamsim.UsageError, match=r"the class Given is not what its file has"):
+        named(KEY, renamed)
+
+
+def test_a_class_is_filed_under_the_text_that_it_was_made_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    law(tmp_path, control(), "first_law.py")
+    law(tmp_path, control(), "second_law.py")
+    first, second = (importlib.import_module(name).Mine for name in ("first_law", "second_law"))
+    filed = named(KEY, first)
+    for name in ("first_law.py", "second_law.py"):
+        law(tmp_path, control("self.window_bytes = 9000"), name)
+    assert named(KEY, first) == filed
+    with pytest.raises(roamsim.UsageError, match=r"second_law\.py has changed since its class Mine was imported"):
+        named(KEY, second)
+
+
+def test_a_copy_is_that_of_what_refers_to_it(tmp_path: Path) -> None:
+    text = control("self.helper = getattr(self, 'helper', None) or Helper(self)")
+    file = law(tmp_path, text + "class Helper:\n    def __init__(self, law):\n        self.law = law\n")
+    named(KEY, f"{file}:Mine")
+    (module,) = (m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == str(file))
+    original = module.Mine()
+    original.on_ack(None)
+    copied = copy.deepcopy(original)
+    assert copied.helper.law is copied is not original
 
 
 def test_a_file_that_is_not_there_is_said() -> None:

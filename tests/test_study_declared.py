@@ -237,6 +237,12 @@ measured = { experiment = "drops", column = "retransmissions", where = { variant
             'rows = ["varient"]',
             "table timeouts: experiment drops has no dimension",
         ),
+        (
+            "figures.toml",
+            'x = "losses"',
+            'x = "variant"',
+            "x = 'variant' has the value 'tahoe', and an x axis has numbers",
+        ),
         ("study.toml", 'rows = ["variant"]', "", "table timeouts: the dimensions of its rows are missing"),
         ("study.toml", 'cells = ["timeouts"]', "", "table timeouts: give a function, or an experiment with rows and"),
     ],

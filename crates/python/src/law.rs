@@ -31,7 +31,9 @@ static CLASSES: Mutex<BTreeMap<String, Class>> = Mutex::new(BTreeMap::new());
 /// Keeps a class under the name that stands for it in scenarios.
 #[pyfunction]
 pub fn register_congestion_control(name: String, class_: Py<PyType>, file: String) {
-    CLASSES.lock().unwrap_or_else(PoisonError::into_inner).insert(name, Class { class: class_, file });
+    let entry = Class { class: class_, file };
+    // The class that it replaces goes when the lock is free: its end may run Python.
+    let _replaced = CLASSES.lock().unwrap_or_else(PoisonError::into_inner).insert(name, entry);
 }
 
 /// A congestion control of TCP: subclasses decide window and pacing rate.

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import textwrap
+from collections.abc import Iterator
+from importlib.util import decode_source
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from roamsim._roamsim import CongestionControl, register_congestion_control
 from roamsim.errors import UsageError
@@ -24,6 +28,9 @@ DIGITS = 32
 
 #: Modules of files that were run, by path and text: a class that is named twice is one class.
 _modules: dict[tuple[str, str], ModuleType] = {}
+
+#: The texts under which classes are filed: that which a class was made from, whatever its file says later.
+_texts: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 
 def named(path: str, value: Any) -> Any:
@@ -42,23 +49,13 @@ def named(path: str, value: Any) -> Any:
 def _of_file(path: str, value: str) -> str:
     file, _, name = value.rpartition(":")
     try:
-        text = read_whole(file).decode()
-    except (OSError, ValueError, NoRegularFile) as error:
+        text = decode_source(read_whole(file))
+    except (OSError, ValueError, SyntaxError, NoRegularFile) as error:
         raise UsageError(
             f"{path}: {file!r} cannot be read: {getattr(error, 'strerror', None) or error}; a file of Python is "
             "named from the current folder"
         ) from None
-    module = _modules.get((file, text))
-    if module is None:
-        module = ModuleType(f"roamsim_law_{_digest(text)}")
-        module.__file__ = str(Path(file).absolute())
-        try:
-            # The file that the user has named, and no other.
-            exec(compile(text, file, "exec"), module.__dict__)
-        except Exception as error:
-            raise UsageError(f"{path}: {_place(error, file)}: {type(error).__name__}: {error}") from None
-        sys.modules[module.__name__] = module
-        _modules[file, text] = module
+    module = _modules.get((file, text)) or _run(path, file, text)
     law = getattr(module, name, None)
     if not isinstance(law, type):
         classes = [key for key, entry in vars(module).items() if _is_law(entry)]
@@ -67,24 +64,75 @@ def _of_file(path: str, value: str) -> str:
     return _registered(path, law, file, text)
 
 
+def _run(path: str, file: str, text: str) -> ModuleType:
+    """The module of a file that the user has named."""
+    module = ModuleType(f"roamsim_law_{_digest(file + text)}")
+    module.__file__ = str(Path(file).absolute())
+    # Where decorators look for it, those of dataclasses among them.
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(text, file, "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
+        del sys.modules[module.__name__]
+        what = "it ends the program" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        raise UsageError(f"{path}: {_place(error, file)}: {what}") from None
+    except BaseException:
+        del sys.modules[module.__name__]
+        raise
+    _modules[file, text] = module
+    return module
+
+
 def _of_class(path: str, law: type) -> str:
     import inspect
 
+    module = sys.modules.get(law.__module__)
+    if getattr(module, law.__qualname__, law) is not law or "<locals>" in law.__qualname__:
+        raise UsageError(
+            f"{path}: the class {law.__qualname__} is not what its file has under this name, and results are filed "
+            "under that; write the class at the top level of a file, under a name of its own"
+        )
     try:
         file = inspect.getsourcefile(law)
-        text = (
-            inspect.getsource(sys.modules[law.__module__])
-            if file and Path(file).is_file()
-            else inspect.getsource(law)
-        )
-    except (OSError, TypeError, KeyError):
+        in_file = file is not None and Path(file).is_file()
+        text = _texts.get(law) or inspect.getsource(module if in_file and module else law)
+    except (OSError, TypeError):
         file = None
     if file is None:
         raise UsageError(
             f"{path}: the source of the class {law.__name__} is not known, and results are filed under it; write the "
             "class into a file"
         )
+    if law not in _texts and not _is_made_from(law, text, file):
+        raise UsageError(
+            f"{path}: {file} has changed since its class {law.__name__} was imported, and results are filed under "
+            "the file; import it again"
+        )
     return _registered(path, law, file, text)
+
+
+def _is_made_from(law: type, text: str, file: str) -> bool:
+    """Whether the methods of a class are those of a text."""
+    try:
+        found = set(_codes(compile(textwrap.dedent(text), file, "exec")))
+    except (SyntaxError, ValueError):
+        return False
+    bodies = [_body(entry.__code__) for entry in vars(law).values() if isinstance(entry, FunctionType)]
+    # A test runner puts names of its own, which begin with "@", into functions that assert.
+    return all(body in found for body in bodies if not any("@" in name for name in (*body[3], *body[4])))
+
+
+def _codes(code: CodeType) -> Iterator[tuple[Any, ...]]:
+    yield _body(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _body(code: CodeType) -> tuple[Any, ...]:
+    """A function's instructions, and what they use; lines are those of the text, which may be that of a class."""
+    constants = tuple(repr(_body(c)) if isinstance(c, CodeType) else repr(c) for c in code.co_consts)
+    return code.co_name, code.co_code, constants, code.co_names, code.co_varnames
 
 
 def _registered(path: str, law: type, file: str, text: str) -> str:
@@ -101,6 +149,7 @@ def _registered(path: str, law: type, file: str, text: str) -> str:
         )
     if not hasattr(law, "__deepcopy__"):
         law.__deepcopy__ = _copied  # type: ignore[attr-defined]
+    _texts[law] = text
     registered = f"{name}@{_digest(text)}"
     register_congestion_control(registered, law, file)
     return registered
@@ -110,7 +159,7 @@ def _copied(law: CongestionControl, memo: dict[int, Any]) -> CongestionControl:
     """A deep copy, kept at a reduction that may prove needless; the class of the extension module has none."""
     import copy
 
-    made = type(law).__new__(type(law))
+    made = memo[id(law)] = type(law).__new__(type(law))
     made.__dict__.update(copy.deepcopy(law.__dict__, memo))
     made.window_bytes, made.ssthresh_bytes = law.window_bytes, law.ssthresh_bytes
     made.pacing_rate_bps = law.pacing_rate_bps
@@ -122,14 +171,16 @@ def _is_law(entry: object) -> bool:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+    """The digest of a text, however its lines end."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
 
-def _place(error: Exception, file: str) -> str:
+def _place(error: BaseException, file: str) -> str:
     """Where in a file an error is."""
     import traceback
 
     if isinstance(error, SyntaxError):
-        return f"{file}:{error.lineno}"
+        return f"{file}:{error.lineno}" if error.lineno else file
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"{file}:{lines[-1]}" if lines else file

@@ -122,12 +122,7 @@ def _values(
 def labels_of(experiment: Experiment, name: str, level: Level) -> list[Label]:
     """The values that a dimension of an experiment takes at a level; none where it has no such dimension."""
     found = [dimension for dimension in experiment.dimensions if dimension.name == name]
-    if not found:
-        return []
-    if found[0].choice:
-        return list(found[0].choice)
-    spec = found[0].values or (found[0].quick if level == "quick" else found[0].full)
-    return [value.shown for value in variation(name, spec).values]
+    return found[0].labels(level) if found else []
 
 
 def _extent(experiment: Experiment, level: Level) -> Extent:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from roamsim.scenarios.vary import variation
 from roamsim.study.metric import Metric, Share
 
 Level = Literal["quick", "full"]
@@ -44,6 +45,13 @@ class Dimension:
     quick: str | Sequence[Any] = ""
     full: str | Sequence[Any] = ""
     values: str | Sequence[Any] = ""
+
+    def labels(self, level: Level) -> list[Label]:
+        """The values that it takes at a level."""
+        if self.choice:
+            return list(self.choice)
+        spec = self.values or (self.quick if level == "quick" else self.full)
+        return [value.shown for value in variation(self.name, spec).values]
 
 
 @dataclass(frozen=True, slots=True)

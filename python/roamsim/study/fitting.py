@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from roamsim.errors import UsageError
-from roamsim.study.entries import Cell, Drawing, Experiment, Measured, Sequencechart, Statement, Study, Tabulation
+from roamsim.study.entries import (
+    LEVELS,
+    Cell,
+    Drawing,
+    Experiment,
+    Measured,
+    Sequencechart,
+    Statement,
+    Study,
+    Tabulation,
+)
 
 
 def check(study: Study, folder: Path) -> None:
@@ -55,7 +66,6 @@ def check(study: Study, folder: Path) -> None:
         for name in filter(None, names):
             if not callable(getattr(module, name, None)):
                 refuse(f"{file} has no function {name!r}")
-    _check_declared(study, refuse)
     drawn = [d for d in study.drawings if d.scenario]
     runnable: list[Experiment | Sequencechart | Drawing] = [*study.experiments, *study.sequences, *drawn]
     for of in runnable:
@@ -68,6 +78,7 @@ def check(study: Study, folder: Path) -> None:
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
             if not d.choice and bool(d.values) == bool(d.quick and d.full):
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give the values, or those of quick and full")
+    _check_declared(study, refuse)
     for entry in study.coverage:
         for name in entry.statements:
             if name not in kinds[2]:
@@ -89,8 +100,9 @@ def check(study: Study, folder: Path) -> None:
             if experiment_id not in dimensions:
                 refuse(f"figure {figure.id}: there is no experiment {experiment_id!r}")
             for name in (figure.x, *figure.series, *figure.where):
-                if name not in dimensions[experiment_id] and name != "experiment":
+                if name not in dimensions[experiment_id] and (name != "experiment" or name == figure.x):
                     refuse(f"figure {figure.id}: experiment {experiment_id} has no dimension {name!r}")
+            _check_numbers(f"figure {figure.id}", study, experiment_id, figure.x, refuse)
         for clause in figure.clauses:
             if clause not in kinds[2]:
                 refuse(f"figure {figure.id}: there is no statement {clause!r}")
@@ -122,12 +134,26 @@ def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
                 refuse(f"statement {statement.id}: there is no alternative {name!r}")
         for part in _parts(statement):
             points(f"statement {statement.id}", part.experiment, part, *([part.x] if part.x else []))
+            if part.x:
+                _check_numbers(f"statement {statement.id}", study, part.experiment, part.x, refuse)
     for table in study.tables:
         columns = [table.columns] if table.columns else []
         for cell in table.cells:
             points(f"table {table.id}", table.experiment, cell, *table.rows, *table.where, *table.heads, *columns)
         if table.cells and not table.rows:
             refuse(f"table {table.id}: the dimensions of its rows are missing")
+
+
+def _check_numbers(where: str, study: Study, experiment: str, x: str, refuse: Callable[[str], None]) -> None:
+    """Refuses an axis without numbers."""
+    dimensions = [d for e in study.experiments if e.id == experiment for d in e.dimensions if d.name == x]
+    for label in (label for d in dimensions for level in LEVELS for label in d.labels(level)):
+        try:
+            number = float(label)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            refuse(f"{where}: x = {x!r} has the value {label!r}, and an x axis has numbers")
 
 
 def _parts(statement: Statement) -> list[Measured]:
