@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -357,6 +358,31 @@ def test_a_shell_has_a_terminal_with_jobs_of_its_own(tmp_path: Path) -> None:
     assert b"no job control" not in shown
     assert process.wait(30) == 5
     # Whoever started it finds the terminal as it was.
+    assert termios.tcgetattr(theirs) == before
+
+
+@needs_tun
+def test_a_run_ends_though_a_program_does_not_read_its_terminal(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    process = begin(
+        "live", "--link", "10Mb/s,20ms", *PATIENT, "--set", "scenario.duration=4s", "--shell", "client", stdin=theirs,
+        stdout=theirs, stderr=theirs, env=environment() | {"SHELL": "/bin/bash", "HISTFILE": str(tmp_path / "history")},
+        start_new_session=True,
+    )  # fmt: skip
+    os.set_blocking(ours, False)
+    left, typed, shown = [b"stty -icanon; echo be''gun; sleep 1000\n"], b"x\n" * 100_000, b""
+    until = time.monotonic() + 60
+    while process.poll() is None:
+        assert time.monotonic() < until, shown[-1000:]
+        if select.select([ours], [], [], 0.1)[0]:
+            shown = (shown + os.read(ours, 4096))[-10_000:]
+        if re.search(rb"[$#] $", shown) and left:
+            os.write(ours, left.pop())
+        elif b"begun\r\n" in shown:
+            with contextlib.suppress(BlockingIOError):
+                typed = typed[os.write(ours, typed) :]
+    assert not left
     assert termios.tcgetattr(theirs) == before
 
 

@@ -158,12 +158,13 @@ def _become(plan: dict[str, Any], number: int, outside: socket.socket, go: socke
         # Nothing comes where the others could not be set up.
         if go.recv(1) != b"g":
             os._exit(0)
+        # A node without a command ends with the run, whatever signals come.
+        while not node["command"]:
+            signal.pause()
         for handled in (signal.SIGINT, signal.SIGPIPE):
             signal.signal(handled, signal.SIG_DFL)
         if node["terminal"] is not None:
             _control(node["terminal"])
-        while not node["command"]:
-            signal.pause()
         try:
             os.execvp(node["command"][0], node["command"])
         except OSError as error:

@@ -65,14 +65,15 @@ def live(world: World, commands: Mapping[str, Sequence[str]], controlling: str |
         raise UsageError(f"node {homeless!r} is on no link, so that it has no address")
     names = [f"{addresses[0]} {host_name(node)}" for node, (addresses, _) in known.items() if addresses]
     hosts = "\n".join(["127.0.0.1 localhost", "::1 localhost", *names, ""])
-    terminal = Terminal() if controlling and terminal_is_there() else None
-    terminals = {controlling: terminal.theirs} if terminal else {}
-    programs = [
-        Program(node, host_name(node), commands.get(node, []), *known[node], terminals.get(node)) for node in external
-    ]
-    is_v4 = "." in programs[0].addresses[0]
     end, interrupted = None, False
     with ExitStack() as open_things:
+        terminal = open_things.enter_context(Terminal()) if controlling and terminal_is_there() else None
+        terminals = {controlling: terminal.theirs} if terminal else {}
+        programs = [
+            Program(node, host_name(node), commands.get(node, []), *known[node], terminals.get(node))
+            for node in external
+        ]
+        is_v4 = "." in programs[0].addresses[0]
         namespaces = open_things.enter_context(closing(Namespaces(programs, hosts, is_v4=is_v4)))
         signals = open_things.enter_context(_heard_signals())
         if terminal:

@@ -20,6 +20,9 @@ from contextlib import contextmanager
 #: Ours.
 _TYPED, _PRINTED = 0, 1
 
+#: Octets that are still shown at the end, at most: what the kernel keeps of a terminal (drivers/tty/tty_buffer.c).
+_MOST_PRINTED = 640 * 1024
+
 
 def is_there() -> bool:
     """Whether we have a terminal, on which another one can be shown."""
@@ -29,9 +32,21 @@ def is_there() -> bool:
 class Terminal:
     """A pseudo-terminal; `theirs` is the descriptor that the shell gets."""
 
-    def __init__(self) -> None:
+    theirs: int | None
+
+    def __enter__(self) -> Terminal:
         self._ours, self.theirs = os.openpty()
         self._take_size()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._ours)
+        self._close_theirs()
+
+    def _close_theirs(self) -> None:
+        if self.theirs is not None:
+            os.close(self.theirs)
+            self.theirs = None
 
     def _take_size(self) -> None:
         with contextlib.suppress(OSError):
@@ -39,40 +54,78 @@ class Terminal:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Copies what is typed and printed for as long as it lasts, and leaves our terminal as it was."""
-        os.close(self.theirs)
+        """Copies what is typed and printed for as long as it lasts, and leaves our terminal as it was.
+
+        The shell has its side by now.
+        """
+        self._close_theirs()
         before = termios.tcgetattr(_TYPED)
         resized = signal.signal(signal.SIGWINCH, lambda *_: self._take_size())
         woken, wake = os.pipe()
         copying = threading.Thread(target=self._copy, args=(woken,), daemon=True)
-        # What was typed ahead is kept.
-        tty.setraw(_TYPED, termios.TCSADRAIN)
-        copying.start()
         try:
+            # What was typed ahead is kept.
+            tty.setraw(_TYPED, termios.TCSADRAIN)
+            copying.start()
             yield
         finally:
             os.close(wake)
-            copying.join()
+            if copying.ident is not None:
+                copying.join()
             termios.tcsetattr(_TYPED, termios.TCSADRAIN, before)
             signal.signal(signal.SIGWINCH, resized)
             os.close(woken)
-            os.close(self._ours)
 
     def _copy(self, woken: int) -> None:
-        sources = {_TYPED: self._ours, self._ours: _PRINTED}
-        while sources:
-            ready, _, _ = select.select([*sources, woken], [], [])
-            # At the end what is printed already is shown; what is typed then is left to whoever reads next.
-            if woken in ready and self._ours not in ready:
+        os.set_blocking(self._ours, False)
+        # What is typed while the program reads nothing waits here, and all further typing in our terminal.
+        typed = b""
+        while True:
+            reads, writes = ([], [self._ours]) if typed else ([_TYPED], [])
+            ready, writable, _ = select.select([self._ours, woken, *reads], writes, [])
+            if self._ours in ready and not self._print():
                 return
-            for source in sources.keys() & set(ready):
-                try:
-                    octets = os.read(source, 4096)
-                except OSError:
-                    # The shell and its children have closed their side.
-                    octets = b""
-                if not octets:
-                    del sources[source]
-                while octets:
-                    # The program's own octets, as if it wrote them to our terminal itself.
-                    octets = octets[os.write(sources[source], octets) :]  # noqa: TID251
+            if woken in ready:
+                self._print_rest()
+                return
+            if _TYPED in ready:
+                typed = _read(_TYPED)
+                if not typed:
+                    return
+            if writable:
+                typed = typed[_write(self._ours, typed) :]
+
+    def _print(self) -> int:
+        """Shows what is printed already: how many octets; 0 where the shell and its children have gone."""
+        octets = rest = _read(self._ours)
+        while rest:
+            rest = rest[_write(_PRINTED, rest) :]
+        return len(octets)
+
+    def _print_rest(self) -> None:
+        """At the end shows what is printed already, and no more of a program that prints on."""
+        most = _MOST_PRINTED
+        while most > 0 and select.select([self._ours], [], [], 0)[0]:
+            shown = self._print()
+            if shown == 0:
+                return
+            most -= shown
+
+
+def _read(descriptor: int) -> bytes:
+    """What is there; nothing at its end."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return b""
+
+
+def _write(descriptor: int, octets: bytes) -> int:
+    """Writes what fits: how much; all of it where nobody reads any more."""
+    try:
+        # The program's own octets, as if it wrote them to our terminal itself.
+        return os.write(descriptor, octets)  # noqa: TID251
+    except BlockingIOError:
+        return 0
+    except OSError:
+        return len(octets)

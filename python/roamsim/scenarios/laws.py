@@ -89,8 +89,8 @@ def _of_class(path: str, law: type) -> str:
     module = sys.modules.get(law.__module__)
     if getattr(module, law.__qualname__, law) is not law or "<locals>" in law.__qualname__:
         raise UsageError(
-            f"{path}: the class {law.__qualname__} is not what its file has under this name, and results are filed "
-            "under that; write the class at the top level of a file, under a name of its own"
+            f"{path}: the class {law.__qualname__} is not what its file has under this name; write it at the "
+            "top level of a file, under a name of its own"
         )
     try:
         file = inspect.getsourcefile(law)
