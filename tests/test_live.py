@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 import roamsim
-from conftest import begin, environment, run_command
+from conftest import Command, begin, environment, run_command
 from roamsim._roamsim import World as CompiledWorld
 from roamsim.cli.live import programs
 from roamsim.errors import UsageError
@@ -448,12 +448,23 @@ def test_a_path_in_words(words: str, link: dict[str, object]) -> None:
         ("fast", "'fast' is no rate, no delay and no file"),
         ("1Mb/s,jitter=3ms", "knows no 'jitter'.*--set link.path.KEY"),
         ("1Mb/s,loss=few", "no share of packets"),
+        ("1Mb/s,loss=nan", "loss=nan is no share of packets"),
+        ("1Mb/s,loss=101%", "loss=101% is no share of packets"),
+        ("1Mb/s,20ms,30ms", "has delay twice"),
+        ("1Mb/s,queue=3,20ms,queue=4", "has queue twice"),
+        ("1Mb/s,down=2Mb/s", "a rate for both directions and one for a single one"),
+        ("10mbit", "'10mbit' is no rate, no delay and no file"),
         ("", "'' is no rate"),
     ],
 )
 def test_what_describes_no_path_is_refused(words: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         path_in_words(words)
+
+
+def test_a_path_without_a_command_says_how_one_is_written(roamsim: Command) -> None:
+    done = roamsim("live", "--link", "10Mb/s", code=2)
+    assert "roamsim live --link RATE,DELAY,... -- COMMAND, or --shell client" in done.stderr
 
 
 def test_the_compiled_world_says_what_is_no_node() -> None:

@@ -205,6 +205,8 @@ def programs(
         found = [(on[0], [])]
     elif not on and words and without_on:
         found = [(without_on, [])]
+    elif not on and without_on and not shell:
+        raise UsageError(f"live needs a command: roamsim live --link {LINK} -- COMMAND, or --shell {without_on}")
     elif on or words or not shell:
         raise UsageError(f"each --on NODE has its command behind --, as in: roamsim live FILE {USAGE}")
     at = 0

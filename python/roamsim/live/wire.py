@@ -6,6 +6,7 @@ Rates, delays and traces are written as link emulators take them; the rest of th
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,9 @@ CLIENT, SERVER = "client", "server"
 #: Chosen: longer than anybody watches.
 DURATION = "24h"
 
-#: The scenario's reader checks the unit.
+#: The scenario's reader checks the number, and the unit of a rate.
 _RATE = re.compile(r"[\d.]+ ?\w+/s")
-_TIME = re.compile(r"[\d.]+ ?[a-z]+")
+_TIME = re.compile(r"[\d.]+ ?(ns|us|µs|ms|s|min|h|nsec|usec|msec|sec)")
 _USAGE = "as in --link 10Mb/s,20ms,loss=1%,queue=fq_codel, or --link down=cellular.trace,up=5Mb/s,20ms"
 
 
@@ -34,15 +35,22 @@ def wire(words: str) -> Source:
             `ip=`, `ipv4` or `ipv6`.
 
     Raises:
-        UsageError: a word is none of these, or the rate is missing.
+        UsageError: a word is none of these or there twice, or the rate is missing.
     """
+    said: set[str] = set()
     rates: dict[str, Any] = {}
     scenario: dict[str, Any] = {"name": words, "duration": DURATION, "ip": "ipv4"}
     link: dict[str, Any] = {"name": "path", "between": [SERVER, CLIENT], "delay": "0s"}
     for word in words.split(","):
         key, is_named, value = word.strip().partition("=")
+        kind = key if is_named else "delay" if _TIME.fullmatch(key) else "rate"
+        if kind in said:
+            raise UsageError(f"--link has {kind} twice; write it once, {_USAGE}")
+        said.add(kind)
+        if "rate" in said and said & {"down", "up"}:
+            raise UsageError(f"--link has a rate for both directions and one for a single one; write one, {_USAGE}")
         if not is_named:
-            if _TIME.fullmatch(key):
+            if kind == "delay":
                 link["delay"] = key
             else:
                 rates |= {CLIENT: _rate(key), SERVER: _rate(key)}
@@ -81,9 +89,12 @@ def _rate(text: str) -> dict[str, str]:
 
 def _share(text: str) -> float:
     try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise UsageError(f"--link: loss={text} is no share of packets; write loss=1% or loss=0.01") from None
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise UsageError(f"--link: loss={text} is no share of packets; write loss=1% or loss=0.01")
+    return share
 
 
 def _queue(text: str) -> dict[str, Any]:

@@ -83,7 +83,9 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     }
     if tcp.variant.congestion_control() != named {
         let message = format!("`{named}` does not go with variant = \"{}\"", tcp.variant);
-        report.add(&steps, message, "write variant = \"sack\" beside it, or leave one of the two out");
+        let repair = if named == Kind::Reno.name() { "cubic" } else { "sack" };
+        let help = format!("write variant = \"{repair}\": `{named}` takes the place of its window");
+        report.add(&steps, message, help);
     }
 }
 
