@@ -76,6 +76,7 @@ def test_a_part_of_many_differs_with_an_interval_that_holds_for_all() -> None:
     for low, high in ((0.0, 1.0), (-2.0, -0.2)):
         assert judged(within(mean([-0.2, 0.0] * 4), low, high, "gain"), 9).verdict == "not decidable"
     assert judged(positive(mean([-0.6, -0.4] * 4), "gain"), 9).verdict == "differs"
+    assert judged(positive(mean([0.0] * 8), "gain"), 9).verdict == "differs"
     assert judged(within(mean([-0.6, -0.4] * 4), 0.0, 1.0, "gain"), 9).verdict == "differs"
     # A part that differs by a law, or without an interval, differs among any number.
     assert judged(Finding("differs", "by arithmetic"), 9).verdict == "differs"

@@ -231,7 +231,8 @@ def positive(estimate: Estimate, what: str) -> Finding:
         value_of(what, estimate),
         samples=estimate.samples,
         shrink=_shrink(estimate, 0.0),
-        margin=_margin(estimate, 0.0, math.inf),
+        # A difference of zero in all runs is not above zero, at any number of them.
+        margin=_half_widths(-estimate.mean, estimate.high - estimate.mean) if estimate.mean else math.inf,
     )
 
 
