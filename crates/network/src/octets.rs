@@ -11,6 +11,7 @@
 
 use crate::traffic_class::TrafficClass;
 use roamsim_protocols::checksum::Sum;
+use roamsim_protocols::tcp;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -154,6 +155,20 @@ impl Octets {
         let is_datagram = self.protocol == UDP && self.ports != (0, 0) && (is_v4 || self.octets[6] == UDP);
         let length = usize::from(word(&self.octets, header_bytes + 4)?);
         self.octets.get(header_bytes + 8..header_bytes + length).filter(|_| is_datagram)
+    }
+
+    /// A whole segment of TCP and its payload; `None` of anything else, and where its checksum or an option is
+    /// wrong.
+    pub(crate) fn tcp_segment(&self) -> Option<(tcp::Segment, &[u8])> {
+        let is_v4 = self.octets.first()? >> 4 == 4;
+        let (header_bytes, addresses) =
+            if is_v4 { (v4_header_bytes(&self.octets)?, 12..V4) } else { (V6, 8..V6) };
+        // Behind extension headers nothing is looked for.
+        let is_segment = self.protocol == TCP && self.ports != (0, 0) && (is_v4 || self.octets[6] == TCP);
+        let transport = self.octets.get(header_bytes..).filter(|_| is_segment)?;
+        let pseudo_header =
+            Sum::from(transport.len() as u32).with(self.octets.get(addresses)?).with(&[0, TCP]);
+        tcp::wire::decode(transport, Some(pseudo_header.folded())).ok()
     }
 
     /// The octets as they leave, with what queues have said of congestion.

@@ -209,6 +209,7 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
     for (number, _) in (0..).zip(&scenario.nodes).filter(|(_, node)| node.external) {
         world.network.edge.open(NodeId(number));
     }
+    world.join_programs();
     if scenario.general.warm_up > Time::ZERO {
         world.cut_warm_up(scenario.general.warm_up);
     }

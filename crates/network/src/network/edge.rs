@@ -3,7 +3,8 @@
 //! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end
 //! that is counted. Where it comes to an external node it leaves the simulation. At any other node it is for
 //! the open socket that is bound to its port, or it is dropped: other sockets of the simulation do not read
-//! octets.
+//! octets. A connection of TCP with a program is the exception: its segments are read where they come in, and
+//! written where they leave.
 //!
 //! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes
 //! in and not where it would meet the narrow link. That is a simplification: fragments load the whole path,
@@ -11,6 +12,7 @@
 
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;
+use crate::capture::encode;
 use crate::drops::DropReason;
 use crate::octets::{self, Incoming, Octets, Oversized, Refusal, UDP};
 use crate::packet::{IpVersion, NO_SOCKET, Packet, Pdu};
@@ -18,6 +20,7 @@ use crate::recorder::Detail;
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
+use roamsim_protocols::tcp::{Flags, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
@@ -59,6 +62,30 @@ pub struct Edge {
     path_mtus: BTreeMap<(NodeId, NodeId), u32>,
     /// The open sockets by node and port of UDP: which one octets are for.
     sockets: BTreeMap<(NodeId, u16), u32>,
+    /// The sockets of TCP with a program at the other end, by node and port.
+    connections: BTreeMap<(NodeId, u16), Joined>,
+}
+
+/// A socket of TCP whose connection has a program at its other end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joined {
+    /// Its number.
+    pub(crate) socket: u32,
+    /// The address of the program.
+    pub(crate) remote: Address,
+    /// Its port; `None` until it has connected.
+    pub(crate) remote_port: Option<u16>,
+}
+
+/// A segment of a program that has come in for a socket of TCP.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TakenSegment {
+    /// The socket that it is for.
+    pub(crate) socket: u32,
+    /// Its size, network header included.
+    pub(crate) size_bytes: u32,
+    /// What it acknowledges.
+    pub(crate) ack: Option<u32>,
 }
 
 impl Edge {
@@ -85,6 +112,38 @@ impl Edge {
     /// Octets that come to a port of a node are for this open socket; false where they are for another one.
     pub(crate) fn bind(&mut self, node: NodeId, port: u16, socket: u32) -> bool {
         *self.sockets.entry((node, port)).or_insert(socket) == socket
+    }
+
+    /// Whether programs run at a node.
+    pub(crate) fn is_external(&self, node: NodeId) -> bool {
+        self.external.contains_key(&node)
+    }
+
+    /// Segments of a program that come to a port of a node are for this socket of TCP.
+    pub(crate) fn join(&mut self, node: NodeId, port: u16, joined: Joined) {
+        self.connections.insert((node, port), joined);
+    }
+
+    /// The socket of TCP that octets are for at a node, their segment and its payload. The first program that
+    /// connects has the connection.
+    fn segment_for<'a>(
+        &mut self,
+        node: NodeId,
+        source: Address,
+        octets: &'a Octets,
+    ) -> Option<(u32, Segment, &'a [u8])> {
+        let (from, port) = octets.ports();
+        let joined = self.connections.get_mut(&(node, port)).filter(|joined| joined.remote == source)?;
+        let (segment, payload) = octets.tcp_segment()?;
+        match joined.remote_port {
+            Some(known) if known != from => return None,
+            Some(_) => {}
+            None if segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK) => {
+                joined.remote_port = Some(from);
+            }
+            None => return None,
+        }
+        Some((joined.socket, segment, payload))
     }
 
     /// The open socket that octets are for at a node.
@@ -122,7 +181,7 @@ impl Network {
         node: NodeId,
         (addresses, incoming): ([Address; 2], Incoming),
         path_mtu: u32,
-    ) {
+    ) -> Option<TakenSegment> {
         let [source, destination] = addresses;
         let size_bytes = incoming.octets.as_slice().len() as u32;
         if size_bytes <= path_mtu {
@@ -140,7 +199,9 @@ impl Network {
                 self.edge.external.entry(node).or_default().fragmented += 1;
                 for fragment in fragments {
                     match octets::read(self.ip, &fragment) {
-                        Ok(incoming) => self.put_in(moment, node, addresses, incoming),
+                        Ok(incoming) => {
+                            self.put_in(moment, node, addresses, incoming);
+                        }
                         Err(why) => self.edge.refuse(node, why),
                     }
                 }
@@ -152,6 +213,7 @@ impl Network {
             }
             Oversized::Nothing => self.edge.refuse(node, Refusal::TooLarge),
         }
+        None
     }
 
     fn written(&self, address: Address) -> IpAddr {
@@ -194,8 +256,30 @@ impl Network {
         node: NodeId,
         [source, destination]: [Address; 2],
         incoming: Incoming,
-    ) {
+    ) -> Option<TakenSegment> {
         self.edge.external.entry(node).or_default().injected += 1;
+        let to = self.topology.owner(destination);
+        if let Some((socket, segment, payload)) = self.edge.segment_for(to, source, &incoming.octets) {
+            // Options of a program may take other octets than ours do.
+            let size_bytes = self.ip.header_bytes() + segment.total_bytes();
+            let ack = segment.flags.contains(Flags::ACK).then_some(segment.ack);
+            let detail = self.recorder.as_ref().filter(|recorder| recorder.wants_details()).map(|_| {
+                let (description, payload) = (segment.to_string(), payload.to_vec());
+                Box::new(Detail { description, payload, ..Detail::default() })
+            });
+            let packet = Packet {
+                id: self.next_packet_id(),
+                source,
+                destination,
+                socket,
+                size_bytes,
+                traffic_class: incoming.traffic_class,
+                tunnel: None,
+                pdu: Pdu::Tcp(segment),
+            };
+            self.send(moment, node, packet, detail);
+            return Some(TakenSegment { socket, size_bytes, ack });
+        }
         let detail = self.recorder.as_ref().filter(|recorder| recorder.wants_details()).map(|_| {
             let (from, to) = incoming.octets.ports();
             let ports = if (from, to) == (0, 0) { String::new() } else { format!(", {from} > {to}") };
@@ -203,7 +287,6 @@ impl Network {
             Box::new(Detail { description, ..Detail::default() })
         });
         // What is for an endpoint is counted to its flow on the whole way.
-        let to = self.topology.owner(destination);
         let socket = self.edge.socket_for(to, &incoming.octets).unwrap_or(NO_SOCKET);
         let packet = Packet {
             id: self.next_packet_id(),
@@ -218,9 +301,18 @@ impl Network {
         if to == node {
             // Its own kernel should have kept it.
             self.create(moment.now, node, &packet, detail);
-            return self.emit(moment.now, node, &packet);
+            self.emit(moment.now, node, &packet);
+            return None;
         }
         self.send(moment, node, packet, detail);
+        None
+    }
+
+    /// A segment has come to the program at the other end of its connection: out it goes, as octets.
+    pub(crate) fn hand_out(&mut self, now: Time, node: NodeId, packet: &Packet, payload: &[u8]) {
+        let octets = encode::packet((self.ip, self.topology.ip()), packet, payload);
+        self.edge.external.entry(node).or_default().emitted += 1;
+        self.edge.emitted.push_back(Emitted { node, at: now, octets });
     }
 
     /// Octets have come to their node: out they go, or nobody takes them.

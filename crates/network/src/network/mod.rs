@@ -5,7 +5,7 @@ mod arrivals;
 mod broadcast;
 mod conservation;
 mod dropped_segments;
-mod edge;
+pub(crate) mod edge;
 mod link_events;
 mod processing;
 pub mod tunnel;

@@ -50,7 +50,7 @@ pub(super) fn octets(message: &Message, part: Range<u64>) -> Vec<u8> {
 }
 
 /// Octets of a stream or message without contents of its own.
-fn pattern(part: Range<u64>) -> Vec<u8> {
+pub(crate) fn pattern(part: Range<u64>) -> Vec<u8> {
     part.map(|at| at as u8).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Sockets: the ends of associations between nodes, a file a transport.
 
 pub mod connections;
-mod describe;
+pub(crate) mod describe;
 pub mod endpoint;
 pub mod open;
 pub mod sctp;

@@ -12,6 +12,7 @@ mod link_events;
 mod mih;
 mod mih_handover;
 mod named;
+mod outside;
 mod path_changes;
 mod reconfiguration;
 mod series;
@@ -44,7 +45,7 @@ use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::handover::Resources;
 use roamsim_protocols::tcp::congestion::LawMaker;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// After so many events that follow each other in line the loop has its turn again, and looks now and then
 /// whether the run is to go on. Chosen: the loop costs nothing beside so many.
@@ -108,8 +109,10 @@ pub struct World {
     /// Whether events are digested.
     fingerprints: bool,
     details: bool,
-    /// Whether either of the next two.
+    /// Whether somebody looks at what sockets send and receive: a recorder, or programs at the other end.
     sockets_watched: bool,
+    /// Sockets of TCP in whose place a program has its end of the connection.
+    outside: BTreeSet<u32>,
     /// Whether time series of the state of connections are recorded.
     connections_sampled: bool,
     /// By node, the signalling entries that its link events drive.
@@ -150,6 +153,7 @@ impl World {
             fingerprints,
             details,
             sockets_watched: details || trace.segments || connections_sampled,
+            outside: BTreeSet::new(),
             connections_sampled,
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
@@ -260,7 +264,9 @@ impl World {
     /// is out of the way of datagrams. Where nothing more has, the link's next deadline.
     #[inline(never)]
     fn receive_next(&mut self, moment: &mut Moment<'_>, number: u32) -> Result<(), Option<Time>> {
-        while let Some((packet, segment)) = self.network.coming_segment(number)? {
+        while !self.sockets_watched
+            && let Some((packet, segment)) = self.network.coming_segment(number)?
+        {
             let id = packet.socket;
             self.tcp[id as usize].take_in(moment.now, packet, segment);
             self.network.clear_coming(number);

@@ -196,14 +196,25 @@ impl World {
     #[inline(always)]
     pub(super) fn receive_at(&mut self, moment: &mut Moment<'_>, id: SocketId, packet: Packet) {
         let now = moment.now;
-        if self.trace.segments
-            && let Some(recorder) = &mut self.network.recorder
-        {
-            with_socket!(self, id, socket => socket.watch_received(now, &packet, recorder));
+        if self.sockets_watched {
+            self.watch_received(now, id, &packet);
+            if self.is_outside(id) {
+                self.hand_out(now, id, &packet);
+                return self.serve_work(moment);
+            }
         }
         with_socket!(self, id, socket => socket.handle(now, packet));
         self.serve_socket(moment, id);
         self.serve_work(moment);
+    }
+
+    #[cold]
+    fn watch_received(&mut self, now: Time, id: SocketId, packet: &Packet) {
+        if self.trace.segments
+            && let Some(recorder) = &mut self.network.recorder
+        {
+            with_socket!(self, id, socket => socket.watch_received(now, packet, recorder));
+        }
     }
 
     /// Sends what a socket has to send and tells its user what has happened. A user that writes puts the
@@ -272,6 +283,9 @@ impl World {
     #[cold]
     #[inline(never)]
     fn serve_watched(&mut self, moment: &mut Moment<'_>, id: SocketId) {
+        if self.is_outside(id) {
+            return;
+        }
         with_socket!(self, id, socket => transmit_watched(&mut self.network, socket, moment));
         self.tell(moment, id);
     }
@@ -286,7 +300,7 @@ impl World {
     }
 
     #[inline(always)]
-    fn on_socket_event(&mut self, now: Time, id: SocketId, event: SocketEvent) {
+    pub(super) fn on_socket_event(&mut self, now: Time, id: SocketId, event: SocketEvent) {
         match event {
             SocketEvent::Stream { up_to } if with_socket!(self, id, socket => socket.keeps_account()) => {
                 self.delivered_bytes += with_socket!(self, id, socket => socket.take_stream(up_to));

@@ -146,7 +146,9 @@ impl World {
             let path_mtu =
                 network.known_path_mtu((node, to), |network| path_mtu(network, mobile_ip, (node, to)));
             let moment = &mut Moment::new(course.now, &mut course.queue);
-            self.network.send_octets(moment, node, taken, path_mtu);
+            if let Some(segment) = self.network.send_octets(moment, node, taken, path_mtu) {
+                self.count_segment(moment.now, segment);
+            }
             self.serve_work(moment);
         }
         self.course = Some(course);

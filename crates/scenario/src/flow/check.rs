@@ -47,15 +47,34 @@ pub(crate) fn check(
     }
 }
 
-/// Refuses a flow with an end whose programs run outside: the simulation has no sockets there.
+/// Checks a flow with an end whose programs run outside: it is a connection of TCP that carries a stream.
 fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>) {
-    for (key, end) in [("from", &flow.from), ("to", &flow.to)] {
-        if nodes.iter().any(|node| node.external && node.name == *end) {
-            let message =
-                format!("this flow ends in \"{end}\", whose programs run outside of the simulation");
-            let help = "leave the flow out (`roamsim live --without-flows`), or let it end in another node";
-            report.add(&[Key("flow"), At(i), Key(key)], message, help);
-        }
+    let is_external = |name: &str| nodes.iter().any(|node| node.external && node.name == *name);
+    let (from, to) = (is_external(&flow.from), is_external(&flow.to));
+    let (key, end) = if from { ("from", &flow.from) } else { ("to", &flow.to) };
+    let why = if from && to {
+        Some("programs run at both of its ends")
+    } else if !from && !to {
+        None
+    } else if !matches!(*flow.transport, Transport::Tcp(_)) {
+        Some("a flow between a program and the simulation is one of TCP")
+    } else if from && !matches!(flow.application, Application::Bulk(_)) {
+        Some("the program decides what it sends: kind = \"bulk\" counts it")
+    } else if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
+        Some("a program gets a stream: kind = \"bulk\" or \"transfer\"")
+    } else if flow.bidirectional {
+        Some("such a flow goes one way")
+    } else if flow.reader.is_some() && to {
+        Some("the program decides when it reads, so `reader` has no effect")
+    } else {
+        None
+    };
+    if let Some(why) = why {
+        let message =
+            format!("this flow ends in \"{end}\", whose programs run outside of the simulation: {why}");
+        let help =
+            "change that, leave the flow out (`roamsim live --without-flows`), or let it end in another node";
+        report.add(&[Key("flow"), At(i), Key(key)], message, help);
     }
 }
 

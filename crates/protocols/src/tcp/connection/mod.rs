@@ -500,6 +500,11 @@ impl Connection {
         self.sender.acknowledged()
     }
 
+    /// The port of this end.
+    pub fn local_port(&self) -> u16 {
+        self.local_port
+    }
+
     /// Stream offset of the next octet to send; goes back after a timeout.
     pub fn snd_nxt_offset(&self) -> u64 {
         self.sender.snd_nxt.saturating_sub(1).min(self.sender.written)

@@ -199,6 +199,8 @@ impl Connection {
             self.stats.segments_refused += 1;
             self.refuse(segment);
         } else if segment.flags.contains(Flags::SYN) {
+            // Whoever connects says its port.
+            self.remote_port = segment.source_port;
             self.synchronize(now, segment);
             self.state = State::SynReceived;
             self.syn_due = true;
