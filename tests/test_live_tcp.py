@@ -1,0 +1,248 @@
+"""Programs outside and simulated connections of TCP: the kernel's TCP talks to ours."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+import roamsim
+from conftest import run_command
+
+needs_tun = pytest.mark.needs("tun")
+
+FIRST_PORT = 49152
+
+SCENARIO = """
+[scenario]
+name = "A program at the end"
+duration = "{duration}"
+ip = "ipv4"
+[[node]]
+name = "server"
+[[node]]
+name = "phone"
+external = true
+[[link]]
+name = "path"
+between = ["server", "phone"]
+rate = "10Mb/s"
+delay = "20ms"
+"""
+
+FLOW = """
+[[flow]]
+name = "{name}"
+from = "{source}"
+to = "{sink}"
+transport = {transport}
+application = {application}
+"""
+
+UP = SCENARIO.format(duration="20s") + FLOW.format(
+    name="up",
+    source="phone",
+    sink="server",
+    transport='{ protocol = "tcp", variant = "sack" }',
+    application='{ kind = "bulk" }',
+)
+
+SERVER, PHONE = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
+FIN, SYN, RST, ACK = 1, 2, 4, 16
+
+
+def checksum(octets: bytes) -> int:
+    """The Internet checksum (RFC 1071)."""
+    octets += bytes(len(octets) % 2)
+    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def in_ip(segment: bytes) -> bytes:
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(segment), 1, 0x4000, 64, 6, 0, PHONE, SERVER)
+    return header[:10] + struct.pack("!H", checksum(header)) + header[12:] + segment
+
+
+def segment(seq: int, ack: int, flags: int, payload: bytes = b"", options: bytes = b"", port: int = 40000) -> bytes:
+    """A segment from a port of the phone to the server, in IPv4."""
+    words = 5 + len(options) // 4
+    header = struct.pack("!HHIIBBHHH", port, FIRST_PORT, seq, ack, words << 4, flags, 65535, 0, 0)
+    whole = header + options + payload
+    summed = checksum(PHONE + SERVER + struct.pack("!BBH", 0, 6, len(whole)) + whole)
+    return in_ip(whole[:16] + struct.pack("!H", summed) + whole[18:])
+
+
+def answer(world: roamsim.World) -> tuple[int, int, int, int, int]:
+    """The last packet that has left: when, to which port, sequence and acknowledgement number, flags."""
+    packet = world.emitted()[-1]
+    octets = packet.octets
+    assert octets[12:20] == SERVER + PHONE and checksum(octets[:20]) == 0
+    assert checksum(octets[12:20] + struct.pack("!BBH", 0, 6, len(octets) - 20) + octets[20:]) == 0
+    _, port, seq, ack, _, flags = struct.unpack("!HHIIBB", octets[20:34])
+    return packet.time_ns, port, seq, ack, flags
+
+
+def test_a_handshake_by_hand() -> None:
+    world = roamsim.World(UP)
+    mss = struct.pack("!BBH", 2, 4, 1000)
+    world.inject("phone", segment(7, 0, SYN, options=mss))
+    world.step(1_000_000_000)
+    # 44 octets at 10 Mb/s take 35.2 us, each way.
+    time_ns, port, seq, ack, flags = answer(world)
+    assert (time_ns, port, ack, flags) == (40_070_400, 40000, 8, SYN | ACK)
+    # A segment of another connection, one with a wrong checksum, and one in order.
+    wrong = bytearray(segment(8, seq + 1, ACK, b"abc"))
+    wrong[-1] ^= 1
+    for octets in (segment(8, seq + 1, ACK, b"abc", port=40001), bytes(wrong), segment(8, seq + 1, ACK, b"abc")):
+        world.inject("phone", octets)
+    world.inject("phone", segment(11, seq + 1, FIN | ACK))
+    world.step(2_000_000_000)
+    assert answer(world)[1:] == (40000, seq + 1, 12, FIN | ACK)
+    world.inject("phone", segment(12, seq + 2, ACK))
+    world.step(3_000_000_000)
+    assert world.emitted() == []
+    result = world.finish()
+    assert result.flows["delivered_bytes"].to_list() == [3]
+    drops = result.tables["drops"]
+    assert drops.select("node", "reason", "packets").rows() == [("server", "no socket", 2)]
+
+
+@pytest.mark.parametrize(
+    ("flow", "said"),
+    [
+        ({"transport": '{ protocol = "udp" }', "application": '{ kind = "cbr", packet_size = "1B", interval = "1s" }'},
+         "is one of TCP"),
+        ({"application": '{ kind = "cbr", packet_size = "100B", interval = "20ms" }'}, "a program gets a stream"),
+        ({"application": '{ kind = "bulk" }\nreader = { read_rate = "1Mb/s" }'}, "`reader` has no effect"),
+        ({"application": '{ kind = "bulk" }\nbidirectional = true'}, "goes one way"),
+        ({"source": "phone", "sink": "server", "application": '{ kind = "transfer", size = "1kB" }'},
+         "the program decides what it sends"),
+    ],
+)  # fmt: skip
+def test_a_flow_with_a_program_is_a_stream_of_tcp(flow: dict[str, str], said: str) -> None:
+    whole = {"name": "f", "source": "server", "sink": "phone", "transport": '{ protocol = "tcp" }'} | flow
+    with pytest.raises(roamsim.ScenarioError) as caught:
+        roamsim.World(SCENARIO.format(duration="1s") + FLOW.format(**whole))
+    # The message is broken into lines of the terminal's width.
+    assert said in " ".join(str(caught.value).replace("│", "").split())
+    both = {"name": "f", "source": "server", "sink": "phone", "transport": '{ protocol = "tcp" }'}
+    with pytest.raises(roamsim.ScenarioError, match="programs run at both"):
+        text = SCENARIO.format(duration="1s") + FLOW.format(**both, application='{ kind = "bulk" }')
+        roamsim.World(text, external=["server"])
+
+
+def test_nothing_that_a_program_sends_stops_the_run() -> None:
+    draw = random.Random(1)
+    for _ in range(30):
+        world = roamsim.World(UP)
+        world.inject("phone", segment(7, 0, SYN))
+        world.step(100_000_000)
+        seq, now = answer(world)[2], 100_000_000
+        for _ in range(100):
+            near = [0, 7, 8, 9, 8 + 1460, 8 + 65535, 2**31, 2**32 - 1]
+            ours = [0, seq, (seq + 1) % 2**32, (seq + 2) % 2**32, (seq + 2**31) % 2**32]
+            options = draw.choice(
+                [b"", draw.randbytes(4), b"\x01\x01\x05\x0a" + draw.randbytes(8), draw.randbytes(40)]
+            )
+            payload = draw.randbytes(draw.choice([0, 0, 1, 100, 1400]))
+            world.inject(
+                "phone", segment(draw.choice(near), draw.choice(ours), draw.randrange(256), payload, options)
+            )
+            now += draw.choice([0, 1_000_000, 300_000_000])
+            world.step(now)
+            world.emitted()
+        world.finish()
+
+
+#: Serves as many connections as it is told of: reads streams whose octets it knows, and writes others.
+PROGRAM = """
+import json, socket, sys, threading, time
+
+def read(port, size, told):
+    listening = socket.create_server(("", port))
+    ready.release()
+    connection, _ = listening.accept()
+    got = bytearray()
+    while octets := connection.recv(65536):
+        got += octets
+    told[port] = len(got) == size and got == bytes(range(256)) * (size // 256) + bytes(range(size % 256))
+    connection.close()
+
+def write(port, size, told):
+    ready.release()
+    connection = socket.create_connection(("server", port))
+    connection.sendall(bytes(size))
+    connection.shutdown(socket.SHUT_WR)
+    told[port] = connection.recv(1) == b""
+    connection.close()
+
+ready, told, threads = threading.Semaphore(0), {}, []
+for port, size, way in json.loads(sys.argv[1]):
+    threads.append(threading.Thread(target=read if way == "down" else write, args=(port, size, told)))
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("TOLD", sum(told.values()), len(told), sorted(port for port in told if not told[port]), flush=True)
+"""
+
+
+@needs_tun
+def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> None:
+    draw = random.Random(2)
+    flows, plan = [], []
+    for number in range(200):
+        way, size = draw.choice(["down", "up"]), draw.choice([1, 1000, 20_000, 100_000])
+        keys: dict[str, object] = {
+            "protocol": "tcp",
+            "variant": draw.choice(["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]),
+            "timestamps": draw.random() < 0.5,
+            "window_scaling": draw.random() < 0.5,
+            "ecn": draw.random() < 0.5,
+            "nagle": draw.random() < 0.5,
+            "delayed_ack": draw.random() < 0.5,
+            "mss": draw.choice(["536B", "1000B", "1440B"]),
+            "receive_window": draw.choice(["8kB", "64kB"]),
+            "min_rto": "200ms",
+        }
+        if keys["window_scaling"]:
+            keys["receive_window"] = draw.choice(["8kB", "1MB"])
+        if keys["variant"] in ("sack", "cubic"):
+            keys |= {"rack": draw.random() < 0.5, "pacing": draw.random() < 0.5}
+        ends = ("server", "phone") if way == "down" else ("phone", "server")
+        start = f"{draw.uniform(1.5, 4):.3f}s"
+        application = (
+            f'{{ kind = "transfer", start = "{start}", size = "{size}B" }}' if way == "down" else '{ kind = "bulk" }'
+        )
+        transport = "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items()) + " }"
+        flows.append(
+            FLOW.format(name=f"f{number}", source=ends[0], sink=ends[1], transport=transport, application=application)
+        )
+        plan.append((FIRST_PORT + number, size, way))
+    text = SCENARIO.format(duration="120s").replace('rate = "10Mb/s"', 'rate = "50Mb/s"')
+    # Losses, packets that overtake each other, an outage, marks.
+    text = text.replace(
+        'delay = "20ms"',
+        'delay = { constant = "20ms", jitter = { distribution = "uniform", min = "0s", max = "5ms" }, '
+        "reordering = true }\n"
+        'loss = { model = "bernoulli", probability = 0.01 }\n'
+        'outages = [{ start = "3s", duration = "700ms" }]\n'
+        'queue = { discipline = "codel", ecn = true }',
+    )
+    (tmp_path / "all.toml").write_text(text + "".join(flows))
+    done = run_command(
+        "live", "all.toml", "--max-lateness", "60s", "--out", "kept", "--on", "phone", "--", sys.executable, "-c",
+        PROGRAM, json.dumps(plan), cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "TOLD 200 200 []" in done.stdout, done.stdout
+    kept = roamsim.open_results(tmp_path / "kept")["flows"]
+    assert kept.sort("name")["delivered_bytes"].to_list() == [
+        size for _, size in sorted((f"f{port - FIRST_PORT}", size) for port, size, _ in plan)
+    ]
+    assert kept["retransmissions"].sum() > 50
