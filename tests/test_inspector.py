@@ -332,7 +332,7 @@ def test_a_plain_run_draws_what_stations_heard(name: str, measured: str) -> None
             if kind in ("heard", "up", "link_detected", "link_up", "link_down", "link_lost")
         ]
         assert list(zip(kept["columns"]["t"], kinds(kept), strict=True)) == told
-    assert "Of each 200th of the run the last report of a signal is there;" in inspector._note(model)
+    assert "Signals: the last report of each 200th of the run. " in inspector._note(model)
     assert "200th" not in inspector._note(traced[""])
 
 

@@ -199,7 +199,7 @@ def test_the_report_of_a_sweep_opens_in_a_browser(roamsim: Command, scenario: Pa
     dom, console = open_in_browser(tmp_path / "out" / "report.html", tmp_path)
     assert console == []
     assert re.search(r'id="flows-goodput_bps".*?class="marks"', dom, re.DOTALL)
-    assert re.search(r"No change beyond the intervals is shown of .*signalling.success_rate", dom)
+    assert re.search(r"The intervals show no change of .*signalling.success_rate", dom)
     for word in ("roamsim sweep", "Both kinds of traffic", "goodput, Mb/s", "utilisation, %"):
         assert word in dom
 
@@ -251,7 +251,7 @@ def test_the_report_of_several_runs_shows_means_of_handovers_and_of_mobile_ip(
         assert isinstance(mean, float)
         assert float(row[head.index("lost data, packets")].split()[0]) == pytest.approx(mean, abs=0.051)
     assert len(rows) == frame.select("from_cell", "to_cell").n_unique()
-    head, *rows = cells(page, "handover_flows: what they cost each flow")
+    head, *rows = cells(page, "handover_flows: losses of each flow")
     of_flows = polars.read_parquet(tmp_path / "out" / "handover_flows*.parquet")
     means = of_flows.group_by("from_cell", "to_cell", "replication", maintain_order=True).agg(
         polars.col("lost_data").mean()
