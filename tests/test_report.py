@@ -224,7 +224,7 @@ def cells(page: str, caption: str) -> list[list[str]]:
 def test_the_report_of_a_run_shows_each_handover(roamsim: Command, tmp_path: Path) -> None:
     roamsim("run", ROOT / "examples" / "mobile-sctp.toml", "--parquet", "out")
     roamsim("report", "out")
-    head, *rows = cells((tmp_path / "out" / "report.html").read_text(), "handovers: each of the run")
+    head, *rows = cells((tmp_path / "out" / "report.html").read_text(), "handovers: one row each")
     frame = polars.read_parquet(tmp_path / "out" / "handovers*.parquet")
     assert frame.height >= 2
     assert [row[head.index("to cell")] for row in rows] == frame["to_cell"].to_list()

@@ -134,7 +134,7 @@ def test_signals_of_a_plain_run_are_drawn_as_recorded_ones_are() -> None:
     ]
     assert "drawn" not in signals.note(polars.concat([kept, *others[:7]]))
     crowd = polars.concat([*reversed(others), kept])
-    assert "Of 10 stations 8 are drawn" in signals.note(crowd)
+    assert "8 of 10 stations are drawn" in signals.note(crowd)
     assert signals.stations(crowd) == [f"w{i}" for i in range(6, -1, -1)] + ["walker"]
     # What a trace has recorded is more.
     traced = kept.with_columns(reason=None)
@@ -188,7 +188,7 @@ def test_rates_over_time_are_drawn_where_they_adapt(tmp_path: Path) -> None:
     assert results.plot("rates").read_text().startswith("<?xml")
     page = results.report().read_text()
     assert "Over time: rate of data frames" in page
-    assert "frames that look around, go at another rate" in page
+    assert "look-around frames of Minstrel, use another rate" in page
 
 
 def test_access_categories_show_their_attempts_their_collisions_and_their_delay(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ POINTS = ("rtt",)
 #: What a reader of a figure of a kind has to know.
 NOTES = {
     "throughput": "Bytes count once they are in order, so a repaired loss may exceed the link's rate.",
-    "rates": "Probes of a higher rate, and frames that scan, use another rate for a few frames.",
+    "rates": "Attempts at a higher rate, and look-around frames of Minstrel, use another rate for a few frames.",
 }
 
 #: The columns that say what a row is about.
