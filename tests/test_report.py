@@ -239,7 +239,7 @@ def test_the_report_of_several_runs_shows_means_of_handovers_and_of_mobile_ip(
     roamsim("run", ROOT / "examples" / "mobile-ip.toml", "--replications", "3", "--parquet", "out")
     roamsim("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    head, *rows = cells(page, "handovers: their number a run")
+    head, *rows = cells(page, "handovers: count and means of each run")
     frame = polars.read_parquet(tmp_path / "out" / "handovers*.parquet")
     ends = frame.select("from_cell", "to_cell").unique(maintain_order=True).rows()
     for row, (from_cell, to_cell) in zip(rows, ends, strict=True):

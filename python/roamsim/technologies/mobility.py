@@ -67,7 +67,7 @@ def report(page: Report, results: Results) -> None:
         if alone:
             page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: one row each")
         else:
-            page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {MEANS}")
+            page.table(_handovers(results), f"handovers: count and means of each run; {MEANS}")
     # Those by MIH users that changed no cell are in here alone.
     if of_flows:
         page.table(
