@@ -43,6 +43,9 @@ def test_pull_requests_run_what_every_submission_must_pass() -> None:
 def test_the_site_that_is_published_is_that_of_make_docs() -> None:
     workflow = (ROOT / ".github/workflows/docs.yml").read_text()
     assert "- run: make docs\n" in workflow
+    # A dead link fails before it is on main, where alone the site is published.
+    assert "\n  pull_request:\n" in workflow
+    assert "  publish:\n    if: github.ref == 'refs/heads/main'\n" in workflow
     path = re.search(r"path: (\S+)", workflow)
     assert path
     assert f"--jobs=2 -b html -c docs . {path[1]}\n" in (ROOT / "Makefile").read_text()

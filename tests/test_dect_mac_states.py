@@ -98,7 +98,7 @@ def test_a_report_has_the_diagram_of_each_type(roamsim: Command, tmp_path: Path)
     assert "air: MAC states and transitions of its terminal, all 2 runs" in page
     assert "air: MAC states and transitions of terminals of type P32, all 2 runs" in page
     assert "terminals of type P80" not in page
-    assert "In the boxes shares of 20\u00a0min" in page
+    assert "Boxes: share of 20\u00a0min" in page
     roamsim("sweep", "dect.toml", "--vary", "dect.air.load_factor=1,2", "--out", "swept")
     roamsim("report", "swept")
     page = (tmp_path / "swept" / "report.html").read_text()

@@ -202,6 +202,10 @@ def test_the_readme_has_examples_to_run() -> None:
     assert len(list(blocks(ROOT / "README.md"))) >= 2
 
 
+def test_the_readme_stays_a_landing_page() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
 def test_the_readme_counts_what_the_studies_have() -> None:
     rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| [`")]
     for name in study.available():

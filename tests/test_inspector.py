@@ -332,7 +332,7 @@ def test_a_plain_run_draws_what_stations_heard(name: str, measured: str) -> None
             if kind in ("heard", "up", "link_detected", "link_up", "link_down", "link_lost")
         ]
         assert list(zip(kept["columns"]["t"], kinds(kept), strict=True)) == told
-    assert "Of each 200th of the run the last report of a signal is there;" in inspector._note(model)
+    assert "Signals: the last report of each 200th of the run. " in inspector._note(model)
     assert "200th" not in inspector._note(traced[""])
 
 
@@ -351,7 +351,7 @@ def test_of_many_walkers_it_is_said_whose_signals_are_kept_and_which_are_drawn()
     few, many = (inspector._note(inspector.time_line({"signals": kept(n)}, STAR)) for n in (4, 100))
     assert "left out" not in few and "first 100 nodes that move" not in few
     assert "Signals and link events of 96 more nodes are left out" in many
-    assert "and only of the first 100 nodes that move" in many
+    assert "for the first 100 moving nodes only" in many
 
 
 #: A correspondent that streams through a router to mobile nodes that forward nothing.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_a_known_optimum_is_found_and_confirmed() -> None:
     assert 0.005 + 148 * 8 / 1e7 <= means[0]["mean"] < 0.009
     assert found.confirmed
     assert found.trials["mean"].min() == means[0]["search_mean"]
-    assert found.sentences[0].startswith("The lowest flows.mean_delay_s of the search is at link.path.delay = ")
+    assert found.sentences[0].startswith("The winner, with the lowest flows.mean_delay_s: link.path.delay = ")
     assert found.sentences[2].startswith("Confirmed: ")
     assert found.trials["best"].to_list() == found.trials["mean"].cum_min().to_list()
     # The other way round the same range has its best at the other end.
@@ -164,8 +165,11 @@ def test_what_is_worse_than_the_scenario_as_written_is_told() -> None:
     found = search(SHORT, {"link.path.delay": "30ms:50ms"}, **MEAN_DELAY)
     assert not found.confirmed
     assert found.sentences[2].startswith("Not confirmed: mean delay: ")
-    assert found.sentences[3].startswith("Beside the runner-up: ")
-    assert "In the fresh replications the scenario as written is better than the winner: take that." in found.notes
+    assert found.sentences[3].startswith("Mean delay: ") and found.sentences[3].endswith(" than with the runner-up.")
+    better = (
+        "In the fresh replications the scenario as written is better than the winner: use the scenario as written."
+    )
+    assert better in found.notes
 
 
 def test_combinations_that_are_not_valid_count_as_no_good() -> None:
@@ -178,7 +182,7 @@ def test_combinations_that_are_not_valid_count_as_no_good() -> None:
     invalid = found.trials.filter(polars.col("point").is_null())
     assert 0 < invalid.height < 16
     assert invalid["mean"].null_count() == invalid.height
-    assert found.notes[0] == f"At {invalid.height} of 16 trials the scenario is not valid; they count as no good."
+    assert found.notes[0] == f"{invalid.height} of 16 trials are not valid scenarios. They count as bad."
 
 
 def test_a_trial_that_lacks_a_value_is_no_winner() -> None:
@@ -187,7 +191,9 @@ def test_a_trial_that_lacks_a_value_is_no_winner() -> None:
     found = search(text, {"link.path.loss.probability": "0:0.3"}, trials=16, minimise="flows.completion_time_s")
     lacking = found.trials.filter(polars.col("mean").is_null())
     assert 0 < lacking.height < 16
-    assert any(note.startswith(f"{lacking.height} of 16 trials lack a value") for note in found.notes)
+    assert any(
+        note.startswith(f"{lacking.height} of 16 trials have no flows.completion_time_s") for note in found.notes
+    )
     flows = found.results.flows.filter(polars.col("replication") < 2)
     without = flows.filter(polars.col("completion_time_s").is_null())["point"].unique()
     assert set(lacking["point"]) <= set(without)
@@ -235,7 +241,7 @@ def test_killed_it_goes_on_and_nothing_differs(roamsim: Command, scenario: Path,
     done = roamsim(*ask, "--out", tmp_path / "killed", "--json")
     whole = roamsim(*ask, "--out", tmp_path / "whole", "--json")
     # Some of the runs were there.
-    made = [int(said.stderr.split("; ")[1].split()[0]) for said in (done, whole)]
+    made = [int(re.findall(r"(\d+) new runs", said.stderr)[0]) for said in (done, whole)]
     assert 0 < made[0] < made[1]
     assert json.loads(done.stdout) == json.loads(whole.stdout)
     for file in (tmp_path / "whole").glob("*.parquet"):

@@ -199,7 +199,7 @@ def test_the_report_of_a_sweep_opens_in_a_browser(roamsim: Command, scenario: Pa
     dom, console = open_in_browser(tmp_path / "out" / "report.html", tmp_path)
     assert console == []
     assert re.search(r'id="flows-goodput_bps".*?class="marks"', dom, re.DOTALL)
-    assert re.search(r"No change beyond the intervals is shown of .*signalling.success_rate", dom)
+    assert re.search(r"The intervals show no change of .*signalling.success_rate", dom)
     for word in ("roamsim sweep", "Both kinds of traffic", "goodput, Mb/s", "utilisation, %"):
         assert word in dom
 
@@ -224,7 +224,7 @@ def cells(page: str, caption: str) -> list[list[str]]:
 def test_the_report_of_a_run_shows_each_handover(roamsim: Command, tmp_path: Path) -> None:
     roamsim("run", ROOT / "examples" / "mobile-sctp.toml", "--parquet", "out")
     roamsim("report", "out")
-    head, *rows = cells((tmp_path / "out" / "report.html").read_text(), "handovers: each of the run")
+    head, *rows = cells((tmp_path / "out" / "report.html").read_text(), "handovers: one row each")
     frame = polars.read_parquet(tmp_path / "out" / "handovers*.parquet")
     assert frame.height >= 2
     assert [row[head.index("to cell")] for row in rows] == frame["to_cell"].to_list()
@@ -239,7 +239,7 @@ def test_the_report_of_several_runs_shows_means_of_handovers_and_of_mobile_ip(
     roamsim("run", ROOT / "examples" / "mobile-ip.toml", "--replications", "3", "--parquet", "out")
     roamsim("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    head, *rows = cells(page, "handovers: their number a run")
+    head, *rows = cells(page, "handovers: count and means of each run")
     frame = polars.read_parquet(tmp_path / "out" / "handovers*.parquet")
     ends = frame.select("from_cell", "to_cell").unique(maintain_order=True).rows()
     for row, (from_cell, to_cell) in zip(rows, ends, strict=True):
@@ -251,7 +251,7 @@ def test_the_report_of_several_runs_shows_means_of_handovers_and_of_mobile_ip(
         assert isinstance(mean, float)
         assert float(row[head.index("lost data, packets")].split()[0]) == pytest.approx(mean, abs=0.051)
     assert len(rows) == frame.select("from_cell", "to_cell").n_unique()
-    head, *rows = cells(page, "handover_flows: what they cost each flow")
+    head, *rows = cells(page, "handover_flows: losses of each flow")
     of_flows = polars.read_parquet(tmp_path / "out" / "handover_flows*.parquet")
     means = of_flows.group_by("from_cell", "to_cell", "replication", maintain_order=True).agg(
         polars.col("lost_data").mean()

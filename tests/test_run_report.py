@@ -130,7 +130,7 @@ def test_what_was_lost_with_a_link_that_no_other_followed_is_told(roamsim: Comma
     assert "10 packets were lost while a link was down and no handover followed." in said
     roamsim("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "handover_flows: what they cost each flow" in page
+    assert "handover_flows: losses of each flow" in page
 
 
 def test_a_folder_of_before_a_table_is_reported_without_it(roamsim: Command, tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_the_summary_tells_of_links_and_of_the_air(roamsim: Command) -> None:
     links = summary.split("\nLinks")[1].split("\nDrops")[0].splitlines()
     assert len(links) == 1 + 1 + 10 + 1
     assert re.fullmatch(r"backbone +access-point +server +24\.8 % .*", links[2])
-    assert links[-1].strip() == "12 more links, of less utilisation"
+    assert links[-1].strip() == "12 more links, with less utilisation"
 
 
 #: Says of the figures of a page which texts lie on each other or beyond its edges, and which cannot be read on the ground.

@@ -94,7 +94,7 @@ def test_morris_effects_of_a_sum_are_the_widths_of_its_ranges() -> None:
             assert row["value"] == pytest.approx(width_s, rel=1e-5)
     assert [row["value"] for row in index(found, "sigma")] == pytest.approx([0, 0, 0], abs=1e-7)
     assert len(found.sampled.rows) == 16 * 4
-    assert found.sentences[0] == "link.third.delay changes flows.mean_delay_s by 40 ms over its range"
+    assert found.sentences[0] == "Over its range link.third.delay raises flows.mean_delay_s by 40 ms on average."
     assert "One replication a point" in found.notes[0]
 
 
@@ -162,7 +162,7 @@ def test_where_there_is_no_variance_to_divide_nothing_is_told(monkeypatch: pytes
     found = package.sensitivity(SCENARIO, LOSSY, samples=4, replications=2)
     assert found.indices["low"].null_count() == found.indices.height
     assert found.sentences == []
-    assert any(note.startswith("So few samples tell nothing of flows.goodput_bps") for note in found.notes)
+    assert any(note.startswith("Too few samples: flows.goodput_bps") for note in found.notes)
     assert "NaN" not in found.to_json()
 
 
@@ -400,7 +400,7 @@ def test_the_command_refuses_bad_input_by_its_exit_code(
 def test_a_metric_without_a_value_is_told() -> None:
     with pytest.raises(
         package.UsageError,
-        match=r"flows.completion_time_s has no value at some points, as at link.path.loss.probability=",
+        match=r"flows.completion_time_s has no value at some points, for example at link.path.loss.probability=",
     ):
         package.sensitivity(SCENARIO, LOSSY, metric="flows.completion_time_s", samples=2, replications=1)
 

@@ -31,7 +31,7 @@ application = { kind = "poisson", packet_size = "160B", mean_interval = "20ms" }
 )
 QUEUE = "link.path.queue.packets"
 DELAY = "flows.call.mean_delay_s"
-ADVICE = 'Set deadline = "100ms" in the application and ask for flows.call.in_time_share'
+ADVICE = 'Set deadline = "100ms" in the application and use flows.call.in_time_share instead'
 
 
 #: The same, whose application says what is too late.
@@ -61,7 +61,7 @@ def test_a_lossy_survivor_is_not_best() -> None:
     assert found.differences["verdict"].to_list() == ["none"]
     (sentence,) = found.sentences
     assert sentence.startswith(
-        "no verdict on queue length 60 packets and queue length 2 packets: mean delay is of the messages that arrived"
+        "no verdict on queue length 60 packets and queue length 2 packets: mean delay counts only messages that arrived"
     )
     assert "did not" in sentence
     assert any(note.startswith(ADVICE) for note in found.notes)
@@ -109,19 +109,19 @@ def test_a_search_for_the_shortest_delay_finds_no_winner_among_lossy_trials() ->
     options = {"trials": 8, "replications": 2, "fresh": 3}
     found = package.optimise(CALL, {QUEUE: "2:60"}, minimise=DELAY, **options)
     assert not found.confirmed
-    assert found.sentences[0].startswith(f"No verdict: {DELAY} is of the messages that arrived")
+    assert found.sentences[0].startswith(f"No verdict on {DELAY}: it counts only messages that arrived")
     assert found.sentences[1].startswith(ADVICE)
     assert found.differences["verdict"][0] == "none"
     # What loses nothing is judged as ever.
     judged = package.optimise(CALL, {QUEUE: "2:60"}, maximise="flows.bulk.goodput_bps", **options)
-    assert judged.sentences[0].startswith("The highest")
+    assert judged.sentences[0].startswith("The winner, with the highest ")
 
 
 def test_a_sensitivity_of_lossy_delays_names_no_quantity(roamsim: Command, tmp_path: Path) -> None:
     (tmp_path / "call.toml").write_text(CALL)
     options = ["--vary", f"{QUEUE}=2:60", "--metric", DELAY, "--samples", "8", "--replications", "6", "--json"]
     found = json.loads(roamsim("sensitivity", "call.toml", *options).stdout)
-    assert found["sentences"][0].startswith(f"{DELAY}: no verdict. It is of the messages that arrived")
+    assert found["sentences"][0].startswith(f"No verdict on {DELAY}: it counts only messages that arrived")
     assert found["sentences"][1].startswith(ADVICE)
 
 
@@ -131,5 +131,5 @@ def test_a_sweep_answers_with_another_metric() -> None:
     assert "delay" not in sentence.lower()
     asked = package.sweep(CALL, {QUEUE: [2, 60]}, precision=f"{DELAY}=50%", max_replications=4)
     why, advice = answered(asked)
-    assert why.startswith("Mean delay of call: no verdict. It is of the messages that arrived")
-    assert "ask for flows.in_time_share, which" in advice
+    assert why.startswith("Mean delay of call: no verdict. It counts only messages that arrived")
+    assert "use flows.in_time_share instead: it" in advice

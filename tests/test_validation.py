@@ -335,4 +335,4 @@ def test_queues_that_differ_by_more_than_five_percent_are_counted_unless_it_is_k
     assert unexplained == 1
     assert [line.split("** ")[1] for line in marked] == ["not explained |", "o |"]
     assert text.count("1.040 |") == 2
-    assert "\n- o: **RED's mean or its queue.**" in text
+    assert "\n- o: **RED in ns-3 looks at the queue, not only at its mean.**" in text

@@ -91,6 +91,7 @@ def main(folder: Path) -> None:
             sys.exit("these examples do not do what was recorded:\n" + "\n".join(sorted(differ)))
         print(f"{len(found.splitlines())} examples do what was recorded", flush=True)
         install(f"{wheel}[all]")
+        do("roamsim", "demo", "--out", "demo")
         do("roamsim", "report", "two")
         do("roamsim", "query", "one", "select name, goodput_bps from flows", "--csv")
         do("roamsim", "sweep", "first.toml", *vary, "--out", "three", "--on", "dask", "--jobs", "2")

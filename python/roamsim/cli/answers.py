@@ -235,6 +235,6 @@ def optimise(
             return shown(row[column]) if column in ("search_mean", "mean", "low", "high") else None
 
         answer_summary(results, found.means, (*found.sentences, *found.notes), mean)
-    say(f"{found.trials.height} trials; {results.made} runs were made, the others were there already")
+    say(f"{found.trials.height} trials, {results.made} new runs")
     if out is not None:
         say(f"kept in {out}; next: {next_step(out)}")

@@ -38,7 +38,7 @@ Trace = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help=f"Record also: {', '.join(trace_kinds())}; in a sweep, of the first replication of each point. "
+        help=f"Record also: {', '.join(trace_kinds())}. A sweep records the first replication of each point. "
         "Separate by commas, or repeat.",
         autocompletion=completion.traces,
     ),

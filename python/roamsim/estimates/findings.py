@@ -102,10 +102,9 @@ def answer(drawn: Curves) -> str:
     if not drawn.x_words:
         return _of_one_point(drawn)
     if drawn.uneven:
-        shares = survivors.between(drawn.uneven)
         return (
-            f"{_subject(drawn)}: no verdict. It is of the messages that arrived, and {shares} did not, depending on "
-            "what was varied."
+            f"{_subject(drawn)}: no verdict. It counts only messages that arrived, and the share of the others "
+            f"differs between points: {survivors.between(drawn.uneven)}."
         )
     if variation(drawn) <= 0:
         means = drawn.frame["mean"].to_list()

@@ -41,6 +41,7 @@ from roamsim.storing.manifests import Searched
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target
 from roamsim.tables.units import interval
+from roamsim.tables.words import capital
 
 GOALS = ("maximise", "minimise")
 
@@ -78,7 +79,7 @@ class Optimum:
         if searched is None:
             raise UsageError(f"{os.fspath(results.path)!r} holds no search")
         if searched.winner is None:
-            raise UsageError("the search is not finished; the command that began it goes on from there")
+            raise UsageError("the search is not finished; give its command again to resume it")
         self.results = results
         self.searched = searched
         self.target = Target.parse(searched.metric)
@@ -171,26 +172,27 @@ class Optimum:
         return found.sign if self.searched.goal == "maximise" else -found.sign
 
     def _sentences(self, fresh: Estimate) -> list[str]:
-        best = "highest" if self.searched.goal == "maximise" else "lowest"
+        extent = "highest" if self.searched.goal == "maximise" else "lowest"
         where = ", ".join(f"{path} = {value}" for path, value in self.winner.items())
-        told = [f"The {best} {self.searched.metric} of the search is at {where}."]
+        told = [f"The winner, with the {extent} {self.searched.metric}: {where}."]
         if self._uneven:
             why = (
-                f"No verdict: {self.searched.metric} is of the messages that arrived, and "
-                f"{survivors.between(self._uneven)} did not, depending on the trial."
+                f"No verdict on {self.searched.metric}: it counts only messages that arrived, and the share of the "
+                f"others differs between trials: {survivors.between(self._uneven)}."
             )
             return [why, *filter(None, [survivors.advice(self.results, self.target)])]
         if fresh.samples > 1:
             told.append(
-                f"In {fresh.samples} fresh replications it is {interval(fresh.low, fresh.high, self.target.metric)}."
+                f"Its mean over {fresh.samples} fresh replications: "
+                f"{interval(fresh.low, fresh.high, self.target.metric)}."
             )
         if AS_WRITTEN not in self._differences:
-            return [*told, "That is the scenario as written."]
+            return [*told, "The winner is the scenario as written."]
         told.append(
             f"{'Confirmed' if self.confirmed else 'Not confirmed'}: {self._differences[AS_WRITTEN].sentence()}."
         )
         if RUNNER_UP in self._differences:
-            told.append(f"Beside the runner-up: {self._differences[RUNNER_UP].sentence()}.")
+            told.append(f"{capital(self._differences[RUNNER_UP].sentence())}.")
         return told
 
     def _notes(self, means: dict[int, float]) -> list[str]:
@@ -199,22 +201,21 @@ class Optimum:
         empty = sum(number is not None and math.isnan(means[number]) for number in self.searched.trials)
         told = []
         if invalid:
-            told.append(f"At {invalid} of {trials} trials the scenario is not valid; they count as no good.")
+            told.append(f"{invalid} of {trials} trials are not valid scenarios. They count as bad.")
         if empty:
             told.append(
-                f"{empty} of {trials} trials lack a value of {self.searched.metric} in some replication; they count "
-                "as no good."
+                f"{empty} of {trials} trials have no {self.searched.metric} in some replication. They count as bad."
             )
         if self._uneven:
             return told
         told += [
-            f"In the fresh replications {label} is better than the winner: take that."
+            f"In the fresh replications {label} is better than the winner: use {label}."
             for label in self._differences
             if self._better(label) < 0
         ]
         written = self._differences.get(AS_WRITTEN)
         if written is not None and not written.equal and not self._better(AS_WRITTEN):
-            told.append("More fresh replications may tell the two apart.")
+            told.append("More fresh replications may show a difference.")
         return told
 
     def to_dict(self) -> dict[str, Any]:

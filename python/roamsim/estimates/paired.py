@@ -220,7 +220,7 @@ class Difference:
             shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
             front = "".join(f"{part}: " for part in (where, metric_words(metric) if name_metric else "") if part)
             return (
-                f"{front}no verdict on {a} and {b}: {metric_words(metric)} is of the messages that arrived, and "
+                f"{front}no verdict on {a} and {b}: {metric_words(metric)} counts only messages that arrived; "
                 f"{' but '.join(shares)} did not"
             )
         own_words = self.own_words

@@ -72,11 +72,11 @@ LEADING = {"sobol": "total", "morris": "mu_star"}
 
 #: What each index says.
 MEANINGS = {
-    "first": "share of the variance that the quantity explains by itself",
-    "total": "share of the variance that would be left if all others were fixed: with its interactions",
-    "mu_star": "mean magnitude of its elementary effects: the change over its whole range, in the metric's unit",
-    "mu": "mean of its elementary effects: as mu_star where the effects have one sign",
-    "sigma": "standard deviation of its elementary effects: 0 where it acts alone and evenly",
+    "first": "share of the variance that the quantity explains alone",
+    "total": "share of the variance with its interactions: what would be left if all others were fixed",
+    "mu_star": "mean size of its elementary effects: the change of the metric over the whole range",
+    "mu": "the same with its sign; equal to mu_star in size if all effects have one sign",
+    "sigma": "standard deviation of its elementary effects: 0 if it acts linearly and without interactions",
 }
 
 
@@ -104,7 +104,7 @@ class Sensitivity:
         counted = polars.col("point").is_in(sampled.rows) & (polars.col("replication") < sampled.replications)
         there = runs.filter(counted).select("point", "replication").n_unique()
         if there < len(set(sampled.rows)) * sampled.replications:
-            raise UsageError("the sensitivity is not finished; the command that began it goes on from there")
+            raise UsageError("the sensitivity is not finished; give its command again to resume it")
         self.results = results
         self.sampled = sampled
         self.notes: list[str] = []
@@ -119,13 +119,13 @@ class Sensitivity:
         few = [one for one in self.ranges if sampled.method == "morris" and one.steps < FEW_STEPS]
         for one in few:
             self.notes.append(
-                f"{one.path} takes {one.steps + 1} values only, on which Morris' levels fall unevenly: its effects "
-                f"may be off by {100 * 1.5 / one.steps:.0f} %."
+                f"{one.path} has only {one.steps + 1} values, too few for Morris' levels: its effects may be off by "
+                f"{100 * 1.5 / one.steps:.0f} %."
             )
         if sampled.samples < FEW:
-            self.notes.append(f"Only {sampled.samples} samples: the intervals rest on too few to be relied on.")
+            self.notes.append(f"Only {sampled.samples} samples: the intervals are unreliable. Take {FEW} or more.")
         if sampled.replications == 1:
-            self.notes.append("One replication a point: how much of this is chance of the runs is in no interval.")
+            self.notes.append("One replication a point: the intervals leave out chance within the runs.")
         kinds = {"metric": polars.String, "path": polars.String, "index": polars.String}
         numbers = dict.fromkeys(("value", "low", "high", "of_points", "of_replications"), polars.Float64)
         self.indices = polars.DataFrame(rows, schema={**kinds, **numbers})
@@ -136,8 +136,8 @@ class Sensitivity:
         if ends is None:
             return []
         why = (
-            f"{target.name}: no verdict. It is of the messages that arrived, and {survivors.between(ends)} did not, "
-            "depending on the point."
+            f"No verdict on {target.name}: it counts only messages that arrived, and the share of the others differs "
+            f"between points: {survivors.between(ends)}."
         )
         return [why, *filter(None, [survivors.advice(self.results, target)])]
 
@@ -165,13 +165,13 @@ class Sensitivity:
             first = points[int(np.argmax(np.isnan(found).any(axis=1)))]
             where = ", ".join(f"{path}={value}" for path, value in self.results.manifest.points[first].values.items())
             raise UsageError(
-                f"{target.name} has no value at some points, as at {where}, so that nothing can be told of it; "
-                "choose another metric, or narrower ranges"
+                f"{target.name} has no value at some points, for example at {where}; choose another metric, or "
+                "narrower ranges"
             )
         if not whole.all():
             self.notes.append(
-                f"{target.name} has no value in some run of {np.count_nonzero(~whole)} of {whole.size} replications, "
-                "which count nowhere."
+                f"{np.count_nonzero(~whole)} of {whole.size} replications are left out, because {target.name} has no "
+                "value at one of their points."
             )
         places = np.searchsorted(points, self.sampled.rows)
         chosen: Numbers = found[places][:, whole]
@@ -191,14 +191,16 @@ class Sensitivity:
         paths = list(self.sampled.ranges)
         means = values.mean(axis=1)
         if means.max() == means.min():
-            self.notes.append(f"{target.name} is the same at every point: nothing that was varied moves it.")
+            self.notes.append(f"{target.name} is the same at every point: none of the quantities moves it.")
             return [_row(target, path, index) for path in paths for index in _names(self.sampled.method)]
         rows = [
             _row(target, paths[of.quantity], of.name, of)
             for of in indices(self.sampled.method, self._points(), values)
         ]
         if any(row["low"] is None for row in rows if row["index"] == LEADING[self.sampled.method]):
-            self.notes.append(f"So few samples tell nothing of {target.name}, which is the same at most of them.")
+            self.notes.append(
+                f"Too few samples: {target.name} has the same value at most of them, so it has no indices."
+            )
         return rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -490,19 +492,21 @@ def _sentences(target: Target, rows: Sequence[dict[str, Any]], leading: str) -> 
     of_paths.sort(key=lambda row: -row["value"])
     told = []
     for row in of_paths:
+        others = {r["index"]: r["value"] or 0.0 for r in rows if r["path"] == row["path"]}
         if leading == "total":
             low, high = rounded(*(min(100.0, 100 * row[end]) for end in ("low", "high")))
-            (own,) = [r["value"] or 0.0 for r in rows if r["path"] == row["path"] and r["index"] == "first"]
             size = f"{low} % to {high} %" if low != high else f"{low} %"
             if float(low) <= 0:
-                size = f"no more than {high} %"
+                size = f"at most {high} %"
             told.append(
-                f"{row['path']} explains {size} of the variance of {target.name}, its interactions with others "
-                f"included; about {max(0.0, 100 * own):.0f} % by itself"
+                f"{row['path']} explains {size} of the variance of {target.name}, interactions included. "
+                f"Alone it explains about {max(0.0, 100 * others['first']):.0f} %."
             )
         else:
             size = interval(row["low"], row["high"], target.metric)
             if row["low"] < 0:
-                size = f"no more than {in_unit(target.metric)(row['high'])}"
-            told.append(f"{row['path']} changes {target.name} by {size} over its range")
+                size = f"at most {in_unit(target.metric)(row['high'])}"
+            one_way = math.isclose(abs(others["mu"]), row["value"], rel_tol=1e-9)
+            verb = ("raises" if others["mu"] > 0 else "lowers") if one_way else "changes"
+            told.append(f"Over its range {row['path']} {verb} {target.name} by {size} on average.")
     return told

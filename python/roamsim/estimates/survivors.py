@@ -117,11 +117,11 @@ def advice(tables: Mapping[str, polars.DataFrame], target: Target) -> str:
     """What to ask for in place of a delay; empty where nothing is known."""
     other = instead(tables, target)
     if other is not None:
-        return f"Ask for {other.name}, which counts what is lost."
+        return f"Use {other.name} instead: it counts lost messages."
     if target.table not in ("flows", "percentiles"):
         return ""
     name = ".".join(filter(None, ("flows", target.row, "in_time_share")))
-    return f'Set deadline = "100ms" in the application and ask for {name}, which counts lost messages as late.'
+    return f'Set deadline = "100ms" in the application and use {name} instead: it counts lost messages as late.'
 
 
 def between(ends: tuple[float, float]) -> str:

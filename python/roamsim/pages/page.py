@@ -326,8 +326,8 @@ class Report:
 
 
 _ZOOM_HINT = (
-    '<p class="note hint">Point at a figure to read its values; drag to move it, Ctrl and the wheel to zoom. '
-    "A name in a legend shows it alone, further ones beside it; a double click shows all.</p>"
+    '<p class="note hint">Point at a figure to read its values. Drag to move it; zoom with Ctrl and the wheel. '
+    "Click a name in a legend to show it alone, and further names to add them. Double-click to show all.</p>"
 )
 
 

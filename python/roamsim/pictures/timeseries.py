@@ -35,8 +35,8 @@ POINTS = ("rtt",)
 
 #: What a reader of a figure of a kind has to know.
 NOTES = {
-    "throughput": "Bytes count when they are in order: a repaired loss delivers many at once, above the link's rate.",
-    "rates": "Attempts to go up, and frames that look around, go at another rate for a frame or a few.",
+    "throughput": "Bytes count once they are in order, so a repaired loss may exceed the link's rate.",
+    "rates": "Attempts at a higher rate, and look-around frames of Minstrel, use another rate for a few frames.",
 }
 
 #: The columns that say what a row is about.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import shlex
 from typing import Any
@@ -32,11 +31,11 @@ def report(results: Results) -> Report:
         manifest.scenario,
         f"{' and '.join(what)}, {len(manifest.points)} points, {runs} runs, roamsim {manifest.version}",
     )
-    _what_was_run(page, manifest)
     if manifest.sampled:
         _sensitivity(page, Sensitivity(results))
     if manifest.searched:
         _search(page, Optimum(results))
+    _what_was_run(page, manifest)
     return page
 
 
@@ -57,6 +56,7 @@ def _what_was_run(page: Report, manifest: Manifest) -> None:
 
 def _sensitivity(page: Report, found: Sensitivity) -> None:
     sampled = found.sampled
+    page.found([*found.sentences, *found.notes])
     page.heading("Sensitivity")
     page.parameters(
         {
@@ -68,8 +68,6 @@ def _sensitivity(page: Report, found: Sensitivity) -> None:
         },
         "Design",
     )
-    for sentence in (*found.sentences, *found.notes):
-        page.text(html.escape(sentence))
     shown = found.indices["index"].unique(maintain_order=True).to_list()
     page.text("\n".join(f"- `{index}`: {MEANINGS[index]}" for index in shown))
     for (metric,), rows in found.indices.drop_nulls("value").group_by("metric", maintain_order=True):
@@ -77,8 +75,8 @@ def _sensitivity(page: Report, found: Sensitivity) -> None:
             f"sensitivity-{metric}",
             chart(rows.drop("metric"), LEADING[sampled.method]),
             f"Sensitivity of {metric}",
-            "Bars are estimates, lines 95 % intervals: of the choice of points (bootstrap) and of the replications "
-            "(jackknife) together.",
+            "Bars are estimates. Lines are 95 % intervals over the choice of points (bootstrap) and the replications "
+            "(jackknife).",
         )
     page.table(found.indices, "Indices with their 95 % intervals")
 
@@ -112,6 +110,7 @@ def chart(rows: polars.DataFrame, leading: str) -> dict[str, Any]:
 
 def _search(page: Report, found: Optimum) -> None:
     searched = found.searched
+    page.found([*found.sentences, *found.notes])
     page.heading("Search")
     page.parameters(
         {
@@ -123,9 +122,7 @@ def _search(page: Report, found: Optimum) -> None:
         },
         "Search",
     )
-    for sentence in (*found.sentences, *found.notes):
-        page.text(html.escape(sentence))
-    page.table(found.means, "The winner beside others: means of the search, and of fresh replications with intervals")
+    page.table(found.means, "Means: in the search, and in fresh replications with 95 % intervals")
     page.table(found.differences, "Differences in pairs of fresh replications", folded=True)
     told = found.trials.drop_nulls("mean")
     title = titled(searched.metric, found.target.metric.unit or "")
@@ -133,7 +130,7 @@ def _search(page: Report, found: Optimum) -> None:
         "search-trials",
         trials_chart(told, "trial", "trial", title, with_best=True),
         f"{searched.metric} of each trial",
-        "Points are means over replications; the line is the best one up to there.",
+        "Points are means over replications. The line is the best mean so far.",
     )
     for path, text in searched.ranges.items():
         varied = as_varied(path, text)
@@ -147,7 +144,7 @@ def _search(page: Report, found: Optimum) -> None:
         page.figure(
             f"search-{path}",
             trials_chart(over, "x", titled(path, varied.unit), title),
-            f"{searched.metric} over {path}, the other values as they were tried",
+            f"{searched.metric} of each trial over {path}",
         )
     page.table(found.trials, "Trials", folded=True)
 

@@ -20,8 +20,8 @@ EVENTS = 30
 
 #: What a reader of rates and windows has to know.
 IN_ORDER = (
-    "Bytes count when they are in order: a repaired loss delivers many at once. Windows are those at the end of each "
-    "part of the run."
+    "Bytes count once they are in order, so a repaired loss delivers many at once. Windows are values at the end of "
+    "each part of the run."
 )
 
 

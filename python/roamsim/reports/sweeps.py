@@ -48,12 +48,12 @@ def figures(made: Report, results: Results, found: list[Curves], palette: Palett
     changing = [drawn for drawn in found if variation(drawn) > 0 or (drawn.frame.height > 1 and not drawn.x_words)]
     if changing:
         made.heading("What else changes")
-        made.text("Points are means over replications, bands and lines around them 95 % intervals.")
+        made.text("Points are means over replications. Bands and lines around them are 95 % intervals.")
     for drawn in changing:
         figure(made, results, drawn, palette)
     still = [f"{metric_words(drawn.metric)} ({drawn.target.name})" for drawn in found if drawn not in changing]
     if still:
-        made.text(f"No change beyond the intervals is shown of {', '.join(still)}.")
+        made.text(f"The intervals show no change of {', '.join(still)}.")
 
 
 def figure(made: Report, results: Results, drawn: Curves, palette: Palette, *, lead: bool = False) -> None:

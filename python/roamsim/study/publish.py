@@ -208,15 +208,15 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     if outcome.level == "quick":
         report.text(_what_is_left(published, left))
         report.text(
-            "Traffic is short here, steps are coarse and replications few, so intervals are wide. "
+            "This look has less traffic, coarser steps and fewer replications, so its intervals are wide. "
             f"`roamsim study run {study.name}` runs the whole publication."
         )
     report.text(f"Published as: {study.published_as}")
     if published:
         report.text(
-            "Each statement is judged by a rule that was written before the runs. A line unfolds to its rule, all "
-            "measured values with 95 % intervals and, where it differs, the reason. A verdict comes from runs, from "
-            "an exact law, or from both; its line says which. A statement that differs is a result, not a failure."
+            "Each statement has a rule that was written before the runs. Click a line to see its rule, all measured "
+            "values with 95 % intervals and, if it differs, the reason. A verdict comes from runs, from an exact "
+            "law, or from both; its line says which. A statement that differs is a result, not a failure."
         )
     report.statements([_statement(statement, outcome.level, left) for statement in published])
     if own:
@@ -320,7 +320,7 @@ def _statement(statement: Mapping[str, Any], level: Level, left: Mapping[str, st
         shown["ours"] = "; ".join(filter(None, (statement["ours"], found, open_)))
     if level == "quick" and shown.pop("why", None) not in (None, NO_REASON):
         # Reasons are written of the full run. Beside other numbers they would claim what these may not show.
-        shown["why"] = "the reason stands in the report of the full run, whose numbers it names"
+        shown["why"] = "the report of the full run gives the reason, with its own numbers"
     if statement.get("interval"):
         low, high = statement["interval"]
         shown["interval"] = f"{number(low)} … {number(high)} ({shown.pop('interval_of')})"

@@ -22,5 +22,5 @@ def said_of(name: str, nodes: int) -> str:
     """What a reader has to know of rows of `signals`, of so many nodes; of `link_events`, nothing."""
     if name == TRACED:
         return ""
-    first = f", and only of the first {MOST_KEPT} nodes that move" if nodes >= MOST_KEPT else ""
-    return f"Of each 200th of the run the last report of a signal is there{first}; `--trace {TRACED}` records each."
+    first = f", for the first {MOST_KEPT} moving nodes only" if nodes >= MOST_KEPT else ""
+    return f"Signals: the last report of each 200th of the run{first}. `--trace {TRACED}` records all."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars
 
 #: What is said under a table with means over what arrived only.
-CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
+CENSORED = "[missing]: share of messages without a delay, because they had not arrived at the end."
 
 #: Rows that are shown of a table; more are counted (chosen: two screens).
 MOST_ROWS = 60
@@ -149,7 +149,7 @@ def _largest(frame: _Values, shown: Summary, most: int) -> tuple[_Values, str]:
     used = sorted((key for key, size in sizes.items() if size > 0), key=lambda key: -sizes[key])
     kept = {place for key in used[:most] for place in groups[key]}
     others = len(used) - most
-    note = f"{others:,} more {shown.table}, of less {title}" if others > 0 else ""
+    note = f"{others:,} more {shown.table}, with less {title}" if others > 0 else ""
     return _at(frame, sorted(kept)), note
 
 

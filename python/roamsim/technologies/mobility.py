@@ -65,17 +65,17 @@ def report(page: Report, results: Results) -> None:
     alone = sum(point.replications for point in results.manifest.points) == 1
     if handovers:
         if alone:
-            page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: each of the run")
+            page.table(_each(results["handovers"].drop(RUN_COLUMNS, strict=False)), "handovers: one row each")
         else:
-            page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {MEANS}")
+            page.table(_handovers(results), f"handovers: count and means of each run; {MEANS}")
     # Those by MIH users that changed no cell are in here alone.
     if of_flows:
         page.table(
             summary(results, "handover_flows", OF_FLOWS),
-            f"handover_flows: what they cost each flow; {'means of those alike' if alone else MEANS}",
+            f"handover_flows: losses of each flow; {'means over handovers alike' if alone else MEANS}",
         )
     if counters:
-        counted = "counted in the run" if alone else MEANS
+        counted = "counts of the run" if alone else MEANS
         page.table(summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {counted}")
 
 

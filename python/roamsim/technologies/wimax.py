@@ -14,6 +14,7 @@ from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.timed import Figure, Marks, Panel
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent
+from roamsim.tables.words import count
 
 if TYPE_CHECKING:
     from roamsim.pages.page import Report
@@ -167,10 +168,10 @@ def _busiest(stations: polars.DataFrame) -> polars.DataFrame:
 
 def _note(stations: polars.DataFrame) -> str:
     requests, collided = sum(stations["requests"].to_list()), sum(stations["collided_requests"].to_list())
-    share = f"{percent(collided / requests)} of them collided" if collided else "none in vain"
+    share = f"{percent(collided / requests)} of them collided" if collided else "no collision"
     told = f"{requests:,.0f} bandwidth requests in contention, {share}."
     left_out = stations.height - MAX_STATIONS
-    return told + (f" {left_out} stations with fewer PDUs are in the table alone." if left_out > 0 else "")
+    return told + (f" {left_out} stations with fewer PDUs are in the table only." if left_out > 0 else "")
 
 
 def _refused(additions: polars.DataFrame) -> str:
@@ -181,6 +182,6 @@ def _refused(additions: polars.DataFrame) -> str:
 
 def _profile_note(changes: polars.DataFrame) -> str:
     nodes = changes["node"].n_unique()
-    told = f"{changes.height} burst profiles of {nodes} station{'s' if nodes > 1 else ''}, from each entry on."
+    told = f"{changes.height} changes of burst profile by {count(nodes, 'station')}, entries included."
     left_out = nodes - MAX_FOLLOWED
-    return told + (f" {left_out} stations are in the table alone." if left_out > 0 else "")
+    return told + (f" {left_out} stations are in the table only." if left_out > 0 else "")

@@ -61,7 +61,7 @@ pub enum Event {
     PathUp(Path),
     /// New data goes here from now on, as long as the path is active: asked for by this end or by the peer.
     PrimaryChanged(Path),
-    /// The peer has answered a change asked for by [`reconfigure`](Association::reconfigure).
+    /// The peer has answered a change asked for by [`reconfigure`](crate::sctp::Association::reconfigure).
     Reconfigured {
         /// What was asked for.
         change: Change,

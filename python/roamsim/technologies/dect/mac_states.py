@@ -237,7 +237,7 @@ def note(counts: Counts) -> str:
     """What a reader of the picture has to know."""
     time = f"{counts.hours:.3g} h" if counts.hours >= 1 else f"{60 * counts.hours:.3g} min"
     return (
-        f"In the boxes shares of {time}, at the arrows how often each was taken; pale ones never were. "
-        "Only the access' own terminal modifies its connection (Connection_Mod), and only it goes from Blocked and "
-        "Dropped to Call_Setup: its call has no end. Of the others any number is at rest."
+        f"Boxes: share of {time} in each state. Arrows: number of transitions; pale ones never happened. "
+        "Only the access' own terminal has a call without end. It alone enters Connection_Mod, and goes from Blocked "
+        "and Dropped to Call_Setup. Of other terminals, any number may be without a call."
     )

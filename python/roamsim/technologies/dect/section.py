@@ -52,7 +52,7 @@ def report(page: Report, results: Results) -> None:
                 channel_map.note(recording),
             )
     except UsageError as error:
-        page.text(f"The map of channels over time is left out: {error}.")
+        page.text(f"No map of channels over time: {error}.")
     for name, kind, counts in mac_states.of_types(results):
         own = kind == "User"
         whose = "its terminal" if own else f"terminals of type {kind}"

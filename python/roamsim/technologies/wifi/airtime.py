@@ -85,7 +85,7 @@ def _busiest(radios: polars.DataFrame) -> polars.DataFrame:
 
 def _note(radios: polars.DataFrame) -> str:
     attempts, failed = sum(radios["attempts"].to_list()), sum(radios["failed_attempts"].to_list())
-    share = f"{100 * failed / attempts:.1f} %" if attempts else "none"
-    told = f"{attempts:,.0f} attempts, {share} of them without an answer."
+    share = f", {100 * failed / attempts:.1f} % of them unanswered" if attempts else ""
+    told = f"{attempts:,.0f} attempts{share}."
     left_out = radios.height - MAX_RADIOS
-    return told + (f" {left_out} radios with less airtime are in the table alone." if left_out > 0 else "")
+    return told + (f" {left_out} radios with less airtime are in the table only." if left_out > 0 else "")

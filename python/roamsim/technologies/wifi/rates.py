@@ -58,8 +58,8 @@ def draw(rates: polars.DataFrame) -> dict[str, Any]:
         )
         failed[part] = counted.select(share * polars.col("failed_attempts")).to_series().to_list()
     names = [f"{row['from']} to {row['to']}" for row in pairs.to_dicts()]
-    title = "attempts, %; pale: without an answer"
-    return specification([Bars(title, names, answered, pale=failed, pale_words="without an answer", most=100.0)])
+    title = "attempts, %; pale: unanswered"
+    return specification([Bars(title, names, answered, pale=failed, pale_words="unanswered", most=100.0)])
 
 
 def _note(rates: polars.DataFrame) -> str:

@@ -53,7 +53,7 @@ def note(events: polars.DataFrame) -> str:
     ]
     if there > MAX_STATIONS:
         said.append(
-            f"Of {there} stations {MAX_STATIONS} are drawn: those that heard most access points, and whose signals "
+            f"{MAX_STATIONS} of {there} stations are drawn: those that heard most access points and whose signals "
             "change most."
         )
     return " ".join(filter(None, said))
