@@ -191,7 +191,7 @@ __all__ = [
     "StationRate",
     "SubscribedEvent",
     "TailExponent",
-    "TcpProfile",
+    "TcpStack",
     "TcpTransport",
     "TcpVariant",
     "TerminalType",
@@ -2692,8 +2692,9 @@ class TcpTransport(Table):
     """The Transmission Control Protocol (RFC 9293).
 
     Attributes:
-        profile: A named set of settings: it takes the place of the defaults below, and what is set beside it goes
-            first. Left out: the defaults below.
+        stack: A preset of every mechanism and buffer: it takes the place of the defaults below. A key beside it
+            goes first, and settings of the preset that need what the key turns off are left out. Left out: the
+            defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
         congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack`
@@ -2798,7 +2799,7 @@ class TcpTransport(Table):
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "tcp"}
 
-    profile: TcpProfile | None = None
+    stack: TcpStack | None = None
     variant: TcpVariant | None = None
     congestion_control: str | None = None
     mss: Size | None = None
@@ -3885,7 +3886,7 @@ MoveDetection = Literal["lifetime", "prefix", "eager"]
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport
 
-#: A named set of TCP settings.
+#: A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
 #: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"` (RFC 2001);
 #: `initial_window = 1` (RFC 2001 section 1: one segment); `receive_window = "65535B"` (RFC 793: no window scaling);
 #: `window_scaling = false` (RFC 1323 was seldom in use); `timestamps = false` (RFC 1323 was seldom in use);
@@ -3893,21 +3894,38 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: `delayed_ack_timeout = "200ms"` (the fast timer of 4.4BSD); `nagle = true` (RFC 896); `dup_ack_threshold = 3` (RFC
 #: 2001 section 3); `clock_granularity = "500ms"` (the slow timer of 4.4BSD); `min_rto = "1s"` (two ticks of the slow
 #: timer of 4.4BSD); `max_rto = "64s"` (4.4BSD); `initial_rto = "3s"` (RFC 1122 section 4.2.3.1).
-#: "modern": TCP as current general-purpose systems have it, Linux above all: `variant = "cubic"` (RFC 9438; Linux
-#: since 2.6.19); `initial_window = 10` (RFC 6928; Linux since 2.6.39); `receive_window = "6MiB"` (the maximum of
-#: Linux's tcp_rmem); `window_scaling = true` (RFC 7323); `timestamps = true` (RFC 7323; on in Linux);
-#: `limited_transmit = true` (RFC 3042); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `delayed_ack_timeout =
-#: "40ms"` (Linux's TCP_DELACK_MIN); `nagle = true` (RFC 9293 section 3.7.4; on in Linux); `dup_ack_threshold = 3`
-#: (RFC 5681 section 3.2); `clock_granularity = "1ms"` (Linux's timestamp clock); `min_rto = "200ms"` (Linux's
-#: TCP_RTO_MIN); `max_rto = "120s"` (Linux's TCP_RTO_MAX); `initial_rto = "1s"` (RFC 6298 section 2.1; Linux's
-#: TCP_TIMEOUT_INIT).
-#: "rfc": TCP as the standards track has it by now, with every part that is modelled: `variant = "cubic"` (RFC 9438);
-#: `window_scaling = true` (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `rack = true` (RFC 8985
-#: section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto = true` (RFC 5682); `undo
-#: = true` (RFC 9438 section 4.9); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `limited_transmit = true` (RFC
-#: 3042); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `min_rto = "1s"`
-#: (RFC 6298 section 2.4); `initial_rto = "1s"` (RFC 6298 section 2.1).
-TcpProfile = Literal["classic", "modern", "rfc"]
+#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"` (tcp_congestion_control);
+#: `initial_window = 10` (TCP_INIT_CWND); `receive_window = "3MiB"` (tcp_rmem maximum 6 MiB, half of it for data
+#: (TCP_DEFAULT_SCALING_RATIO)); `window_scaling = true` (tcp_window_scaling); `timestamps = true` (tcp_timestamps);
+#: `sack = true` (tcp_sack); `rack = true` (tcp_recovery); `tail_loss_probe = true` (tcp_early_retrans); `prr = true`
+#: (net/ipv4/tcp_input.c, tcp_cwnd_reduction); `frto = true` (tcp_frto); `undo = true` (tcp_dsack, tcp_timestamps);
+#: `hystart = true` (net/ipv4/tcp_cubic.c, hystart); `pacing = false` (net/ipv4/tcp_cubic.c asks for none; the
+#: discipline fq would pace); `ecn = false` (tcp_ecn = 2: only if the peer asks for it); `dup_ack_threshold = 3`
+#: (tcp_reordering); `limited_transmit = true` (net/ipv4/tcp_input.c, tcp_limited_transmit by tcp_add_reno_sack and
+#: SACK); `byte_counting_limit = 1000000` (net/ipv4/tcp_cong.c, tcp_slow_start counts every segment);
+#: `restart_after_idle = true` (tcp_slow_start_after_idle); `delayed_ack = true` (RFC 9293 section 3.8.6.3);
+#: `delayed_ack_count = 2` (net/ipv4/tcp_input.c, __tcp_ack_snd_check: more than one full frame); `delayed_ack_timeout
+#: = "40ms"` (TCP_DELACK_MIN); `nagle = true` (RFC 9293 section 3.7.4; TCP_NODELAY is off); `clock_granularity =
+#: "1ms"` (TCP_TS_HZ); `min_rto = "200ms"` (TCP_RTO_MIN); `max_rto = "120s"` (TCP_RTO_MAX); `initial_rto = "1s"`
+#: (TCP_TIMEOUT_INIT); `max_retransmissions = 15` (tcp_retries2); `msl = "30s"` (TCP_TIMEWAIT_LEN of 60 s);
+#: `challenge_ack_limit = 1` (tcp_invalid_ratelimit: one in that time); `challenge_ack_interval = "500ms"`
+#: (tcp_invalid_ratelimit).
+#: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"` (RFC
+#: 9438); `initial_window = 10` (RFC 6928 section 2, experimental; RFC 5681 section 3.1 has 2 to 4); `receive_window =
+#: "6MiB"` (chosen: no RFC has a size); `window_scaling = true` (RFC 7323 section 2); `timestamps = true` (RFC 7323
+#: section 3); `sack = true` (RFC 2018; RFC 9438 section 4.6); `rack = true` (RFC 8985 section 6); `tail_loss_probe =
+#: true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto = true` (RFC 5682); `undo = true` (RFC 9438 section
+#: 4.9); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `pacing = false` (chosen: no RFC asks for it); `ecn =
+#: false` (chosen: queues mark only where a scenario says so; RFC 9293 section 3.8.2 has it as a SHOULD);
+#: `dup_ack_threshold = 3` (RFC 5681 section 3.2); `limited_transmit = true` (RFC 3042); `byte_counting_limit = 1`
+#: (RFC 5681 section 3.1, equation 2); `restart_after_idle = true` (RFC 5681 section 4.1); `fast_convergence = true`
+#: (RFC 9438 section 4.7); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `delayed_ack_count = 2` (RFC 5681 section
+#: 4.2); `delayed_ack_timeout = "200ms"` (chosen: below the 0.5 s of RFC 9293 section 3.8.6.3); `nagle = true` (RFC
+#: 9293 section 3.7.4); `clock_granularity = "1ms"` (chosen: RFC 6298 section 4 asks for 100 ms or less); `min_rto =
+#: "1s"` (RFC 6298 section 2.4); `max_rto = "60s"` (RFC 6298 section 2.5); `initial_rto = "1s"` (RFC 6298 section
+#: 2.1); `msl = "2min"` (RFC 9293 section 3.4.2); `challenge_ack_limit = 10` (RFC 5961 section 7);
+#: `challenge_ack_interval = "5s"` (RFC 5961 section 7).
+TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
 #: "tahoe": Fast retransmit, then slow start from one segment (Jacobson 1988).

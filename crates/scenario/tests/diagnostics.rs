@@ -183,8 +183,9 @@ reports! {
     node_unknown: "from = \"server\"\nto" => "from = \"servr\"\nto";
     node_twice: "name = \"island\"" => "name = \"phone\"";
     rate_zero: "rate = \"10Mb/s\"" => "rate = \"0Mb/s\"";
-    profile_unknown: "min_rto = \"200ms\"" => "profile = \"clasic\"";
-    profile_against_a_setting: "min_rto = \"200ms\"" => "profile = \"classic\", receive_window = \"1MiB\"";
+    stack_unknown: "min_rto = \"200ms\"" => "stack = \"clasic\"";
+    stack_by_its_old_name: "min_rto = \"200ms\"" => "profile = \"rfc\"";
+    stack_against_a_setting: "min_rto = \"200ms\"" => "stack = \"classic\", receive_window = \"1MiB\"";
     sack_blocks_without_sack: "min_rto = \"200ms\"" => "sack = false, max_sack_blocks = 2";
     sack_blocks_beside_timestamps: "min_rto = \"200ms\"" => "timestamps = true, max_sack_blocks = 4";
     sack_blocks_out_of_range: "min_rto = \"200ms\"" => "max_sack_blocks = 5";
@@ -199,7 +200,7 @@ reports! {
     vegas_alpha_zero: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 0, beta = 0 }";
     sctp_key_of_tcp: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", min_rto = \"200ms\"";
     sctp_rules_unknown: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", rules = \"rfc4960\"";
-    sctp_profile: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", profile = \"classic\"";
+    sctp_stack: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", stack = \"classic\"";
     sctp_mtu_above_the_path: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", mtu = \"1501B\"";
     sctp_mtu_too_small: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", mtu = \"100B\"";
     sctp_sack_delay_too_long: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", sack_delay = \"1s\"";

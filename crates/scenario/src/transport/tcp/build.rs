@@ -14,8 +14,8 @@ pub(crate) fn config(
     law: Option<LawMaker>,
 ) -> tcp::Config {
     let &Tcp {
-        // A profile has filled in the others.
-        profile: _,
+        // A stack has filled in the others.
+        stack: _,
         variant,
         // The built-in ones have chosen the variant.
         congestion_control: _,

@@ -80,7 +80,7 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "write for example \"1s\"",
         );
     } else if tcp.initial_rto > tcp.max_rto
-        && tcp.profile.is_none()
+        && tcp.stack.is_none()
         && report.is_set(&join(at, ["initial_rto"]))
     {
         let message = format!("`initial_rto` is above `max_rto`, {}", time_text(tcp.max_rto));
@@ -118,8 +118,8 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
     }
     let timeout = join(at, ["delayed_ack_timeout"]);
-    // A profile has one for those that delay.
-    if !tcp.delayed_ack && tcp.profile.is_none() && report.is_set(&timeout) {
+    // A stack has one for those that delay.
+    if !tcp.delayed_ack && tcp.stack.is_none() && report.is_set(&timeout) {
         let help = "leave one of the two out";
         report.add(&timeout, "with `delayed_ack = false` no acknowledgement is delayed", help);
     }
@@ -161,7 +161,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let limited_transmit = join(at, ["limited_transmit"]);
     if tcp.variant == TcpVariant::Tahoe
         && tcp.limited_transmit
-        && tcp.profile.is_none()
+        && tcp.stack.is_none()
         && report.is_set(&limited_transmit)
     {
         let help = "leave it out or write false, or choose a variant with fast recovery";

@@ -15,9 +15,10 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
-    /// A named set of settings: it takes the place of the defaults below, and what is set beside it goes
-    /// first. Left out: the defaults below.
-    pub profile: Option<TcpProfile>,
+    /// A preset of every mechanism and buffer: it takes the place of the defaults below. A key beside it goes
+    /// first, and settings of the preset that need what the key turns off are left out. Left out: the
+    /// defaults below.
+    pub stack: Option<TcpStack>,
     /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
     /// without SACK (RFC 6582).
     #[serde(with = "variant_name")]
@@ -202,7 +203,7 @@ impl Default for Tcp {
     fn default() -> Tcp {
         let machine = tcp::Config::default();
         Tcp {
-            profile: None,
+            stack: None,
             variant: TcpVariant::NewReno,
             congestion_control: None,
             mss_bytes: None,
@@ -258,16 +259,16 @@ impl Tcp {
     }
 }
 
-/// A named set of TCP settings.
+/// A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = super::profile::print_in_full)]
-pub enum TcpProfile {
+#[schemars(transform = super::stack::print_in_full)]
+pub enum TcpStack {
     /// TCP as it stood when the comparisons of the 1990s were made:
     Classic,
-    /// TCP as current general-purpose systems have it, Linux above all:
-    Modern,
-    /// TCP as the standards track has it by now, with every part that is modelled:
+    /// TCP of Linux 6.12 (LTS) with its default settings:
+    Linux,
+    /// TCP as the standards track has it by now, with every mechanism that is modelled:
     Rfc,
 }
 
