@@ -191,9 +191,12 @@ __all__ = [
     "StationRate",
     "SubscribedEvent",
     "TailExponent",
+    "TcpHystartRules",
+    "TcpMinRtoOf",
     "TcpStack",
     "TcpTransport",
     "TcpVariant",
+    "TcpWindowValidation",
     "TerminalType",
     "Terminals",
     "Then",
@@ -2707,9 +2710,14 @@ class TcpTransport(Table):
             14600 bytes)) (RFC 6928 section 2).
         receive_window: The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the
             maximum of Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
+        initial_receive_window: The window that a receiver offers at first. It then follows what arrives in a round
+            trip, up to `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out:
+            `receive_window` at once.
         window_scaling: Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
             Without it: true.
         min_rto: Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4. Without it: "1s".
+        min_rto_of: Whether `min_rto` bounds the timeout, or the part of it that the variation of the round trip
+            adds. Default: the timeout (RFC 6298 section 2.4). Without it: "timeout".
         max_rto: Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC
             6298 section 2.5 allows. Without it: "60s".
         initial_rto: The retransmission timeout before the first RTT measurement; `max_rto` bounds it. Default: RFC
@@ -2720,6 +2728,11 @@ class TcpTransport(Table):
             Without it: true.
         delayed_ack_timeout: How long a delayed acknowledgement waits, 40 to 500 ms. Default chosen: 200 ms, the
             classical BSD timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s. Without it: "200ms".
+        delayed_ack_adapts: Whether the delay follows the times between segments, from 40 ms up to
+            `delayed_ack_timeout`, as in Linux 6.12. Default: no. Without it: false.
+        quick_acks: Quick ACKs: so many segments are acknowledged at once when data begins to arrive, or does
+            behind a pause of more than a retransmission timeout. An end that answers with data does without.
+            Default: 0. Linux has 16. Without it: 0.
         delayed_ack_count: The delayed acknowledgement comes with every so many full-sized segments, 1 or more.
             Default: RFC 5681 section 4.2, every second one. With more than the window holds, an acknowledgement
             waits for data to ride on, or for its timeout. Without it: 2.
@@ -2752,6 +2765,8 @@ class TcpTransport(Table):
             beside timestamps (RFC 2018 section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
             Without it: false.
+        window_validation: When a window that is not used grows, and whether it shrinks. Default: `half` (RFC 7661
+            section 4.2). Not with `bbr`. Without it: "half".
         restart_after_idle: Whether sending restarts from the initial window after the connection was idle for
             longer than the retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
         max_retransmissions: How often a segment is retransmitted before the connection is given up. Left out:
@@ -2779,8 +2794,9 @@ class TcpTransport(Table):
             Default: off. Without it: false.
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
-        hystart: HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC
-            9406). Not with `vegas` and `bbr`, which have rules of their own. Default: off. Without it: false.
+        hystart: HyStart: the first slow start ends when the round trip grows, before a queue overflows. Not with
+            `vegas` and `bbr`, which have rules of their own. Default: off. Without it: false.
+        hystart_rules: The rules of `hystart`. Default: HyStart++ (RFC 9406). Without it: "rfc9406".
         pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
             Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate.
             Default: off. Without it: false.
@@ -2805,13 +2821,17 @@ class TcpTransport(Table):
     mss: Size | None = None
     initial_window: int | None = None
     receive_window: Size | None = None
+    initial_receive_window: Size | None = None
     window_scaling: bool | None = None
     min_rto: Duration | None = None
+    min_rto_of: TcpMinRtoOf | None = None
     max_rto: Duration | None = None
     initial_rto: Duration | None = None
     clock_granularity: Duration | None = None
     delayed_ack: bool | None = None
     delayed_ack_timeout: Duration | None = None
+    delayed_ack_adapts: bool | None = None
+    quick_acks: int | None = None
     delayed_ack_count: int | None = None
     piggyback_acks: bool | None = None
     one_way_connections: bool | None = None
@@ -2822,6 +2842,7 @@ class TcpTransport(Table):
     sack: bool | None = None
     max_sack_blocks: int | None = None
     timestamps: bool | None = None
+    window_validation: TcpWindowValidation | None = None
     restart_after_idle: bool | None = None
     max_retransmissions: int | None = None
     initial_ssthresh: Size | None = None
@@ -2834,6 +2855,7 @@ class TcpTransport(Table):
     frto: bool | None = None
     undo: bool | None = None
     hystart: bool | None = None
+    hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
     ecn: bool | None = None
     abe: bool | None = None
@@ -3896,18 +3918,22 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: timer of 4.4BSD); `max_rto = "64s"` (4.4BSD); `initial_rto = "3s"` (RFC 1122 section 4.2.3.1).
 #: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"` (tcp_congestion_control);
 #: `initial_window = 10` (TCP_INIT_CWND); `receive_window = "3MiB"` (tcp_rmem maximum 6 MiB, half of it for data
-#: (TCP_DEFAULT_SCALING_RATIO)); `window_scaling = true` (tcp_window_scaling); `timestamps = true` (tcp_timestamps);
-#: `sack = true` (tcp_sack); `rack = true` (tcp_recovery); `tail_loss_probe = true` (tcp_early_retrans); `prr = true`
+#: (TCP_DEFAULT_SCALING_RATIO)); `initial_receive_window = "64KiB"` (tcp_rmem default 128 KiB, half of it for data;
+#: tcp_moderate_rcvbuf); `window_scaling = true` (tcp_window_scaling); `timestamps = true` (tcp_timestamps); `sack =
+#: true` (tcp_sack); `rack = true` (tcp_recovery); `tail_loss_probe = true` (tcp_early_retrans); `prr = true`
 #: (net/ipv4/tcp_input.c, tcp_cwnd_reduction); `frto = true` (tcp_frto); `undo = true` (tcp_dsack, tcp_timestamps);
-#: `hystart = true` (net/ipv4/tcp_cubic.c, hystart); `pacing = false` (net/ipv4/tcp_cubic.c asks for none; the
-#: discipline fq would pace); `ecn = false` (tcp_ecn = 2: only if the peer asks for it); `dup_ack_threshold = 3`
-#: (tcp_reordering); `limited_transmit = true` (net/ipv4/tcp_input.c, tcp_limited_transmit by tcp_add_reno_sack and
-#: SACK); `byte_counting_limit = 1000000` (net/ipv4/tcp_cong.c, tcp_slow_start counts every segment);
-#: `restart_after_idle = true` (tcp_slow_start_after_idle); `delayed_ack = true` (RFC 9293 section 3.8.6.3);
-#: `delayed_ack_count = 2` (net/ipv4/tcp_input.c, __tcp_ack_snd_check: more than one full frame); `delayed_ack_timeout
-#: = "40ms"` (TCP_DELACK_MIN); `nagle = true` (RFC 9293 section 3.7.4; TCP_NODELAY is off); `clock_granularity =
-#: "1ms"` (TCP_TS_HZ); `min_rto = "200ms"` (TCP_RTO_MIN); `max_rto = "120s"` (TCP_RTO_MAX); `initial_rto = "1s"`
-#: (TCP_TIMEOUT_INIT); `max_retransmissions = 15` (tcp_retries2); `msl = "30s"` (TCP_TIMEWAIT_LEN of 60 s);
+#: `hystart = true` (net/ipv4/tcp_cubic.c, hystart); `hystart_rules = "linux"` (net/ipv4/tcp_cubic.c, hystart_detect =
+#: 3); `pacing = false` (net/ipv4/tcp_cubic.c asks for none; the discipline fq would pace); `ecn = false` (tcp_ecn =
+#: 2: only if the peer asks for it); `dup_ack_threshold = 3` (tcp_reordering); `limited_transmit = true`
+#: (net/ipv4/tcp_input.c, tcp_limited_transmit by tcp_add_reno_sack and SACK); `byte_counting_limit = 1000000`
+#: (net/ipv4/tcp_cong.c, tcp_slow_start: no limit); `window_validation = "linux"` (net/ipv4/tcp_output.c,
+#: tcp_cwnd_validate); `restart_after_idle = true` (tcp_slow_start_after_idle); `delayed_ack = true` (RFC 9293 section
+#: 3.8.6.3); `delayed_ack_count = 2` (net/ipv4/tcp_input.c, __tcp_ack_snd_check: more than one full frame);
+#: `delayed_ack_timeout = "200ms"` (TCP_DELACK_MAX); `delayed_ack_adapts = true` (TCP_DELACK_MIN, TCP_ATO_MIN);
+#: `quick_acks = 16` (TCP_MAX_QUICKACKS); `nagle = true` (RFC 9293 section 3.7.4; TCP_NODELAY is off);
+#: `clock_granularity = "1ms"` (TCP_TS_HZ); `min_rto = "200ms"` (TCP_RTO_MIN); `min_rto_of = "variation"`
+#: (net/ipv4/tcp_input.c, tcp_rtt_estimator: it bounds mdev_max_us); `max_rto = "120s"` (TCP_RTO_MAX); `initial_rto =
+#: "1s"` (TCP_TIMEOUT_INIT); `max_retransmissions = 15` (tcp_retries2); `msl = "30s"` (TCP_TIMEWAIT_LEN of 60 s);
 #: `challenge_ack_limit = 1` (tcp_invalid_ratelimit: one in that time); `challenge_ack_interval = "500ms"`
 #: (tcp_invalid_ratelimit).
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"` (RFC
@@ -3915,16 +3941,17 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: "6MiB"` (chosen: no RFC has a size); `window_scaling = true` (RFC 7323 section 2); `timestamps = true` (RFC 7323
 #: section 3); `sack = true` (RFC 2018; RFC 9438 section 4.6); `rack = true` (RFC 8985 section 6); `tail_loss_probe =
 #: true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto = true` (RFC 5682); `undo = true` (RFC 9438 section
-#: 4.9); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `pacing = false` (chosen: no RFC asks for it); `ecn =
-#: false` (chosen: queues mark only where a scenario says so; RFC 9293 section 3.8.2 has it as a SHOULD);
-#: `dup_ack_threshold = 3` (RFC 5681 section 3.2); `limited_transmit = true` (RFC 3042); `byte_counting_limit = 1`
-#: (RFC 5681 section 3.1, equation 2); `restart_after_idle = true` (RFC 5681 section 4.1); `fast_convergence = true`
-#: (RFC 9438 section 4.7); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `delayed_ack_count = 2` (RFC 5681 section
-#: 4.2); `delayed_ack_timeout = "200ms"` (chosen: below the 0.5 s of RFC 9293 section 3.8.6.3); `nagle = true` (RFC
-#: 9293 section 3.7.4); `clock_granularity = "1ms"` (chosen: RFC 6298 section 4 asks for 100 ms or less); `min_rto =
-#: "1s"` (RFC 6298 section 2.4); `max_rto = "60s"` (RFC 6298 section 2.5); `initial_rto = "1s"` (RFC 6298 section
-#: 2.1); `msl = "2min"` (RFC 9293 section 3.4.2); `challenge_ack_limit = 10` (RFC 5961 section 7);
-#: `challenge_ack_interval = "5s"` (RFC 5961 section 7).
+#: 4.9); `hystart_rules = "rfc9406"` (RFC 9406); `window_validation = "half"` (RFC 7661 section 4.2, experimental);
+#: `min_rto_of = "timeout"` (RFC 6298 section 2.4); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `pacing =
+#: false` (chosen: no RFC asks for it); `ecn = false` (chosen: queues mark only where a scenario says so; RFC 9293
+#: section 3.8.2 has it as a SHOULD); `dup_ack_threshold = 3` (RFC 5681 section 3.2); `limited_transmit = true` (RFC
+#: 3042); `byte_counting_limit = 1` (RFC 5681 section 3.1, equation 2); `restart_after_idle = true` (RFC 5681 section
+#: 4.1); `fast_convergence = true` (RFC 9438 section 4.7); `delayed_ack = true` (RFC 9293 section 3.8.6.3);
+#: `delayed_ack_count = 2` (RFC 5681 section 4.2); `delayed_ack_timeout = "200ms"` (chosen: below the 0.5 s of RFC
+#: 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `clock_granularity = "1ms"` (chosen: RFC 6298
+#: section 4 asks for 100 ms or less); `min_rto = "1s"` (RFC 6298 section 2.4); `max_rto = "60s"` (RFC 6298 section
+#: 2.5); `initial_rto = "1s"` (RFC 6298 section 2.1); `msl = "2min"` (RFC 9293 section 3.4.2); `challenge_ack_limit =
+#: 10` (RFC 5961 section 7); `challenge_ack_interval = "5s"` (RFC 5961 section 7).
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -3937,6 +3964,24 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: "cubic": The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
 #: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
 TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr"]
+
+#: What the smallest retransmission timeout bounds.
+#: "timeout": The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
+#: "variation": Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
+TcpMinRtoOf = Literal["timeout", "variation"]
+
+#: When a congestion window that is not used grows, and whether it shrinks.
+#: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
+#: "linux": Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
+#: halved for each retransmission timeout of an idle time, and goes half the way to what is in use after each timeout
+#: in which it was not filled (RFC 2861).
+TcpWindowValidation = Literal["half", "linux"]
+
+#: How the first slow start ends before a loss.
+#: "rfc9406": HyStart++: the round trip of one round against that of the round before (RFC 9406).
+#: "linux": Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
+#: Rhee 2011).
+TcpHystartRules = Literal["rfc9406", "linux"]
 
 #: An RFC's rules for loss and congestion.
 #: "rfc9260": Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a

@@ -172,6 +172,11 @@ reports! {
     tcp_rack_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", rack = true, min_rto";
     tcp_prr_with_sack_off: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", sack = false, prr = true, min_rto";
     tcp_probes_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", tail_loss_probe = true, undo = true, min_rto";
+    tcp_delay_of_no_delay: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack = false, delayed_ack_adapts = true, quick_acks = 16, min_rto";
+    tcp_first_window_above_the_largest: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"64KiB\", receive_window = \"20kB\", min_rto";
+    tcp_first_window_of_zero: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"0B\", min_rto";
+    tcp_rules_without_hystart: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", hystart_rules = \"linux\", min_rto";
+    tcp_validation_with_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", window_validation = \"linux\", min_rto";
     tcp_hystart_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", hystart = true, min_rto";
     tcp_bbr_with_what_it_lacks: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", sack = false, prr = true, hystart = true, ecn = true, initial_ssthresh = \"10kB\", byte_counting_limit = 2, min_rto";
     deadline_of_no_time: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"0s\"";

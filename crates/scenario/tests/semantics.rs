@@ -261,6 +261,12 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
             "window_scaling = false",
             "ecn = true",
             "restart_after_idle = false",
+            "quick_acks = 0",
+            "delayed_ack_adapts = false",
+            "min_rto_of = \"timeout\"",
+            "hystart_rules = \"rfc9406\"",
+            "window_validation = \"half\"",
+            "receive_window = \"20kB\"",
             "byte_counting_limit = 2",
             "congestion_control = \"reno\"",
             "congestion_control = \"bbr\"",
@@ -274,6 +280,22 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
             assert!((0.02..10.0).contains(&done), "{stack}, {beside}: {done}");
         }
     }
+}
+
+#[test]
+fn a_window_that_follows_what_arrives_costs_little_and_a_fixed_one_of_that_size_much() {
+    let time = |window: &str| {
+        let text = transfer(&format!("timestamps = true, byte_counting_limit = 2, {window}"));
+        value(&text.replace("\"100000B\"", "\"5MB\""), "flows", "completion_time_s")
+    };
+    // 20 kB in a round trip of 20 ms are 8 Mb/s: 5 s for 5 MB.
+    let fixed = time("receive_window = \"20kB\"");
+    assert!((4.9..5.5).contains(&fixed), "{fixed}");
+    // 250 kB fill the path, and nothing is lost.
+    let tuned = time("initial_receive_window = \"20kB\", receive_window = \"250kB\"");
+    let wide = time("receive_window = \"250kB\"");
+    // A few round trips behind one that is wide at once.
+    assert!(tuned >= wide && tuned < wide + 0.1, "{tuned} {wide}");
 }
 
 fn cbr(settings: &str, node: &str) -> String {

@@ -159,7 +159,8 @@ impl CongestionControl for Cubic {
                 }
                 self.restart();
             }
-            Cause::Idle { restart_window_bytes } => {
+            Cause::Idle { restart_window_bytes, least_ssthresh_bytes } => {
+                self.ssthresh_bytes = self.ssthresh_bytes.max(least_ssthresh_bytes);
                 if restart_window_bytes < self.cwnd_bytes {
                     self.cwnd_bytes = restart_window_bytes.max(self.smss_bytes);
                     self.course.stage = None;
@@ -534,9 +535,9 @@ mod tests {
     fn a_restart_from_a_smaller_window_begins_a_stage() {
         let mut law = reduced(36_000, true);
         ack_window(&mut law, 0, 500);
-        law.on_congestion(Cause::Idle { restart_window_bytes: 40_000 });
+        law.on_congestion(Cause::Idle { restart_window_bytes: 40_000, least_ssthresh_bytes: 0 });
         assert!(law.course.stage.is_some());
-        law.on_congestion(Cause::Idle { restart_window_bytes: 10_000 });
+        law.on_congestion(Cause::Idle { restart_window_bytes: 10_000, least_ssthresh_bytes: 0 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (10_000, 25_200));
         // Slow start up to the threshold, then the way to the same maximum.
         assert_eq!(ack_window(&mut law, 60_000, 500), 11_000);
@@ -561,7 +562,7 @@ mod tests {
                 match what {
                     0 => law.on_congestion(Cause::FastRetransmit { flight_bytes }),
                     1 => law.on_congestion(Cause::Timeout { flight_bytes, repeated: b % 2 == 0, repairing: b % 3 == 0 }),
-                    2 => law.on_congestion(Cause::Idle { restart_window_bytes: flight_bytes }),
+                    2 => law.on_congestion(Cause::Idle { restart_window_bytes: flight_bytes, least_ssthresh_bytes: 0 }),
                     3 => law.on_recovered(law.ssthresh_bytes().min(a)),
                     4 => law.on_idle_end(Time::from_ns(now)),
                     _ => {

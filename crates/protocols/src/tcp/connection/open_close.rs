@@ -2,7 +2,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::receiver::Acknowledgement;
+use super::receiver::{Acknowledgement, Receiver};
 use super::timers::Purpose;
 use super::{Connection, Extended, Pending, Reset, State};
 use crate::tcp::segment::{Flags, Options, Segment, Timestamps};
@@ -159,7 +159,7 @@ impl Connection {
         let options = Options {
             mss: Some(u16::try_from(self.config.mss_bytes).unwrap_or(u16::MAX)),
             window_scale: if answers { self.receiver.scaled } else { self.config.window_scaling }
-                .then(|| self.receiver.offered_shift()),
+                .then(|| Receiver::offered_shift(self.config.receive_window_bytes.max(1))),
             timestamps: if answers {
                 self.extended.has(Extended::TIMESTAMPS)
             } else {
@@ -292,7 +292,8 @@ impl Connection {
         self.sender.agreed_mss = mss;
         self.fit_to_path();
         self.receiver.synchronize(segment.seq);
-        self.receiver.set_scaled(self.config.window_scaling && options.window_scale.is_some());
+        let scaled = self.config.window_scaling && options.window_scale.is_some();
+        self.receiver.set_scaled(scaled, self.config.receive_window_bytes.max(1));
         self.sender.snd_wnd_shift = match options.window_scale {
             Some(shift) if self.receiver.scaled => shift.min(MAX_WINDOW_SHIFT),
             _ => 0,

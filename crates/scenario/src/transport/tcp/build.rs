@@ -1,6 +1,6 @@
 //! The configuration of TCP connections.
 
-use super::model::{Tcp, Vegas};
+use super::model::{Tcp, TcpHystartRules, TcpMinRtoOf, TcpWindowValidation, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 use roamsim_protocols::tcp::congestion::LawMaker;
@@ -22,13 +22,17 @@ pub(crate) fn config(
         mss_bytes,
         initial_window_segments,
         receive_window_bytes: _,
+        initial_receive_window_bytes,
         window_scaling,
         min_rto,
+        min_rto_of,
         max_rto,
         initial_rto,
         clock_granularity,
         delayed_ack,
         delayed_ack_timeout,
+        delayed_ack_adapts,
+        quick_acks,
         delayed_ack_count,
         piggyback_acks,
         one_way_connections,
@@ -39,6 +43,7 @@ pub(crate) fn config(
         sack,
         max_sack_blocks,
         timestamps,
+        window_validation,
         restart_after_idle,
         max_retransmissions,
         initial_ssthresh_bytes,
@@ -51,6 +56,7 @@ pub(crate) fn config(
         frto,
         undo,
         hystart,
+        hystart_rules,
         pacing,
         ecn,
         abe,
@@ -73,12 +79,19 @@ pub(crate) fn config(
             None => tcp::InitialWindow::Rfc6928,
         },
         receive_window_bytes: settings.receive_window_bytes() as u32,
+        initial_receive_window_bytes: initial_receive_window_bytes.map(|bytes| bytes as u32),
         window_scaling,
         min_rto,
+        min_rto_of: match min_rto_of {
+            TcpMinRtoOf::Timeout => tcp::MinRtoOf::Timeout,
+            TcpMinRtoOf::Variation => tcp::MinRtoOf::Variation,
+        },
         max_rto,
         initial_rto,
         clock_granularity,
         delayed_ack: delayed_ack.then_some(delayed_ack_timeout),
+        delayed_ack_adapts,
+        quick_acks,
         delayed_ack_count,
         piggyback_acks,
         one_way_connections,
@@ -100,9 +113,17 @@ pub(crate) fn config(
         frto,
         undo,
         hystart,
+        hystart_rules: match hystart_rules {
+            TcpHystartRules::Rfc9406 => tcp::HystartRules::PlusPlus,
+            TcpHystartRules::Linux => tcp::HystartRules::Linux,
+        },
         pacing,
         ecn,
         abe,
+        window_validation: match window_validation {
+            TcpWindowValidation::Half => tcp::WindowValidation::Half,
+            TcpWindowValidation::Linux => tcp::WindowValidation::Linux,
+        },
         restart_after_idle,
         msl,
         challenge_ack_interval,

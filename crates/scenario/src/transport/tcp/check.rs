@@ -117,6 +117,12 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave one of the two out";
         report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
     }
+    for (key, set) in [("delayed_ack_adapts", tcp.delayed_ack_adapts), ("quick_acks", tcp.quick_acks > 0)] {
+        if set && !tcp.delayed_ack {
+            let message = format!("`{key}` has no effect: with `delayed_ack = false` none is delayed");
+            report.add(&join(at, [key]), message, "leave one of the two out");
+        }
+    }
     let timeout = join(at, ["delayed_ack_timeout"]);
     // A stack has one for those that delay.
     if !tcp.delayed_ack && tcp.stack.is_none() && report.is_set(&timeout) {
@@ -225,6 +231,17 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&steps, message, help);
         }
     }
+    if let Some(first_bytes) = tcp.initial_receive_window_bytes {
+        let steps = join(at, ["initial_receive_window"]);
+        let most_bytes = tcp.receive_window_bytes();
+        if first_bytes == 0 {
+            report.add(&steps, "a receive window of zero accepts nothing", "write a size above zero");
+        } else if first_bytes > most_bytes {
+            let message =
+                format!("the first window is above `receive_window`, {most_bytes} B, up to which it grows");
+            report.add(&steps, message, "write a smaller size, or raise `receive_window`");
+        }
+    }
     if tcp.byte_counting_limit == 0 {
         report.add(
             &join(at, ["byte_counting_limit"]),
@@ -256,6 +273,10 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
         }
     }
+    if !tcp.hystart && tcp.hystart_rules != Tcp::default().hystart_rules {
+        let message = "without `hystart` its rules have no effect";
+        report.add(&join(at, ["hystart_rules"]), message, "write hystart = true beside it, or leave it out");
+    }
     if tcp.hystart && tcp.variant == TcpVariant::Vegas {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["hystart"]), "`vegas` leaves slow start by a rule of its own", help);
@@ -271,6 +292,12 @@ fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         ("sack", tcp.sack == Some(false), "`bbr` measures the path by SACK", "leave it out"),
         ("prr", tcp.prr, "`bbr` sets its own window while it repairs", "leave it out or write false"),
         ("hystart", tcp.hystart, "`bbr` has no slow start", "leave it out or write false"),
+        (
+            "window_validation",
+            tcp.window_validation != Tcp::default().window_validation,
+            "`bbr` bounds its window by what the path delivers",
+            "leave it out",
+        ),
         ("ecn", tcp.ecn, "BBR's draft names no response to ECN marks", "leave it out or write false"),
         (
             "initial_ssthresh",

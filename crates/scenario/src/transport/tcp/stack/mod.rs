@@ -93,12 +93,18 @@ fn is_ruled_out(key: &str, own: Table<'_>) -> bool {
         "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !has_bbr,
         "prr" => without_sack || has_bbr,
         "hystart" => variant == "vegas" || has_bbr,
+        "hystart_rules" => variant == "vegas" || has_bbr || is_off("hystart"),
+        "window_validation" => has_bbr,
         // A class in Python counts by itself.
         "byte_counting_limit" => has_bbr || text("congestion_control").contains('@'),
         "ecn" => has_bbr,
         "limited_transmit" => variant == "tahoe",
-        "delayed_ack_timeout" | "delayed_ack_count" => is_off("delayed_ack"),
+        "delayed_ack_timeout" | "delayed_ack_count" | "delayed_ack_adapts" | "quick_acks" => {
+            is_off("delayed_ack")
+        }
         "receive_window" => is_off("window_scaling"),
+        // As with SO_RCVBUF, a size that is set does not tune itself.
+        "initial_receive_window" => is_off("window_scaling") || own.get("receive_window").is_some(),
         _ => false,
     }
 }
