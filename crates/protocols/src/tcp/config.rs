@@ -144,7 +144,7 @@ impl InitialWindow {
     }
 }
 
-/// What the smallest retransmission timeout bounds.
+/// The part of the retransmission timeout that its minimum bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MinRtoOf {
     /// The timeout itself (RFC 6298 2.4).

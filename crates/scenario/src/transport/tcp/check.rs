@@ -295,7 +295,7 @@ fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         (
             "window_validation",
             tcp.window_validation != Tcp::default().window_validation,
-            "`bbr` bounds its window by what the path delivers",
+            "`bbr` has a bound of its own for a window out of use",
             "leave it out",
         ),
         ("ecn", tcp.ecn, "BBR's draft names no response to ECN marks", "leave it out or write false"),

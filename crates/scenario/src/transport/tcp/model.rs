@@ -43,7 +43,7 @@ pub struct Tcp {
     #[serde(rename = "receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub receive_window_bytes: Option<u64>,
-    /// The window that a receiver offers at first. It then follows what arrives in a round trip, up to
+    /// The window that a receiver offers at first. It then follows the octets of each round trip, up to
     /// `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out: `receive_window` at once.
     #[serde(rename = "initial_receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
@@ -298,7 +298,7 @@ pub enum TcpStack {
     Rfc,
 }
 
-/// What the smallest retransmission timeout bounds.
+/// The part of the retransmission timeout that its minimum bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpMinRtoOf {
@@ -326,8 +326,8 @@ pub enum TcpWindowValidation {
     /// It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
     Half,
     /// Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
-    /// halved for each retransmission timeout of an idle time, and goes half the way to what is in use after
-    /// each timeout in which it was not filled (RFC 2861).
+    /// halved for each retransmission timeout of an idle time. After each timeout in which the flight has not
+    /// filled it, it goes half the way to the flight (RFC 2861).
     Linux,
 }
 
