@@ -261,6 +261,7 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
             "window_scaling = false",
             "ecn = true",
             "restart_after_idle = false",
+            "cubic_rules = \"rfc9438\"",
             "quick_acks = 0",
             "delayed_ack_adapts = false",
             "min_rto_of = \"timeout\"",

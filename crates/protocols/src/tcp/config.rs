@@ -162,6 +162,16 @@ pub enum HystartRules {
     Linux,
 }
 
+/// How CUBIC grows beside a Reno, and what it counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicRules {
+    /// The window of a Reno grows by a segment a round trip once it has come up to that before the loss (RFC
+    /// 9438 4.3). Windows are octets.
+    Rfc9438,
+    /// It goes on growing by 9/17 of a segment, and a reduction leaves whole segments, as in Linux.
+    Linux,
+}
+
 /// When a window that is not used grows, and whether it shrinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
@@ -265,6 +275,8 @@ pub struct Config {
     /// other flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have
     /// none.
     pub fast_convergence: bool,
+    /// The rules of CUBIC. Default RFC 9438.
+    pub cubic_rules: CubicRules,
     /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
     /// Default off (chosen: the variants are those of the publications).
     pub rack: bool,
@@ -340,6 +352,7 @@ impl Default for Config {
             restart_after_idle: true,
             vegas: VegasThresholds::default(),
             fast_convergence: true,
+            cubic_rules: CubicRules::Rfc9438,
             rack: false,
             tail_loss_probe: false,
             prr: false,
@@ -436,6 +449,7 @@ impl Config {
             initial_ssthresh_bytes: self.initial_ssthresh_bytes,
             vegas: self.vegas,
             fast_convergence: self.fast_convergence,
+            cubic_rules: self.cubic_rules,
             abe: self.abe,
             law: self.law.clone(),
         }

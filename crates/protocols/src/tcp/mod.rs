@@ -34,8 +34,8 @@ mod window_tuning;
 pub mod wire;
 
 pub use config::{
-    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, HystartRules, InitialWindow, MinRtoOf, Variant,
-    WindowValidation,
+    Config, CubicRules, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, HystartRules, InitialWindow,
+    MinRtoOf, Variant, WindowValidation,
 };
 pub use congestion::VegasThresholds;
 pub use connection::{Connection, Event, State};

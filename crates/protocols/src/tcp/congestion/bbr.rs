@@ -1002,6 +1002,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::config::CubicRules;
     use crate::tcp::congestion::VegasThresholds;
     use crate::tcp::sent::RateSample;
 
@@ -1013,6 +1014,7 @@ mod tests {
         let mut bbr = Bbr::new(&Settings {
             initial_ssthresh_bytes: None,
             vegas: VegasThresholds::default(),
+            cubic_rules: CubicRules::Rfc9438,
             fast_convergence: true,
             abe: false,
             law: None,

@@ -22,6 +22,8 @@
 //!   nor does the window grow in it. A restart from a smaller window after an idle time begins a stage of its
 //!   own.
 //! - Slow start is that of RFC 5681, as in [`super::Reno`].
+//! - Linux's rules ([`CubicRules::Linux`], 6.12, `net/ipv4/tcp_cubic.c`): alpha stays 9/17, and ssthresh is in
+//!   whole segments.
 //!
 //! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip
 //! acknowledges the whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].
@@ -31,6 +33,7 @@
 use roamsim_engine::{Span, Time};
 
 use super::{Ack, Cause, CongestionControl, Settings};
+use crate::tcp::config::CubicRules;
 
 /// The state of the law.
 #[derive(Clone, Debug)]
@@ -42,6 +45,7 @@ pub struct Cubic {
     fast_convergence: bool,
     /// Alternative backoff with ECN.
     abe: bool,
+    rules: CubicRules,
     /// Kept aside, that connections with other laws are no larger for it.
     course: Box<Course>,
 }
@@ -51,7 +55,7 @@ pub struct Cubic {
 struct Course {
     /// W_max; `None` before the first reduction and after a timeout.
     w_max_bytes: Option<u64>,
-    /// cwnd_prior: the window when ssthresh was last set.
+    /// cwnd_prior: the window when ssthresh was last set, from which alpha is 1; `u64::MAX` by Linux's rules.
     cwnd_prior_bytes: u64,
     /// The congestion avoidance stage under way.
     stage: Option<Stage>,
@@ -81,7 +85,8 @@ struct Curve {
 
 impl CongestionControl for Cubic {
     fn new(settings: &Settings) -> Cubic {
-        Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe)
+        let control = Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe);
+        control.by(settings.cubic_rules)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
@@ -191,11 +196,21 @@ impl Cubic {
         Cubic {
             fast_convergence,
             abe,
+            rules: CubicRules::Rfc9438,
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
             course: Box::new(Course { w_max_bytes: None, cwnd_prior_bytes: 0, stage: None }),
         }
+    }
+
+    /// The same by other rules.
+    fn by(mut self, rules: CubicRules) -> Cubic {
+        self.rules = rules;
+        if rules == CubicRules::Linux {
+            self.course.cwnd_prior_bytes = u64::MAX;
+        }
+        self
     }
 
     #[cold]
@@ -227,8 +242,13 @@ impl Cubic {
 
     /// beta = 0.7.
     fn reduce(&mut self, flight_bytes: u64) {
-        self.ssthresh_bytes = fraction(flight_bytes, 7, 10).max(2 * self.smss_bytes);
-        self.course.cwnd_prior_bytes = self.cwnd_bytes;
+        let reduced_bytes = fraction(flight_bytes, 7, 10);
+        let (counted_bytes, cwnd_prior_bytes) = match self.rules {
+            CubicRules::Rfc9438 => (reduced_bytes, self.cwnd_bytes),
+            CubicRules::Linux => (reduced_bytes - reduced_bytes % self.smss_bytes, u64::MAX),
+        };
+        self.ssthresh_bytes = counted_bytes.max(2 * self.smss_bytes);
+        self.course.cwnd_prior_bytes = cwnd_prior_bytes;
     }
 
     fn restart(&mut self) {
@@ -472,6 +492,18 @@ mod tests {
         for (got, exact) in grown.iter().zip(exact) {
             assert!(got.abs_diff(exact) <= 1, "{grown:?}");
         }
+    }
+
+    #[test]
+    fn by_linux_rules_the_friendly_region_stays_slow_and_reductions_are_whole_segments() {
+        let mut law = Cubic::with(None, true, false).by(CubicRules::Linux);
+        law.start(1000, 12_500);
+        lose(&mut law);
+        // 12500 x 0.7 = 8750.
+        assert_eq!(law.cwnd_bytes(), 8000);
+        // 8000 + n x 529.41, beyond the 12500 before the reduction too.
+        let grown: Vec<u64> = (0..11).map(|round| ack_window(&mut law, 10 * round, 10)).collect();
+        assert!(grown[10].abs_diff(13_823) <= 1, "{grown:?}");
     }
 
     #[test]

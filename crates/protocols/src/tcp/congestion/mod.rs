@@ -23,6 +23,7 @@ pub use vegas::{Vegas, VegasThresholds};
 
 use roamsim_engine::{Span, Stream, Time};
 
+use super::config::CubicRules;
 use super::sent::{Lost, RateSample};
 
 /// What made the sender slow down.
@@ -135,6 +136,8 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// A mark of ECN reduces the window by less than a loss (RFC 8511).
     pub abe: bool,
+    /// The rules of CUBIC.
+    pub cubic_rules: CubicRules,
     /// Makes the law that comes from outside.
     pub law: Option<LawMaker>,
 }

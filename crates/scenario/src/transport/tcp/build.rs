@@ -1,6 +1,6 @@
 //! The configuration of TCP connections.
 
-use super::model::{Tcp, TcpHystartRules, TcpMinRtoOf, TcpWindowValidation, Vegas};
+use super::model::{Tcp, TcpCubicRules, TcpHystartRules, TcpMinRtoOf, TcpWindowValidation, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 use roamsim_protocols::tcp::congestion::LawMaker;
@@ -50,6 +50,7 @@ pub(crate) fn config(
         byte_counting_limit,
         vegas,
         fast_convergence,
+        cubic_rules,
         rack,
         tail_loss_probe,
         prr,
@@ -107,6 +108,10 @@ pub(crate) fn config(
         initial_ssthresh_bytes,
         vegas: tcp::VegasThresholds { alpha, beta, gamma },
         fast_convergence,
+        cubic_rules: match cubic_rules {
+            TcpCubicRules::Rfc9438 => tcp::CubicRules::Rfc9438,
+            TcpCubicRules::Linux => tcp::CubicRules::Linux,
+        },
         rack,
         tail_loss_probe,
         prr,

@@ -181,6 +181,10 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["abe"]), "`abe` has no effect with `vegas`, which shrinks by a quarter", help);
     }
+    if tcp.cubic_rules != Tcp::default().cubic_rules && tcp.variant != TcpVariant::Cubic {
+        let message = format!("`cubic_rules` has no effect with {}", variant_text(tcp));
+        report.add(&join(at, ["cubic_rules"]), message, "leave it out, or write variant = \"cubic\"");
+    }
     if !tcp.fast_convergence && tcp.variant != TcpVariant::Cubic {
         let message = format!("`fast_convergence = false` has no effect with {}", variant_text(tcp));
         let help = "leave it out, or write variant = \"cubic\"";

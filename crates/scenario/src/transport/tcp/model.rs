@@ -147,6 +147,8 @@ pub struct Tcp {
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438
     /// section 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
+    /// The rules of CUBIC. Default: those of RFC 9438.
+    pub cubic_rules: TcpCubicRules,
     /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
     /// plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
     /// SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it.
@@ -257,6 +259,7 @@ impl Default for Tcp {
             byte_counting_limit: machine.byte_counting_limit,
             vegas: None,
             fast_convergence: machine.fast_convergence,
+            cubic_rules: TcpCubicRules::Rfc9438,
             rack: machine.rack,
             tail_loss_probe: machine.tail_loss_probe,
             prr: machine.prr,
@@ -316,6 +319,17 @@ pub enum TcpHystartRules {
     Rfc9406,
     /// Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
     /// Rhee 2011).
+    Linux,
+}
+
+/// How CUBIC grows in its Reno-friendly region, and the unit of its windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpCubicRules {
+    /// By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438 section
+    /// 4.3). Windows are octets.
+    Rfc9438,
+    /// Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
     Linux,
 }
 

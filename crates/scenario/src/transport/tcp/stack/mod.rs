@@ -95,6 +95,9 @@ fn is_ruled_out(key: &str, own: Table<'_>) -> bool {
         "hystart" => variant == "vegas" || has_bbr,
         "hystart_rules" => variant == "vegas" || has_bbr || is_off("hystart"),
         "window_validation" => has_bbr,
+        "cubic_rules" => {
+            !matches!(variant, "" | "cubic") || !matches!(text("congestion_control"), "" | "cubic")
+        }
         // A class in Python counts by itself.
         "byte_counting_limit" => has_bbr || text("congestion_control").contains('@'),
         "ecn" => has_bbr,
