@@ -2,10 +2,10 @@
 //! segments.
 //!
 //! - Quick ACKs: the first segments are acknowledged at once, so that the peer's slow start is not slowed
-//!   down. They are as many as half the window holds, with a limit. So are segments behind a pause of more than
-//!   an RTO. An end that answers data with data of its own does without.
-//! - The delay moves towards the time between segments: it is halved, and that time is added, 20 ms at least. A
-//!   longer time than the delay leaves it as it is. The timer takes it, bounded by the round trip (40 ms at
+//!   down. They are as many as half the window holds, with a limit. So are segments behind a pause of more
+//!   than an RTO. An end that answers data with data of its own does without.
+//! - The delay moves towards the time between segments: it is halved, and that time is added, 20 ms at least.
+//!   A longer time than the delay leaves it as it is. The timer takes it, bounded by the round trip (40 ms at
 //!   least) and by the setting. Where the timer expires, the delay doubles.
 //!
 //! Source: Linux 6.12, `tcp_event_data_recv`, `tcp_send_delayed_ack` and `tcp_delack_timer_handler`. Not

@@ -177,9 +177,9 @@ pub enum CubicRules {
 pub enum WindowValidation {
     /// It grows while half of it is in use (RFC 7661 4.2), and does not shrink but by `restart_after_idle`.
     Half,
-    /// In congestion avoidance it grows while all of it is in use. With `restart_after_idle`, it is halved for
-    /// each RTO of an idle time, down to the initial window, and goes half the way to what is in use whenever
-    /// it has not been filled for an RTO. ssthresh keeps three quarters of it (Linux, RFC 2861).
+    /// In congestion avoidance it grows while all of it is in use. With `restart_after_idle`, it is halved
+    /// for each RTO of an idle time, down to the initial window, and goes half the way to what is in use
+    /// whenever it has not been filled for an RTO. ssthresh keeps three quarters of it (Linux, RFC 2861).
     Linux,
 }
 
@@ -225,7 +225,8 @@ pub struct Config {
     /// least every second one); at least one. With more than a window holds, acknowledgements wait for data
     /// or for the delay.
     pub delayed_ack_count: u32,
-    /// The delay follows the times between segments, from 40 ms up to `delayed_ack`, as in Linux. Default off.
+    /// The delay follows the times between segments, from 40 ms up to `delayed_ack`, as in Linux. Default
+    /// off.
     pub delayed_ack_adapts: bool,
     /// So many segments are acknowledged at once when data begins to arrive, or does behind a pause, as in
     /// Linux, which has 16. Default 0: none.

@@ -1,9 +1,9 @@
 //! Round-trip time and retransmission timeout: RFC 6298, in whole nanoseconds.
 //!
 //! SRTT and RTTVAR by the RFC's gains (1/8, 1/4); RTO = SRTT + max(G, 4 RTTVAR), not below the minimum nor
-//! above the maximum. Linux has its minimum in place of G instead. Backing off doubles the RTO up to the maximum; the doubled value stays until a valid
-//! measurement arrives (Karn's algorithm). With timestamps, several samples a round trip are weighted by RFC
-//! 7323 4.2.
+//! above the maximum. Linux has its minimum in place of G instead. Backing off doubles the RTO up to the
+//! maximum; the doubled value stays until a valid measurement arrives (Karn's algorithm). With timestamps,
+//! several samples a round trip are weighted by RFC 7323 4.2.
 
 use roamsim_engine::Span;
 

@@ -149,8 +149,8 @@ mod tests {
     fn without_timestamps_the_shortest_time_of_a_window_is_the_round_trip() {
         let mut part = part();
         let mut window = part.on_data(at(0), (1000, 1000), None, 1000, 65_536);
-        // The window of 65536 is full at 80 ms, and 1 MiB wide from there. The next 65536 take longer, and the
-        // 1 MiB behind them 50 ms.
+        // The window of 65536 is full at 80 ms, and 1 MiB wide from there. The next 65536 take longer, and
+        // the 1 MiB behind them 50 ms.
         let arrivals = [
             (60, 60_000, None),
             (80, 66_536, Some(80)),

@@ -9,8 +9,8 @@
 //! - If the smallest round trip of a round is above the smallest of all by an eighth (4 ms at least, 16 ms at
 //!   most), once eight have been measured, a queue has formed.
 //!
-//! Then ssthresh is the window. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: it acts in the first slow
-//! start alone; the millisecond is that of rates up to 2 Gb/s, above which Linux has less.
+//! Then ssthresh is the window. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: it acts in the first
+//! slow start alone; the millisecond is that of rates up to 2 Gb/s, above which Linux has less.
 
 use roamsim_engine::{Span, Time};
 

@@ -22,8 +22,8 @@
 //!   nor does the window grow in it. A restart from a smaller window after an idle time begins a stage of its
 //!   own.
 //! - Slow start is that of RFC 5681, as in [`super::Reno`].
-//! - Linux's rules ([`CubicRules::Linux`], 6.12, `net/ipv4/tcp_cubic.c`): alpha stays 9/17, and ssthresh is in
-//!   whole segments.
+//! - Linux's rules ([`CubicRules::Linux`], 6.12, `net/ipv4/tcp_cubic.c`): alpha stays 9/17, and ssthresh is
+//!   in whole segments.
 //!
 //! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip
 //! acknowledges the whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].

@@ -79,8 +79,8 @@ impl Sender {
         }
     }
 
-    /// The window behind an idle time longer than the RTO, by Linux's validation: halved for each RTO, down to
-    /// the initial window.
+    /// The window behind an idle time longer than the RTO, by Linux's validation: halved for each RTO, down
+    /// to the initial window.
     pub(super) fn window_after_idle(
         &mut self,
         now: Time,

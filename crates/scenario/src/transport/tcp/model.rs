@@ -44,7 +44,8 @@ pub struct Tcp {
     #[schemars(with = "Option<units::Size>")]
     pub receive_window_bytes: Option<u64>,
     /// The window that a receiver offers at first. It then follows the octets of each round trip, up to
-    /// `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out: `receive_window` at once.
+    /// `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out: `receive_window` at
+    /// once.
     #[serde(rename = "initial_receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_receive_window_bytes: Option<u64>,
@@ -79,12 +80,12 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub delayed_ack_timeout: Span,
-    /// Whether the delay follows the times between segments, from 40 ms up to `delayed_ack_timeout`, as in Linux
-    /// 6.12. Default: no.
+    /// Whether the delay follows the times between segments, from 40 ms up to `delayed_ack_timeout`, as in
+    /// Linux 6.12. Default: no.
     pub delayed_ack_adapts: bool,
-    /// Quick ACKs: so many segments are acknowledged at once when data begins to arrive, or does behind a pause
-    /// of more than a retransmission timeout. An end that answers with data does without. Default: 0. Linux
-    /// has 16.
+    /// Quick ACKs: so many segments are acknowledged at once when data begins to arrive, or does behind a
+    /// pause of more than a retransmission timeout. An end that answers with data does without. Default: 0.
+    /// Linux has 16.
     pub quick_acks: u32,
     /// The delayed acknowledgement comes with every so many full-sized segments, 1 or more. Default: RFC 5681
     /// section 4.2, every second one. With more than the window holds, an acknowledgement waits for data to
@@ -165,8 +166,8 @@ pub struct Tcp {
     /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or
     /// a timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
-    /// HyStart: the first slow start ends when the round trip grows, before a queue overflows. Not with `vegas`
-    /// and `bbr`, which have rules of their own. Default: off.
+    /// HyStart: the first slow start ends when the round trip grows, before a queue overflows. Not with
+    /// `vegas` and `bbr`, which have rules of their own. Default: off.
     pub hystart: bool,
     /// The rules of `hystart`. Default: HyStart++ (RFC 9406).
     pub hystart_rules: TcpHystartRules,
@@ -326,8 +327,8 @@ pub enum TcpHystartRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpCubicRules {
-    /// By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438 section
-    /// 4.3). Windows are octets.
+    /// By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438
+    /// section 4.3). Windows are octets.
     Rfc9438,
     /// Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
     Linux,
@@ -339,9 +340,9 @@ pub enum TcpCubicRules {
 pub enum TcpWindowValidation {
     /// It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
     Half,
-    /// Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
-    /// halved for each retransmission timeout of an idle time. After each timeout in which the flight has not
-    /// filled it, it goes half the way to the flight (RFC 2861).
+    /// Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it
+    /// is halved for each retransmission timeout of an idle time. After each timeout in which the flight has
+    /// not filled it, it goes half the way to the flight (RFC 2861).
     Linux,
 }
 
