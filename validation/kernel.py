@@ -1,8 +1,8 @@
 """The kernel's TCP over a simulated path, and `stack = "linux"` over the same path.
 
-`roamsim live` joins two programs of this machine by the path. One sends as much as it can by the kernel's CUBIC, the
-other counts the octets of 20 s from the first one on. The simulation counts the same. Both lose each packet on its own,
-in both directions, with different draws.
+`roamsim live` joins two programs of this machine by the path. One sends as much as it can by the kernel's CUBIC.
+The other counts the octets of 20 s from the first one on. The simulation counts the same. Both lose each packet on
+its own, in both directions, with different draws.
 
     python -m validation.kernel --loss 0,0.1,1,3 --runs 8
 
@@ -68,7 +68,8 @@ def kernel(loss_percent: str, seed: int, control: str) -> tuple[float, float]:
     """Goodput of one run of the kernel, in bit/s, and the 99.9th percentile of lateness, in ms."""
     done = subprocess.run(
         [
-            COMMAND, "live", "--link", f"10Mb/s,20ms,loss={loss_percent}%", "--seed", str(seed), "--max-lateness", "1s",
+            COMMAND, "live", "--link", f"10Mb/s,20ms,loss={loss_percent}%", "--seed", str(seed),
+            "--max-lateness", "1s",
             "--on", "client", "--", *program(SINK, SECONDS=SECONDS),
             "--on", "server", "--", *program(SOURCE, CONTROL=control),
         ],
@@ -113,8 +114,8 @@ def main() -> None:
     parser.add_argument("--control", default="cubic", help="the congestion control of both")
     arguments = parser.parse_args()
     settings: dict[str, object] = {} if arguments.control == "cubic" else {"congestion_control": arguments.control}
-    print("| loss | kernel, Mb/s | simulated, Mb/s | kernel / simulated | late, ms |")
-    print("|---|---|---|---|---|")
+    say = sys.stdout.write
+    say("| loss | kernel, Mb/s | simulated, Mb/s | kernel / simulated | late, ms |\n|---|---|---|---|---|\n")
     for loss in arguments.loss.split(","):
         with ThreadPoolExecutor(arguments.side_by_side) as pool:
             seeds = range(1, arguments.runs + 1)
@@ -123,7 +124,8 @@ def main() -> None:
         theirs = mean([bits for bits, _ in measured])
         late = max(ms for _, ms in measured)
         cells = [f"{v.mean / 1e6:.3f} ± {v.half_width / 1e6:.3f}" for v in (theirs, ours)]
-        print(f"| {loss} % | {cells[0]} | {cells[1]} | {theirs.mean / ours.mean:.3f} | {late:.1f} |", flush=True)
+        say(f"| {loss} % | {cells[0]} | {cells[1]} | {theirs.mean / ours.mean:.3f} | {late:.1f} |\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -191,6 +191,7 @@ __all__ = [
     "StationRate",
     "SubscribedEvent",
     "TailExponent",
+    "TcpCubicRules",
     "TcpHystartRules",
     "TcpMinRtoOf",
     "TcpStack",
@@ -2710,8 +2711,8 @@ class TcpTransport(Table):
             14600 bytes)) (RFC 6928 section 2).
         receive_window: The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the
             maximum of Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
-        initial_receive_window: The window that a receiver offers at first. It then follows what arrives in a round
-            trip, up to `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out:
+        initial_receive_window: The window that a receiver offers at first. It then follows the octets of each
+            round trip, up to `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out:
             `receive_window` at once.
         window_scaling: Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
             Without it: true.
@@ -2782,6 +2783,7 @@ class TcpTransport(Table):
         fast_convergence: Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises to do without where a flow is alone). The other variants have
             none. Without it: true.
+        cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
         rack: RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
             plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
             SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it. Without
@@ -2849,6 +2851,7 @@ class TcpTransport(Table):
     byte_counting_limit: int | None = None
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
+    cubic_rules: TcpCubicRules | None = None
     rack: bool | None = None
     tail_loss_probe: bool | None = None
     prr: bool | None = None
@@ -3917,7 +3920,8 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: 2001 section 3); `clock_granularity = "500ms"` (the slow timer of 4.4BSD); `min_rto = "1s"` (two ticks of the slow
 #: timer of 4.4BSD); `max_rto = "64s"` (4.4BSD); `initial_rto = "3s"` (RFC 1122 section 4.2.3.1).
 #: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"` (tcp_congestion_control);
-#: `initial_window = 10` (TCP_INIT_CWND); `receive_window = "3MiB"` (tcp_rmem maximum 6 MiB, half of it for data
+#: `cubic_rules = "linux"` (net/ipv4/tcp_cubic.c, bictcp_update and cubictcp_recalc_ssthresh); `initial_window = 10`
+#: (TCP_INIT_CWND); `receive_window = "3MiB"` (tcp_rmem maximum 6 MiB, half of it for data
 #: (TCP_DEFAULT_SCALING_RATIO)); `initial_receive_window = "64KiB"` (tcp_rmem default 128 KiB, half of it for data;
 #: tcp_moderate_rcvbuf); `window_scaling = true` (tcp_window_scaling); `timestamps = true` (tcp_timestamps); `sack =
 #: true` (tcp_sack); `rack = true` (tcp_recovery); `tail_loss_probe = true` (tcp_early_retrans); `prr = true`
@@ -3937,21 +3941,21 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: `challenge_ack_limit = 1` (tcp_invalid_ratelimit: one in that time); `challenge_ack_interval = "500ms"`
 #: (tcp_invalid_ratelimit).
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"` (RFC
-#: 9438); `initial_window = 10` (RFC 6928 section 2, experimental; RFC 5681 section 3.1 has 2 to 4); `receive_window =
-#: "6MiB"` (chosen: no RFC has a size); `window_scaling = true` (RFC 7323 section 2); `timestamps = true` (RFC 7323
-#: section 3); `sack = true` (RFC 2018; RFC 9438 section 4.6); `rack = true` (RFC 8985 section 6); `tail_loss_probe =
-#: true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto = true` (RFC 5682); `undo = true` (RFC 9438 section
-#: 4.9); `hystart_rules = "rfc9406"` (RFC 9406); `window_validation = "half"` (RFC 7661 section 4.2, experimental);
-#: `min_rto_of = "timeout"` (RFC 6298 section 2.4); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `pacing =
-#: false` (chosen: no RFC asks for it); `ecn = false` (chosen: queues mark only where a scenario says so; RFC 9293
-#: section 3.8.2 has it as a SHOULD); `dup_ack_threshold = 3` (RFC 5681 section 3.2); `limited_transmit = true` (RFC
-#: 3042); `byte_counting_limit = 1` (RFC 5681 section 3.1, equation 2); `restart_after_idle = true` (RFC 5681 section
-#: 4.1); `fast_convergence = true` (RFC 9438 section 4.7); `delayed_ack = true` (RFC 9293 section 3.8.6.3);
-#: `delayed_ack_count = 2` (RFC 5681 section 4.2); `delayed_ack_timeout = "200ms"` (chosen: below the 0.5 s of RFC
-#: 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `clock_granularity = "1ms"` (chosen: RFC 6298
-#: section 4 asks for 100 ms or less); `min_rto = "1s"` (RFC 6298 section 2.4); `max_rto = "60s"` (RFC 6298 section
-#: 2.5); `initial_rto = "1s"` (RFC 6298 section 2.1); `msl = "2min"` (RFC 9293 section 3.4.2); `challenge_ack_limit =
-#: 10` (RFC 5961 section 7); `challenge_ack_interval = "5s"` (RFC 5961 section 7).
+#: 9438); `cubic_rules = "rfc9438"` (RFC 9438 section 4.3); `initial_window = 10` (RFC 6928 section 2, experimental;
+#: RFC 5681 section 3.1 has 2 to 4); `receive_window = "6MiB"` (chosen: no RFC has a size); `window_scaling = true`
+#: (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `sack = true` (RFC 2018; RFC 9438 section 4.6);
+#: `rack = true` (RFC 8985 section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto =
+#: true` (RFC 5682); `undo = true` (RFC 9438 section 4.9); `hystart_rules = "rfc9406"` (RFC 9406); `window_validation
+#: = "half"` (RFC 7661 section 4.2, experimental); `min_rto_of = "timeout"` (RFC 6298 section 2.4); `hystart = true`
+#: (RFC 9406; RFC 9438 section 4.10); `pacing = false` (chosen: no RFC asks for it); `ecn = false` (chosen: queues
+#: mark only where a scenario says so; RFC 9293 section 3.8.2 has it as a SHOULD); `dup_ack_threshold = 3` (RFC 5681
+#: section 3.2); `limited_transmit = true` (RFC 3042); `byte_counting_limit = 1` (RFC 5681 section 3.1, equation 2);
+#: `restart_after_idle = true` (RFC 5681 section 4.1); `fast_convergence = true` (RFC 9438 section 4.7); `delayed_ack
+#: = true` (RFC 9293 section 3.8.6.3); `delayed_ack_count = 2` (RFC 5681 section 4.2); `delayed_ack_timeout = "200ms"`
+#: (chosen: below the 0.5 s of RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `clock_granularity
+#: = "1ms"` (chosen: RFC 6298 section 4 asks for 100 ms or less); `min_rto = "1s"` (RFC 6298 section 2.4); `max_rto =
+#: "60s"` (RFC 6298 section 2.5); `initial_rto = "1s"` (RFC 6298 section 2.1); `msl = "2min"` (RFC 9293 section
+#: 3.4.2); `challenge_ack_limit = 10` (RFC 5961 section 7); `challenge_ack_interval = "5s"` (RFC 5961 section 7).
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -3965,7 +3969,7 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
 TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr"]
 
-#: What the smallest retransmission timeout bounds.
+#: The part of the retransmission timeout that its minimum bounds.
 #: "timeout": The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
 #: "variation": Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
 TcpMinRtoOf = Literal["timeout", "variation"]
@@ -3973,9 +3977,15 @@ TcpMinRtoOf = Literal["timeout", "variation"]
 #: When a congestion window that is not used grows, and whether it shrinks.
 #: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
 #: "linux": Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
-#: halved for each retransmission timeout of an idle time, and goes half the way to what is in use after each timeout
-#: in which it was not filled (RFC 2861).
+#: halved for each retransmission timeout of an idle time. After each timeout in which the flight has not filled it,
+#: it goes half the way to the flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
+
+#: How CUBIC grows in its Reno-friendly region, and the unit of its windows.
+#: "rfc9438": By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438 section
+#: 4.3). Windows are octets.
+#: "linux": Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
+TcpCubicRules = Literal["rfc9438", "linux"]
 
 #: How the first slow start ends before a loss.
 #: "rfc9406": HyStart++: the round trip of one round against that of the round before (RFC 9406).
