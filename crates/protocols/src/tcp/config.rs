@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use roamsim_engine::Span;
 
-use super::congestion::{self, VegasThresholds};
+use super::congestion::{self, CubicRules, VegasThresholds};
 use super::rtt::Bounds;
 use super::{detection, recovery};
 
@@ -159,16 +159,6 @@ pub enum HystartRules {
     /// HyStart++ (RFC 9406).
     PlusPlus,
     /// Trains of acknowledgements and the round trip, as in Linux (Ha and Rhee 2011).
-    Linux,
-}
-
-/// How CUBIC grows beside a Reno, and what it counts in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubicRules {
-    /// The window of a Reno grows by a segment a round trip once it has come up to that before the loss (RFC
-    /// 9438 4.3). Windows are octets.
-    Rfc9438,
-    /// It goes on growing by 9/17 of a segment, and a reduction leaves whole segments, as in Linux.
     Linux,
 }
 

@@ -34,10 +34,10 @@ mod window_tuning;
 pub mod wire;
 
 pub use config::{
-    Config, CubicRules, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, HystartRules, InitialWindow,
-    MinRtoOf, Variant, WindowValidation,
+    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, HystartRules, InitialWindow, MinRtoOf, Variant,
+    WindowValidation,
 };
-pub use congestion::VegasThresholds;
+pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};

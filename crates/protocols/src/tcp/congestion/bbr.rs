@@ -1002,8 +1002,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::config::CubicRules;
-    use crate::tcp::congestion::VegasThresholds;
+    use crate::tcp::congestion::{CubicRules, VegasThresholds};
     use crate::tcp::sent::RateSample;
 
     const SMSS: u64 = 1000;

@@ -33,7 +33,16 @@
 use roamsim_engine::{Span, Time};
 
 use super::{Ack, Cause, CongestionControl, Settings};
-use crate::tcp::config::CubicRules;
+
+/// How CUBIC grows beside a Reno, and what it counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicRules {
+    /// The window of a Reno grows by a segment a round trip once it has come up to that before the loss (RFC
+    /// 9438 4.3). Windows are octets.
+    Rfc9438,
+    /// It goes on growing by 9/17 of a segment, and a reduction leaves whole segments, as in Linux.
+    Linux,
+}
 
 /// The state of the law.
 #[derive(Clone, Debug)]

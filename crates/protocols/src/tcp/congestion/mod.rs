@@ -15,7 +15,7 @@ mod vegas;
 
 pub(super) use ack_train::AckTrain;
 pub use bbr::Bbr;
-pub use cubic::Cubic;
+pub use cubic::{Cubic, CubicRules};
 pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
 pub use reno::Reno;
@@ -23,7 +23,6 @@ pub use vegas::{Vegas, VegasThresholds};
 
 use roamsim_engine::{Span, Stream, Time};
 
-use super::config::CubicRules;
 use super::sent::{Lost, RateSample};
 
 /// What made the sender slow down.

@@ -95,6 +95,23 @@ impl Extras {
         })
     }
 
+    /// Whether the window grows by more than the congestion control.
+    #[inline]
+    pub(super) fn grows_otherwise(&self) -> bool {
+        self.hystart.is_some() || self.validation.is_some()
+    }
+
+    /// Whether data that arrives counts beyond the stream.
+    pub(super) fn looks_at_arrivals(&self) -> bool {
+        self.ack_delay.is_some() || self.window_tuning.is_some()
+    }
+
+    /// Whether segments that go count beyond transmissions and pacing.
+    #[inline]
+    pub(super) fn looks_at_departures(&self) -> bool {
+        self.ack_delay.is_some() || self.validation.is_some()
+    }
+
     #[inline]
     pub(super) fn earliest(&self) -> Time {
         self.deadlines[0].min(self.deadlines[1]).min(self.deadlines[2])

@@ -276,8 +276,12 @@ impl Connection {
         self.ecn.synchronize(self.config.ecn, segment.flags);
         let timestamps = options.timestamps.filter(|_| self.config.timestamps);
         let (stamped, tracked) = (timestamps.is_some(), self.sender.is_tracked());
-        self.extended =
-            Extended((Extended::TIMESTAMPS * u8::from(stamped)) | (Extended::EXTRAS * u8::from(tracked)));
+        let looks = self.sender.extras.as_ref().is_some_and(|extras| extras.looks_at_arrivals());
+        self.extended = Extended(
+            (Extended::TIMESTAMPS * u8::from(stamped))
+                | (Extended::EXTRAS * u8::from(tracked))
+                | (Extended::ARRIVALS * u8::from(looks)),
+        );
         if let Some(timestamps) = timestamps {
             self.receiver.ts_recent = timestamps.value;
             self.receiver.ts_recent_at = now;

@@ -362,7 +362,7 @@ impl Connection {
                 at_once = true;
             }
             let new_bytes = receiver.rcv_nxt - before;
-            at_once |= self.extended.has(Extended::EXTRAS) && self.note_arrival(now, segment);
+            at_once |= self.extended.has(Extended::ARRIVALS) && self.note_arrival(now, segment);
             self.owe_acknowledgement(now, new_bytes, at_once);
         } else {
             // A probe of a closed window, by an octet or by a FIN, or what is cut off as it lies beyond.
@@ -386,7 +386,7 @@ impl Connection {
         if at_once || receiver.owed >= receiver.most_owed {
             receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
         } else if self.timers.delayed_ack_at == Time::MAX {
-            let adapted = if self.extended.has(Extended::EXTRAS) { self.adapted_ack_delay() } else { None };
+            let adapted = if self.extended.has(Extended::ARRIVALS) { self.adapted_ack_delay() } else { None };
             let delay = adapted.or(self.config.delayed_ack).unwrap_or(Span::ZERO);
             self.timers.delayed_ack_at = now + delay;
         }

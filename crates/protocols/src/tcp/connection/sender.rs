@@ -285,12 +285,8 @@ impl Sender {
         rtt: Option<Span>,
         may_grow: bool,
     ) {
-        let Some(extras) = &self.extras else {
-            return self.grow_any_window(now, acked, most_segments, rtt, may_grow);
-        };
-        let may_grow = may_grow && (extras.validation.is_none() || self.is_validated());
-        if extras.hystart.is_some() {
-            self.grow_first_window(now, acked, most_segments, rtt, may_grow);
+        if self.extras.as_ref().is_some_and(|extras| extras.grows_otherwise()) {
+            self.grow_otherwise(now, acked, most_segments, rtt, may_grow);
         } else {
             self.grow_any_window(now, acked, most_segments, rtt, may_grow);
         }

@@ -121,7 +121,8 @@ impl Connection {
         if payload > 0 {
             self.stats.data_segments_received += 1;
             self.receiver.rcv_nxt += payload;
-            let at_once = EXTENDED && self.extended.has(Extended::EXTRAS) && self.note_arrival(now, segment);
+            let at_once =
+                EXTENDED && self.extended.has(Extended::ARRIVALS) && self.note_arrival(now, segment);
             self.owe_acknowledgement(now, payload, at_once);
         }
         true

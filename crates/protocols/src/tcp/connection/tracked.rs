@@ -105,9 +105,28 @@ impl Sender {
         cwnd < self.congestion.ssthresh_bytes() || in_use_bytes + self.smss > cwnd
     }
 
-    /// The first slow start, by HyStart.
+    /// The window of a connection with HyStart or validation.
     #[cold]
-    pub(super) fn grow_first_window(
+    pub(super) fn grow_otherwise(
+        &mut self,
+        now: Time,
+        acked: u64,
+        most_segments: u64,
+        rtt: Option<Span>,
+        may_grow: bool,
+    ) {
+        let Some(extras) = &self.extras else { return };
+        let (first, validates) = (extras.hystart.is_some(), extras.validation.is_some());
+        let may_grow = may_grow && (!validates || self.is_validated());
+        if first {
+            self.grow_first_window(now, acked, most_segments, rtt, may_grow);
+        } else {
+            self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+        }
+    }
+
+    /// The first slow start, by HyStart.
+    fn grow_first_window(
         &mut self,
         now: Time,
         acked: u64,
@@ -178,6 +197,17 @@ impl Connection {
         }
         let window = receiver.window();
         extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, smss, rto))
+    }
+
+    /// A segment with data has gone, for what looks at such.
+    #[inline(never)]
+    pub(super) fn note_departure(&mut self, now: Time) {
+        let sender = &mut self.sender;
+        let initial_window_bytes = self.config.initial_window.bytes(sender.smss);
+        sender.validate_window(now, self.config.restart_after_idle, initial_window_bytes);
+        if let Some(part) = sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {
+            part.on_sent(now);
+        }
     }
 
     /// How long an acknowledgement waits for a second segment.
