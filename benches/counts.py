@@ -64,7 +64,7 @@ CASES = [
     Case("clean", "60s", clean(variant="newreno")),
     Case("clean-sack", "60s", clean(variant="sack")),
     Case("clean-timestamps", "60s", clean(variant="cubic", timestamps=True)),
-    Case("clean-parts", "60s", clean(profile="rfc", timestamps=False, pacing=True)),
+    Case("clean-parts", "60s", clean(stack="rfc", timestamps=False, pacing=True)),
     Case("dumbbell-10", "3s", dumbbell(10)),
     Case("dumbbell-1000", "3s", dumbbell(1000)),
     Case("sctp", "3s", SCENARIOS / "sctp.toml"),

@@ -390,6 +390,15 @@ def test_help_tells_of_each_command_the_whole_of_what_it_is_for(roamsim: Command
     )
 
 
+def test_explain_prints_each_setting_of_a_preset_with_its_source(roamsim: Command) -> None:
+    for name, settings in {"linux": ['variant = "cubic" ', "TCP_RTO_MIN", "Linux 6.12"], "rfc": ["RFC 8985"]}.items():
+        printed = roamsim("explain", "--preset", name).stdout
+        assert [text for text in settings if text not in printed] == []
+        assert all(len(line.split("  ", 1)) == 2 for line in printed.split("\n\n")[1].splitlines())
+    assert "there are classic, linux, rfc" in roamsim("explain", "--preset", "linus", code=2).stderr
+    assert "ask one of them" in roamsim("explain", "cwnd", "--preset", "linux", code=2).stderr
+
+
 def test_explain_knows_traces_and_suggests_each_name_once(roamsim: Command) -> None:
     assert "RFC 5681" in roamsim("explain", "cwnd").stdout
     assert roamsim("explain", "ssthresh").stdout == roamsim("explain", "cwnd").stdout

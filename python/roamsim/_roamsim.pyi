@@ -25,6 +25,7 @@ __all__ = [
     "register_congestion_control",
     "run",
     "schema",
+    "tcp_stacks",
     "template",
     "trace_kinds",
     "version",
@@ -56,6 +57,9 @@ def limit_memory(bytes: int) -> None:
 
 def memory_bytes() -> tuple[int, int]:
     """Octets that this process has in memory, and at which its runs are stopped; 0 where the system does not tell."""
+
+def tcp_stacks() -> list[tuple[str, str]]:
+    """The presets of TCP by name, as TOML with a source beside each setting."""
 
 def trace_kinds() -> list[str]:
     """What a run can record beside its tables."""

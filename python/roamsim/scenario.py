@@ -191,9 +191,13 @@ __all__ = [
     "StationRate",
     "SubscribedEvent",
     "TailExponent",
-    "TcpProfile",
+    "TcpCubicRules",
+    "TcpHystartRules",
+    "TcpMinRtoOf",
+    "TcpStack",
     "TcpTransport",
     "TcpVariant",
+    "TcpWindowValidation",
     "TerminalType",
     "Terminals",
     "Then",
@@ -2692,8 +2696,9 @@ class TcpTransport(Table):
     """The Transmission Control Protocol (RFC 9293).
 
     Attributes:
-        profile: A named set of settings: it takes the place of the defaults below, and what is set beside it goes
-            first. Left out: the defaults below.
+        stack: A preset of every mechanism and buffer: it takes the place of the defaults below. A key beside it
+            goes first, and settings of the preset that need what the key turns off are left out. Left out: the
+            defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
         congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack`
@@ -2706,9 +2711,14 @@ class TcpTransport(Table):
             14600 bytes)) (RFC 6928 section 2).
         receive_window: The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the
             maximum of Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
+        initial_receive_window: The window that a receiver offers at first. It then follows the octets of each
+            round trip, up to `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out:
+            `receive_window` at once.
         window_scaling: Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
             Without it: true.
         min_rto: Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4. Without it: "1s".
+        min_rto_of: Whether `min_rto` bounds the timeout, or the part of it that the variation of the round trip
+            adds. Default: the timeout (RFC 6298 section 2.4). Without it: "timeout".
         max_rto: Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC
             6298 section 2.5 allows. Without it: "60s".
         initial_rto: The retransmission timeout before the first RTT measurement; `max_rto` bounds it. Default: RFC
@@ -2719,6 +2729,11 @@ class TcpTransport(Table):
             Without it: true.
         delayed_ack_timeout: How long a delayed acknowledgement waits, 40 to 500 ms. Default chosen: 200 ms, the
             classical BSD timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s. Without it: "200ms".
+        delayed_ack_adapts: Whether the delay follows the times between segments, from 40 ms up to
+            `delayed_ack_timeout`, as in Linux 6.12. Default: no. Without it: false.
+        quick_acks: Quick ACKs: so many segments are acknowledged at once when data begins to arrive, or does
+            behind a pause of more than a retransmission timeout. An end that answers with data does without.
+            Default: 0. Linux has 16. Without it: 0.
         delayed_ack_count: The delayed acknowledgement comes with every so many full-sized segments, 1 or more.
             Default: RFC 5681 section 4.2, every second one. With more than the window holds, an acknowledgement
             waits for data to ride on, or for its timeout. Without it: 2.
@@ -2751,6 +2766,8 @@ class TcpTransport(Table):
             beside timestamps (RFC 2018 section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
             Without it: false.
+        window_validation: When a window that is not used grows, and whether it shrinks. Default: `half` (RFC 7661
+            section 4.2). Not with `bbr`. Without it: "half".
         restart_after_idle: Whether sending restarts from the initial window after the connection was idle for
             longer than the retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
         max_retransmissions: How often a segment is retransmitted before the connection is given up. Left out:
@@ -2766,6 +2783,7 @@ class TcpTransport(Table):
         fast_convergence: Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises to do without where a flow is alone). The other variants have
             none. Without it: true.
+        cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
         rack: RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
             plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
             SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it. Without
@@ -2778,8 +2796,9 @@ class TcpTransport(Table):
             Default: off. Without it: false.
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
-        hystart: HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC
-            9406). Not with `vegas` and `bbr`, which have rules of their own. Default: off. Without it: false.
+        hystart: HyStart: the first slow start ends when the round trip grows, before a queue overflows. Not with
+            `vegas` and `bbr`, which have rules of their own. Default: off. Without it: false.
+        hystart_rules: The rules of `hystart`. Default: HyStart++ (RFC 9406). Without it: "rfc9406".
         pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
             Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate.
             Default: off. Without it: false.
@@ -2798,19 +2817,23 @@ class TcpTransport(Table):
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "tcp"}
 
-    profile: TcpProfile | None = None
+    stack: TcpStack | None = None
     variant: TcpVariant | None = None
     congestion_control: str | None = None
     mss: Size | None = None
     initial_window: int | None = None
     receive_window: Size | None = None
+    initial_receive_window: Size | None = None
     window_scaling: bool | None = None
     min_rto: Duration | None = None
+    min_rto_of: TcpMinRtoOf | None = None
     max_rto: Duration | None = None
     initial_rto: Duration | None = None
     clock_granularity: Duration | None = None
     delayed_ack: bool | None = None
     delayed_ack_timeout: Duration | None = None
+    delayed_ack_adapts: bool | None = None
+    quick_acks: int | None = None
     delayed_ack_count: int | None = None
     piggyback_acks: bool | None = None
     one_way_connections: bool | None = None
@@ -2821,18 +2844,21 @@ class TcpTransport(Table):
     sack: bool | None = None
     max_sack_blocks: int | None = None
     timestamps: bool | None = None
+    window_validation: TcpWindowValidation | None = None
     restart_after_idle: bool | None = None
     max_retransmissions: int | None = None
     initial_ssthresh: Size | None = None
     byte_counting_limit: int | None = None
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
+    cubic_rules: TcpCubicRules | None = None
     rack: bool | None = None
     tail_loss_probe: bool | None = None
     prr: bool | None = None
     frto: bool | None = None
     undo: bool | None = None
     hystart: bool | None = None
+    hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
     ecn: bool | None = None
     abe: bool | None = None
@@ -3885,7 +3911,7 @@ MoveDetection = Literal["lifetime", "prefix", "eager"]
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport
 
-#: A named set of TCP settings.
+#: A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
 #: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"` (RFC 2001);
 #: `initial_window = 1` (RFC 2001 section 1: one segment); `receive_window = "65535B"` (RFC 793: no window scaling);
 #: `window_scaling = false` (RFC 1323 was seldom in use); `timestamps = false` (RFC 1323 was seldom in use);
@@ -3893,21 +3919,44 @@ Transport = UdpTransport | TcpTransport | SctpTransport
 #: `delayed_ack_timeout = "200ms"` (the fast timer of 4.4BSD); `nagle = true` (RFC 896); `dup_ack_threshold = 3` (RFC
 #: 2001 section 3); `clock_granularity = "500ms"` (the slow timer of 4.4BSD); `min_rto = "1s"` (two ticks of the slow
 #: timer of 4.4BSD); `max_rto = "64s"` (4.4BSD); `initial_rto = "3s"` (RFC 1122 section 4.2.3.1).
-#: "modern": TCP as current general-purpose systems have it, Linux above all: `variant = "cubic"` (RFC 9438; Linux
-#: since 2.6.19); `initial_window = 10` (RFC 6928; Linux since 2.6.39); `receive_window = "6MiB"` (the maximum of
-#: Linux's tcp_rmem); `window_scaling = true` (RFC 7323); `timestamps = true` (RFC 7323; on in Linux);
-#: `limited_transmit = true` (RFC 3042); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `delayed_ack_timeout =
-#: "40ms"` (Linux's TCP_DELACK_MIN); `nagle = true` (RFC 9293 section 3.7.4; on in Linux); `dup_ack_threshold = 3`
-#: (RFC 5681 section 3.2); `clock_granularity = "1ms"` (Linux's timestamp clock); `min_rto = "200ms"` (Linux's
-#: TCP_RTO_MIN); `max_rto = "120s"` (Linux's TCP_RTO_MAX); `initial_rto = "1s"` (RFC 6298 section 2.1; Linux's
-#: TCP_TIMEOUT_INIT).
-#: "rfc": TCP as the standards track has it by now, with every part that is modelled: `variant = "cubic"` (RFC 9438);
-#: `window_scaling = true` (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `rack = true` (RFC 8985
-#: section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto = true` (RFC 5682); `undo
-#: = true` (RFC 9438 section 4.9); `hystart = true` (RFC 9406; RFC 9438 section 4.10); `limited_transmit = true` (RFC
-#: 3042); `delayed_ack = true` (RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `min_rto = "1s"`
-#: (RFC 6298 section 2.4); `initial_rto = "1s"` (RFC 6298 section 2.1).
-TcpProfile = Literal["classic", "modern", "rfc"]
+#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"` (tcp_congestion_control);
+#: `cubic_rules = "linux"` (net/ipv4/tcp_cubic.c, bictcp_update and cubictcp_recalc_ssthresh); `initial_window = 10`
+#: (TCP_INIT_CWND); `receive_window = "3MiB"` (tcp_rmem maximum 6 MiB, half of it for data
+#: (TCP_DEFAULT_SCALING_RATIO)); `initial_receive_window = "64KiB"` (tcp_rmem default 128 KiB, half of it for data;
+#: tcp_moderate_rcvbuf); `window_scaling = true` (tcp_window_scaling); `timestamps = true` (tcp_timestamps); `sack =
+#: true` (tcp_sack); `rack = true` (tcp_recovery); `tail_loss_probe = true` (tcp_early_retrans); `prr = true`
+#: (net/ipv4/tcp_input.c, tcp_cwnd_reduction); `frto = true` (tcp_frto); `undo = true` (tcp_dsack, tcp_timestamps);
+#: `hystart = true` (net/ipv4/tcp_cubic.c, hystart); `hystart_rules = "linux"` (net/ipv4/tcp_cubic.c, hystart_detect =
+#: 3); `pacing = false` (net/ipv4/tcp_cubic.c asks for none; the discipline fq would pace); `ecn = false` (tcp_ecn =
+#: 2: only if the peer asks for it); `dup_ack_threshold = 3` (tcp_reordering); `limited_transmit = true`
+#: (net/ipv4/tcp_input.c, tcp_limited_transmit by tcp_add_reno_sack and SACK); `byte_counting_limit = 1000000`
+#: (net/ipv4/tcp_cong.c, tcp_slow_start: no limit); `window_validation = "linux"` (net/ipv4/tcp_output.c,
+#: tcp_cwnd_validate); `restart_after_idle = true` (tcp_slow_start_after_idle); `delayed_ack = true` (RFC 9293 section
+#: 3.8.6.3); `delayed_ack_count = 2` (net/ipv4/tcp_input.c, __tcp_ack_snd_check: more than one full frame);
+#: `delayed_ack_timeout = "200ms"` (TCP_DELACK_MAX); `delayed_ack_adapts = true` (TCP_DELACK_MIN, TCP_ATO_MIN);
+#: `quick_acks = 16` (TCP_MAX_QUICKACKS); `nagle = true` (RFC 9293 section 3.7.4; TCP_NODELAY is off);
+#: `clock_granularity = "1ms"` (TCP_TS_HZ); `min_rto = "200ms"` (TCP_RTO_MIN); `min_rto_of = "variation"`
+#: (net/ipv4/tcp_input.c, tcp_rtt_estimator: it bounds mdev_max_us); `max_rto = "120s"` (TCP_RTO_MAX); `initial_rto =
+#: "1s"` (TCP_TIMEOUT_INIT); `max_retransmissions = 15` (tcp_retries2); `msl = "30s"` (TCP_TIMEWAIT_LEN of 60 s);
+#: `challenge_ack_limit = 1` (tcp_invalid_ratelimit: one in that time); `challenge_ack_interval = "500ms"`
+#: (tcp_invalid_ratelimit).
+#: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"` (RFC
+#: 9438); `cubic_rules = "rfc9438"` (RFC 9438 section 4.3); `initial_window = 10` (RFC 6928 section 2, experimental;
+#: RFC 5681 section 3.1 has 2 to 4); `receive_window = "6MiB"` (chosen: no RFC has a size); `window_scaling = true`
+#: (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `sack = true` (RFC 2018; RFC 9438 section 4.6);
+#: `rack = true` (RFC 8985 section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto =
+#: true` (RFC 5682); `undo = true` (RFC 9438 section 4.9); `hystart_rules = "rfc9406"` (RFC 9406); `window_validation
+#: = "half"` (RFC 7661 section 4.2, experimental); `min_rto_of = "timeout"` (RFC 6298 section 2.4); `hystart = true`
+#: (RFC 9406; RFC 9438 section 4.10); `pacing = false` (chosen: no RFC asks for it); `ecn = false` (chosen: queues
+#: mark only where a scenario says so; RFC 9293 section 3.8.2 has it as a SHOULD); `dup_ack_threshold = 3` (RFC 5681
+#: section 3.2); `limited_transmit = true` (RFC 3042); `byte_counting_limit = 1` (RFC 5681 section 3.1, equation 2);
+#: `restart_after_idle = true` (RFC 5681 section 4.1); `fast_convergence = true` (RFC 9438 section 4.7); `delayed_ack
+#: = true` (RFC 9293 section 3.8.6.3); `delayed_ack_count = 2` (RFC 5681 section 4.2); `delayed_ack_timeout = "200ms"`
+#: (chosen: below the 0.5 s of RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `clock_granularity
+#: = "1ms"` (chosen: RFC 6298 section 4 asks for 100 ms or less); `min_rto = "1s"` (RFC 6298 section 2.4); `max_rto =
+#: "60s"` (RFC 6298 section 2.5); `initial_rto = "1s"` (RFC 6298 section 2.1); `msl = "2min"` (RFC 9293 section
+#: 3.4.2); `challenge_ack_limit = 10` (RFC 5961 section 7); `challenge_ack_interval = "5s"` (RFC 5961 section 7).
+TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
 #: "tahoe": Fast retransmit, then slow start from one segment (Jacobson 1988).
@@ -3919,6 +3968,30 @@ TcpProfile = Literal["classic", "modern", "rfc"]
 #: "cubic": The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
 #: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
 TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr"]
+
+#: The part of the retransmission timeout that its minimum bounds.
+#: "timeout": The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
+#: "variation": Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
+TcpMinRtoOf = Literal["timeout", "variation"]
+
+#: When a congestion window that is not used grows, and whether it shrinks.
+#: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
+#: "linux": Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
+#: halved for each retransmission timeout of an idle time. After each timeout in which the flight has not filled it,
+#: it goes half the way to the flight (RFC 2861).
+TcpWindowValidation = Literal["half", "linux"]
+
+#: How CUBIC grows in its Reno-friendly region, and the unit of its windows.
+#: "rfc9438": By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438 section
+#: 4.3). Windows are octets.
+#: "linux": Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
+TcpCubicRules = Literal["rfc9438", "linux"]
+
+#: How the first slow start ends before a loss.
+#: "rfc9406": HyStart++: the round trip of one round against that of the round before (RFC 9406).
+#: "linux": Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
+#: Rhee 2011).
+TcpHystartRules = Literal["rfc9406", "linux"]
 
 #: An RFC's rules for loss and congestion.
 #: "rfc9260": Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::{
-    Config, Connection, Event, Flags, InitialWindow, Options, Segment, State, Timestamps, Variant,
+    Config, Connection, Event, Flags, HystartRules, InitialWindow, MinRtoOf, Options, Segment, State,
+    Timestamps, Variant, WindowValidation,
 };
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
@@ -25,6 +26,7 @@ prop_compose! {
         window in prop_oneof![Just(0u32), 100u32..3000, 3000u32..1_000_000],
         switches in any::<[bool; 8]>(),
         parts in prop_oneof![Just([false; 7]), any::<[bool; 7]>()],
+        linux in prop_oneof![Just([false; 6]), any::<[bool; 6]>()],
         delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
         delayed_ack_count in 1u32..6,
         dup_ack_threshold in 1u32..5,
@@ -60,6 +62,12 @@ prop_compose! {
             undo: parts[4],
             hystart: parts[5],
             pacing: parts[6],
+            min_rto_of: if linux[0] { MinRtoOf::Variation } else { MinRtoOf::Timeout },
+            quick_acks: if linux[1] { 16 } else { 0 },
+            delayed_ack_adapts: linux[2],
+            initial_receive_window_bytes: linux[3].then_some(3 * mss_bytes),
+            hystart_rules: if linux[4] { HystartRules::Linux } else { HystartRules::PlusPlus },
+            window_validation: if linux[5] { WindowValidation::Linux } else { WindowValidation::Half },
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),
             ..Config::default()

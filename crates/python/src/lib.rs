@@ -49,6 +49,12 @@ fn template() -> &'static str {
     roamsim_scenario::template()
 }
 
+/// The presets of TCP by name, as TOML with a source beside each setting.
+#[pyfunction]
+fn tcp_stacks() -> Vec<(&'static str, &'static str)> {
+    roamsim_scenario::TCP_STACKS.to_vec()
+}
+
 /// The kinds of trace that a run can record.
 #[pyfunction]
 fn trace_kinds() -> Vec<&'static str> {
@@ -79,6 +85,7 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(template, module)?)?;
+    module.add_function(wrap_pyfunction!(tcp_stacks, module)?)?;
     module.add_function(wrap_pyfunction!(trace_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(decode_text, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run, module)?)?;

@@ -54,3 +54,6 @@ pub use schema::schema;
 pub fn template() -> &'static str {
     include_str!("template.toml")
 }
+
+/// The presets of TCP by name, as TOML with a source beside each setting.
+pub const TCP_STACKS: &[(&str, &str)] = &transport::tcp::stack::STACKS;

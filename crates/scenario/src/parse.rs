@@ -1,9 +1,9 @@
-//! Reading a scenario: text, tree, overrides, files, repetition, profiles, model, validation.
+//! Reading a scenario: text, tree, overrides, files, repetition, stacks, model, validation.
 
 use crate::diagnostics::{Diagnostics, Problem, Problems};
 use crate::files::Folder;
 use crate::scenario::Scenario;
-use crate::transport::tcp::{control, profile};
+use crate::transport::tcp::{control, stack};
 use crate::tree::{self, MAX_BYTES, Tree};
 use crate::{decode, files, overrides, repeat, validate};
 
@@ -93,7 +93,7 @@ fn read(
         files::apply(&mut tree, folder, problems);
         problems.fold_copies();
     }
-    profile::apply(&mut tree);
+    stack::apply(&mut tree);
     control::apply(&mut tree);
     let mut scenario: Scenario = decode::decode(tree.root(), repeated, problems)?;
     scenario.share_names();

@@ -172,6 +172,12 @@ reports! {
     tcp_rack_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", rack = true, min_rto";
     tcp_prr_with_sack_off: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", sack = false, prr = true, min_rto";
     tcp_probes_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", tail_loss_probe = true, undo = true, min_rto";
+    tcp_delay_of_no_delay: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack = false, delayed_ack_adapts = true, quick_acks = 16, min_rto";
+    tcp_first_window_above_the_largest: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"64KiB\", receive_window = \"20kB\", min_rto";
+    tcp_first_window_of_zero: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"0B\", min_rto";
+    tcp_cubic_rules_without_cubic: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"sack\", cubic_rules = \"linux\", min_rto";
+    tcp_rules_without_hystart: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", hystart_rules = \"linux\", min_rto";
+    tcp_validation_with_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", window_validation = \"linux\", min_rto";
     tcp_hystart_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", hystart = true, min_rto";
     tcp_bbr_with_what_it_lacks: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", sack = false, prr = true, hystart = true, ecn = true, initial_ssthresh = \"10kB\", byte_counting_limit = 2, min_rto";
     deadline_of_no_time: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"0s\"";
@@ -183,8 +189,9 @@ reports! {
     node_unknown: "from = \"server\"\nto" => "from = \"servr\"\nto";
     node_twice: "name = \"island\"" => "name = \"phone\"";
     rate_zero: "rate = \"10Mb/s\"" => "rate = \"0Mb/s\"";
-    profile_unknown: "min_rto = \"200ms\"" => "profile = \"clasic\"";
-    profile_against_a_setting: "min_rto = \"200ms\"" => "profile = \"classic\", receive_window = \"1MiB\"";
+    stack_unknown: "min_rto = \"200ms\"" => "stack = \"clasic\"";
+    stack_by_its_old_name: "min_rto = \"200ms\"" => "profile = \"rfc\"";
+    stack_against_a_setting: "min_rto = \"200ms\"" => "stack = \"classic\", receive_window = \"1MiB\"";
     sack_blocks_without_sack: "min_rto = \"200ms\"" => "sack = false, max_sack_blocks = 2";
     sack_blocks_beside_timestamps: "min_rto = \"200ms\"" => "timestamps = true, max_sack_blocks = 4";
     sack_blocks_out_of_range: "min_rto = \"200ms\"" => "max_sack_blocks = 5";
@@ -199,7 +206,7 @@ reports! {
     vegas_alpha_zero: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 0, beta = 0 }";
     sctp_key_of_tcp: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", min_rto = \"200ms\"";
     sctp_rules_unknown: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", rules = \"rfc4960\"";
-    sctp_profile: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", profile = \"classic\"";
+    sctp_stack: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", stack = \"classic\"";
     sctp_mtu_above_the_path: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", mtu = \"1501B\"";
     sctp_mtu_too_small: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", mtu = \"100B\"";
     sctp_sack_delay_too_long: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", sack_delay = \"1s\"";

@@ -2,6 +2,7 @@
 
 use roamsim_scenario::run::{Options, run};
 use roamsim_scenario::table::Values;
+use roamsim_scenario::transport::tcp::model::TcpVariant;
 use roamsim_scenario::{Format, Scenario};
 
 const TWO_NODES: &str = r#"
@@ -227,20 +228,75 @@ fn transfer(transport: &str) -> String {
 }
 
 #[test]
-fn a_profile_fills_in_what_is_left_out_and_nothing_else() {
+fn a_stack_fills_in_what_is_left_out_and_nothing_else() {
     let time = |transport: &str| value(&transfer(transport), "flows", "completion_time_s");
     // A handshake of 20 ms, then windows of 1, 2, 4, ... segments every 20 ms against ten at once.
-    let (classic, modern) = (time("profile = \"classic\""), time("profile = \"modern\""));
-    assert!(classic > modern + 0.06, "{classic} {modern}");
-    // The classic window is one segment; set beside the profile, it goes first.
-    let wider = time("profile = \"classic\", initial_window = 10");
+    let (classic, linux) = (time("stack = \"classic\""), time("stack = \"linux\""));
+    assert!(classic > linux + 0.06, "{classic} {linux}");
+    // The classic window is one segment; set beside the stack, it goes first.
+    let wider = time("stack = \"classic\", initial_window = 10");
     assert!(wider < classic - 0.04, "{wider} {classic}");
-    // Written out, a profile is the same scenario.
+    // Written out, a stack is the same scenario.
     let written = "variant = \"reno\", initial_window = 1, receive_window = \"65535B\", window_scaling = false, \
                    timestamps = false, limited_transmit = false, delayed_ack = true, \
                    delayed_ack_timeout = \"200ms\", nagle = true, dup_ack_threshold = 3, \
                    clock_granularity = \"500ms\", min_rto = \"1s\", max_rto = \"64s\", initial_rto = \"3s\"";
     assert_eq!(time(written), classic);
+}
+
+#[test]
+fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
+    for stack in ["linux", "rfc"] {
+        for beside in [
+            "rack = false",
+            "tail_loss_probe = false",
+            "prr = false",
+            "frto = false",
+            "undo = false",
+            "hystart = false",
+            "pacing = true",
+            "sack = false",
+            "delayed_ack = false",
+            "timestamps = false",
+            "window_scaling = false",
+            "ecn = true",
+            "restart_after_idle = false",
+            "cubic_rules = \"rfc9438\"",
+            "quick_acks = 0",
+            "delayed_ack_adapts = false",
+            "min_rto_of = \"timeout\"",
+            "hystart_rules = \"rfc9406\"",
+            "window_validation = \"half\"",
+            "receive_window = \"20kB\"",
+            "byte_counting_limit = 2",
+            "congestion_control = \"reno\"",
+            "congestion_control = \"bbr\"",
+        ]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(TcpVariant::NAMES.map(|name| format!("variant = \"{name}\"")))
+        {
+            let text = transfer(&format!("stack = \"{stack}\", {beside}"));
+            let done = value(&text, "flows", "completion_time_s");
+            assert!((0.02..10.0).contains(&done), "{stack}, {beside}: {done}");
+        }
+    }
+}
+
+#[test]
+fn a_window_that_follows_what_arrives_costs_little_and_a_fixed_one_of_that_size_much() {
+    let time = |window: &str| {
+        let text = transfer(&format!("timestamps = true, byte_counting_limit = 2, {window}"));
+        value(&text.replace("\"100000B\"", "\"5MB\""), "flows", "completion_time_s")
+    };
+    // 20 kB in a round trip of 20 ms are 8 Mb/s: 5 s for 5 MB.
+    let fixed = time("receive_window = \"20kB\"");
+    assert!((4.9..5.5).contains(&fixed), "{fixed}");
+    // 250 kB fill the path, and nothing is lost.
+    let tuned = time("initial_receive_window = \"20kB\", receive_window = \"250kB\"");
+    let wide = time("receive_window = \"250kB\"");
+    // A few round trips behind one that is wide at once.
+    assert!(tuned >= wide && tuned < wide + 0.1, "{tuned} {wide}");
 }
 
 fn cbr(settings: &str, node: &str) -> String {

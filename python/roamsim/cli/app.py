@@ -496,10 +496,25 @@ def explain(
             autocompletion=completion.explained,
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STACK",
+            help="A preset of TCP, as in `stack = ...`: its settings, each with its source.",
+            autocompletion=completion.stacks,
+        ),
+    ] = None,
 ) -> None:
     """Explain a column of the results, with unit, formula and source; without a name, list all."""
     from roamsim.tables import metrics
 
+    if preset is not None:
+        from roamsim.cli.presets import lines
+
+        if metric is not None:
+            raise UsageError("a column and --preset are two questions; ask one of them")
+        tell("\n".join(lines(preset)))
+        return
     if metric is None:
         for name, meaning in metrics.table_meanings().items():
             tell(f"{name}: {meaning}")

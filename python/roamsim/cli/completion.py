@@ -58,6 +58,13 @@ def explained(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def stacks(incomplete: str) -> list[str]:
+    """Presets of TCP."""
+    from roamsim._roamsim import tcp_stacks
+
+    return [name for name, _ in tcp_stacks() if name.startswith(incomplete)]
+
+
 def drawn(incomplete: str) -> list[str]:
     """What `roamsim plot` draws: traces, or metrics."""
     from roamsim._roamsim import trace_kinds

@@ -110,6 +110,7 @@ impl PathState {
             rtt: BoundedEstimator::new(Bounds {
                 initial: config.initial_rto(),
                 min_rto: config.rto_min,
+                min_margin: config.clock_granularity,
                 max_rto: config.rto_max,
                 granularity: config.clock_granularity,
             }),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use roamsim_engine::Span;
 
-use super::congestion::{self, VegasThresholds};
+use super::congestion::{self, CubicRules, VegasThresholds};
 use super::rtt::Bounds;
 use super::{detection, recovery};
 
@@ -144,6 +144,35 @@ impl InitialWindow {
     }
 }
 
+/// The part of the retransmission timeout that its minimum bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MinRtoOf {
+    /// The timeout itself (RFC 6298 2.4).
+    Timeout,
+    /// What the variation of the round trip adds to SRTT, as in Linux: RTO = SRTT + max(minimum, 4 RTTVAR).
+    Variation,
+}
+
+/// How the first slow start ends before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HystartRules {
+    /// HyStart++ (RFC 9406).
+    PlusPlus,
+    /// Trains of acknowledgements and the round trip, as in Linux (Ha and Rhee 2011).
+    Linux,
+}
+
+/// When a window that is not used grows, and whether it shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowValidation {
+    /// It grows while half of it is in use (RFC 7661 4.2), and does not shrink but by `restart_after_idle`.
+    Half,
+    /// In congestion avoidance it grows while all of it is in use. With `restart_after_idle`, it is halved
+    /// for each RTO of an idle time, down to the initial window, and goes half the way to what is in use
+    /// whenever it has not been filled for an RTO. ssthresh keeps three quarters of it (Linux, RFC 2861).
+    Linux,
+}
+
 /// The settings of one end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -163,10 +192,15 @@ pub struct Config {
     /// Size of the receive buffer, hence the largest window offered. Default 6 MiB (Linux, `tcp_rmem`
     /// maximum).
     pub receive_window_bytes: u32,
+    /// The window at the start, which then follows what arrives in a round trip, up to `receive_window_bytes`
+    /// (dynamic right-sizing, Fisk and Feng 2001). Default `None`: the window is that large at once.
+    pub initial_receive_window_bytes: Option<u32>,
     /// Offers window scaling, RFC 7323 section 2. Default on.
     pub window_scaling: bool,
     /// Smallest retransmission timeout. Default 1 s (RFC 6298 2.4).
     pub min_rto: Span,
+    /// What `min_rto` bounds. Default the timeout (RFC 6298 2.4).
+    pub min_rto_of: MinRtoOf,
     /// Largest retransmission timeout, which backing off does not pass. Default 60 s (RFC 6298 2.5).
     pub max_rto: Span,
     /// Timeout before the first measurement. Default 1 s (RFC 6298 2.1). Not above `max_rto`.
@@ -181,6 +215,12 @@ pub struct Config {
     /// least every second one); at least one. With more than a window holds, acknowledgements wait for data
     /// or for the delay.
     pub delayed_ack_count: u32,
+    /// The delay follows the times between segments, from 40 ms up to `delayed_ack`, as in Linux. Default
+    /// off.
+    pub delayed_ack_adapts: bool,
+    /// So many segments are acknowledged at once when data begins to arrive, or does behind a pause, as in
+    /// Linux, which has 16. Default 0: none.
+    pub quick_acks: u32,
     /// Data carries an acknowledgement that is due, so that none goes alone where there is something to send.
     /// Default on (RFC 9293 3.8.6.3: fewer segments when acknowledgement and data go together). Off: each
     /// goes alone and ahead of data, which tells the same number (the immediate pure ACK of studies of TCP
@@ -215,6 +255,8 @@ pub struct Config {
     pub byte_counting_limit: u32,
     /// Slow-start threshold at the start; `None` is arbitrarily high (RFC 5681 3.1), the default.
     pub initial_ssthresh_bytes: Option<u64>,
+    /// When a window that is not used grows, and whether it shrinks. Default [`WindowValidation::Half`].
+    pub window_validation: WindowValidation,
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
     /// (RFC 5681 4.1, SHOULD).
     pub restart_after_idle: bool,
@@ -224,6 +266,8 @@ pub struct Config {
     /// other flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have
     /// none.
     pub fast_convergence: bool,
+    /// The rules of CUBIC. Default RFC 9438.
+    pub cubic_rules: CubicRules,
     /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
     /// Default off (chosen: the variants are those of the publications).
     pub rack: bool,
@@ -236,8 +280,10 @@ pub struct Config {
     /// Reductions that D-SACK (RFC 3708) or timestamps (RFC 3522) prove to be needless are taken back. Needs
     /// `rack`. Default off.
     pub undo: bool,
-    /// HyStart++ (RFC 9406) in the first slow start. Default off.
+    /// The first slow start ends by `hystart_rules`. Default off.
     pub hystart: bool,
+    /// The rules of `hystart`. Default HyStart++ (RFC 9406).
+    pub hystart_rules: HystartRules,
     /// Data is spread over the round trip, at the congestion control's rate or by Linux's ratios. Default
     /// off.
     pub pacing: bool,
@@ -271,13 +317,17 @@ impl Default for Config {
             default_mss_bytes: DEFAULT_MSS_IPV6_BYTES,
             initial_window: InitialWindow::Rfc6928,
             receive_window_bytes: 6 * 1024 * 1024,
+            initial_receive_window_bytes: None,
             window_scaling: true,
             min_rto: Span::from_secs(1),
+            min_rto_of: MinRtoOf::Timeout,
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(1),
             clock_granularity: Span::from_ms(1),
             delayed_ack: Some(Span::from_ms(200)),
             delayed_ack_count: 2,
+            delayed_ack_adapts: false,
+            quick_acks: 0,
             piggyback_acks: true,
             one_way_connections: false,
             nagle: true,
@@ -289,15 +339,18 @@ impl Default for Config {
             max_retransmissions: None,
             byte_counting_limit: 1,
             initial_ssthresh_bytes: None,
+            window_validation: WindowValidation::Half,
             restart_after_idle: true,
             vegas: VegasThresholds::default(),
             fast_convergence: true,
+            cubic_rules: CubicRules::Rfc9438,
             rack: false,
             tail_loss_probe: false,
             prr: false,
             frto: false,
             undo: false,
             hystart: false,
+            hystart_rules: HystartRules::PlusPlus,
             pacing: false,
             ecn: false,
             abe: false,
@@ -331,11 +384,18 @@ impl Config {
         }
     }
 
-    /// Whether transmissions count beyond detection.
-    pub(super) fn tracks_transmissions(&self) -> bool {
+    /// Whether a connection has parts beside those of its variant.
+    pub(super) fn has_extras(&self) -> bool {
         let recovery = self.recovery();
         let reduces = self.prr && recovery == recovery::Kind::Sack;
-        recovery == recovery::Kind::Rack || reduces || self.hystart || self.may_pace()
+        let receives = self.delayed_ack_adapts || self.quick_acks > 0;
+        recovery == recovery::Kind::Rack
+            || reduces
+            || self.hystart
+            || self.may_pace()
+            || receives
+            || self.initial_receive_window_bytes.is_some()
+            || self.window_validation != WindowValidation::Half
     }
 
     /// Whether the congestion control works on samples of the rate of delivery.
@@ -361,9 +421,14 @@ impl Config {
     /// What the retransmission timer is told.
     #[inline]
     pub(super) fn rtt_bounds(&self) -> Bounds {
+        let (min_rto, least) = match self.min_rto_of {
+            MinRtoOf::Timeout => (self.min_rto, Span::ZERO),
+            MinRtoOf::Variation => (Span::ZERO, self.min_rto),
+        };
         Bounds {
             initial: self.initial_rto.min(self.max_rto),
-            min_rto: self.min_rto,
+            min_rto,
+            min_margin: least.max(self.clock_granularity),
             max_rto: self.max_rto,
             granularity: self.clock_granularity,
         }
@@ -375,6 +440,7 @@ impl Config {
             initial_ssthresh_bytes: self.initial_ssthresh_bytes,
             vegas: self.vegas,
             fast_convergence: self.fast_convergence,
+            cubic_rules: self.cubic_rules,
             abe: self.abe,
             law: self.law.clone(),
         }

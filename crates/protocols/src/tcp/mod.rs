@@ -16,6 +16,7 @@
 //! discovery.
 //! The model page is `docs/models/tcp.md`.
 
+mod ack_delay;
 mod block_report;
 pub mod config;
 pub mod congestion;
@@ -29,10 +30,14 @@ pub mod segment;
 mod sent;
 pub(crate) mod sequence;
 pub mod stats;
+mod window_tuning;
 pub mod wire;
 
-pub use config::{Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, InitialWindow, Variant};
-pub use congestion::VegasThresholds;
+pub use config::{
+    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, HystartRules, InitialWindow, MinRtoOf, Variant,
+    WindowValidation,
+};
+pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};

@@ -1,9 +1,9 @@
 //! Round-trip time and retransmission timeout: RFC 6298, in whole nanoseconds.
 //!
 //! SRTT and RTTVAR by the RFC's gains (1/8, 1/4); RTO = SRTT + max(G, 4 RTTVAR), not below the minimum nor
-//! above the maximum. Backing off doubles the RTO up to the maximum; the doubled value stays until a valid
-//! measurement arrives (Karn's algorithm). With timestamps, several samples a round trip are weighted by RFC
-//! 7323 4.2.
+//! above the maximum. Linux has its minimum in place of G instead. Backing off doubles the RTO up to the
+//! maximum; the doubled value stays until a valid measurement arrives (Karn's algorithm). With timestamps,
+//! several samples a round trip are weighted by RFC 7323 4.2.
 
 use roamsim_engine::Span;
 
@@ -14,6 +14,8 @@ pub(crate) struct Bounds {
     pub initial: Span,
     /// The least timeout.
     pub min_rto: Span,
+    /// The least that the variation adds to SRTT: G of RFC 6298, or Linux's smallest timeout.
+    pub min_margin: Span,
     /// The largest one.
     pub max_rto: Span,
     /// The clock's tick.
@@ -81,7 +83,7 @@ impl RttEstimator {
         };
         self.srtt = Span::from_ns(srtt);
         self.rttvar = Span::from_ns(rttvar);
-        let margin = bounds.granularity.max(self.rttvar.saturating_mul(4));
+        let margin = bounds.min_margin.max(self.rttvar.saturating_mul(4));
         self.rto = (self.srtt + margin).max(bounds.min_rto).min(bounds.max_rto);
     }
 
@@ -117,7 +119,12 @@ impl BoundedEstimator {
 
     /// Of exact times, with neither a tick nor a lower bound.
     pub(super) fn fine_grained(bounds: Bounds) -> BoundedEstimator {
-        BoundedEstimator::new(Bounds { min_rto: Span::ZERO, granularity: Span::ZERO, ..bounds })
+        BoundedEstimator::new(Bounds {
+            min_rto: Span::ZERO,
+            min_margin: Span::ZERO,
+            granularity: Span::ZERO,
+            ..bounds
+        })
     }
 
     #[inline]
@@ -161,12 +168,25 @@ mod tests {
     const RFC_6298: Bounds = Bounds {
         initial: Span::from_secs(1),
         min_rto: Span::from_secs(1),
+        min_margin: Span::from_ms(1),
         max_rto: Span::from_secs(60),
         granularity: Span::from_ms(1),
     };
 
     fn estimator(min_rto: Span) -> BoundedEstimator {
         BoundedEstimator::new(Bounds { min_rto, ..RFC_6298 })
+    }
+
+    #[test]
+    fn a_minimum_of_the_variation_is_added_to_the_round_trip() {
+        let (min_rto, min_margin) = (Span::ZERO, Span::from_ms(200));
+        let mut rtt = BoundedEstimator::new(Bounds { min_rto, min_margin, ..RFC_6298 });
+        rtt.sample(Span::from_ms(40), 1);
+        // 4 RTTVAR = 80: 40 + 200.
+        assert_eq!(rtt.rto(), Span::from_ms(240));
+        rtt.sample(Span::from_ms(440), 1);
+        // RTTVAR = 3/4 x 20 + 1/4 x 400 = 115; SRTT = 7/8 x 40 + 1/8 x 440 = 90; 90 + 460.
+        assert_eq!(rtt.rto(), Span::from_ms(550));
     }
 
     #[test]

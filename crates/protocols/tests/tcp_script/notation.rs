@@ -1,7 +1,8 @@
 //! The notation of scripts: reading and printing.
 
 use roamsim_protocols::tcp::{
-    Config, Event, Flags, InitialWindow, Options, Segment, Timestamps, VegasThresholds,
+    Config, Event, Flags, InitialWindow, MinRtoOf, Options, Segment, Timestamps, VegasThresholds,
+    WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -68,6 +69,15 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "receive_window" => config.receive_window_bytes = value(text)?,
         "window_scaling" => config.window_scaling = on_off(text)?,
         "min_rto" => config.min_rto = span(text)?,
+        "min_rto_of" => {
+            config.min_rto_of = if text == "variation" { MinRtoOf::Variation } else { MinRtoOf::Timeout }
+        }
+        "window_validation" => {
+            let linux = text == "linux";
+            config.window_validation = if linux { WindowValidation::Linux } else { WindowValidation::Half }
+        }
+        "quick_acks" => config.quick_acks = value(text)?,
+        "delayed_ack_adapts" => config.delayed_ack_adapts = on_off(text)?,
         "max_rto" => config.max_rto = span(text)?,
         "initial_rto" => config.initial_rto = span(text)?,
         "clock_granularity" => config.clock_granularity = span(text)?,

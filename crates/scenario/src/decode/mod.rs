@@ -43,8 +43,10 @@ const PLAIN_OR_TABLE: &str = "plain value or table";
 const ONE_KEY: &str = "one key";
 
 /// Keys that mean something in some tables only, and which those are.
-const ELSEWHERE: [(&str, &str); 1] =
-    [("ecn", "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP answers marks")];
+const ELSEWHERE: [(&str, &str); 2] = [
+    ("ecn", "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP answers marks"),
+    ("profile", "presets of TCP have the key `stack`"),
+];
 
 /// Decodes the tree. What is wrong goes to `problems`, and then there is no value.
 ///

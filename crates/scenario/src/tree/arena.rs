@@ -268,6 +268,11 @@ impl Tree {
         self.set_value(table, others);
     }
 
+    /// The key that it will have.
+    pub fn key_of(&self, new: &New) -> &str {
+        &self.keys.by_number[new.entry.key as usize]
+    }
+
     /// The values of a table that was written, to be put elsewhere.
     pub fn entries_of(&self, table: New) -> Vec<New> {
         numbers(table.entry).map(|number| self.taken(number)).collect()

@@ -1002,7 +1002,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::congestion::VegasThresholds;
+    use crate::tcp::congestion::{CubicRules, VegasThresholds};
     use crate::tcp::sent::RateSample;
 
     const SMSS: u64 = 1000;
@@ -1013,6 +1013,7 @@ mod tests {
         let mut bbr = Bbr::new(&Settings {
             initial_ssthresh_bytes: None,
             vegas: VegasThresholds::default(),
+            cubic_rules: CubicRules::Rfc9438,
             fast_convergence: true,
             abe: false,
             law: None,

@@ -218,7 +218,7 @@ impl CongestionControl for Given {
             Cause::Timeout { flight_bytes, repeated, repairing } => {
                 (Occasion::Timeout { repeated, repairing }, flight_bytes)
             }
-            Cause::Idle { restart_window_bytes } => {
+            Cause::Idle { restart_window_bytes, .. } => {
                 self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.inner.smss_bytes);
                 return;
             }
@@ -312,9 +312,9 @@ mod tests {
     #[test]
     fn an_idle_time_lowers_the_window_without_its_law() {
         let mut given = started();
-        given.on_congestion(Cause::Idle { restart_window_bytes: 4000 });
+        given.on_congestion(Cause::Idle { restart_window_bytes: 4000, least_ssthresh_bytes: 0 });
         assert_eq!(given.cwnd_bytes(), 4000);
-        given.on_congestion(Cause::Idle { restart_window_bytes: 9000 });
+        given.on_congestion(Cause::Idle { restart_window_bytes: 9000, least_ssthresh_bytes: 0 });
         assert_eq!(given.cwnd_bytes(), 4000);
     }
 

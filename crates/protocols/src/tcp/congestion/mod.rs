@@ -5,6 +5,7 @@
 //! from which its name, its documentation and its dispatch follow. Inflation of the window by duplicate ACKs
 //! belongs to [`super::recovery`].
 
+mod ack_train;
 mod bbr;
 mod cubic;
 mod given;
@@ -12,8 +13,9 @@ mod hystart;
 mod reno;
 mod vegas;
 
+pub(super) use ack_train::AckTrain;
 pub use bbr::Bbr;
-pub use cubic::Cubic;
+pub use cubic::{Cubic, CubicRules};
 pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
 pub use reno::Reno;
@@ -57,6 +59,8 @@ pub enum Cause {
     Idle {
         /// The restart window RW of RFC 5681 4.1.
         restart_window_bytes: u64,
+        /// ssthresh is at least this (RFC 2861).
+        least_ssthresh_bytes: u64,
     },
 }
 
@@ -131,6 +135,8 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// A mark of ECN reduces the window by less than a loss (RFC 8511).
     pub abe: bool,
+    /// The rules of CUBIC.
+    pub cubic_rules: CubicRules,
     /// Makes the law that comes from outside.
     pub law: Option<LawMaker>,
 }

@@ -106,7 +106,8 @@ impl CongestionControl for Reno {
                 }
                 self.cwnd_bytes = self.smss_bytes;
             }
-            Cause::Idle { restart_window_bytes } => {
+            Cause::Idle { restart_window_bytes, least_ssthresh_bytes } => {
+                self.ssthresh_bytes = self.ssthresh_bytes.max(least_ssthresh_bytes);
                 self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.smss_bytes);
             }
         }
@@ -239,7 +240,7 @@ mod tests {
         law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: false, repairing: false });
         assert_eq!(law.ssthresh_bytes(), 2000);
         law.on_recovered(8000);
-        law.on_congestion(Cause::Idle { restart_window_bytes: 5000 });
+        law.on_congestion(Cause::Idle { restart_window_bytes: 5000, least_ssthresh_bytes: 0 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (5000, 2000));
     }
 

@@ -133,7 +133,7 @@ impl CongestionControl for Vegas {
                 }
                 self.restart();
             }
-            Cause::Idle { restart_window_bytes } => {
+            Cause::Idle { restart_window_bytes, .. } => {
                 self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.smss_bytes);
                 self.round_start = None;
             }
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 3500));
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 2000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 2000));
-        law.on_congestion(Cause::Idle { restart_window_bytes: 1000 });
+        law.on_congestion(Cause::Idle { restart_window_bytes: 1000, least_ssthresh_bytes: 0 });
         assert_eq!(law.cwnd_bytes(), 1000);
     }
 

@@ -1,13 +1,15 @@
 //! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
-//! HyStart++.
+//! HyStart, Linux's acknowledging, a window that tunes itself.
 
 use roamsim_engine::Time;
 
-use crate::tcp::config::Config;
-use crate::tcp::congestion::HyStart;
+use crate::tcp::ack_delay::AckDelay;
+use crate::tcp::config::{Config, HystartRules, WindowValidation};
+use crate::tcp::congestion::{AckTrain, HyStart};
 use crate::tcp::pacing::Pacer;
 use crate::tcp::recovery;
 use crate::tcp::sent::Sent;
+use crate::tcp::window_tuning::WindowTuning;
 
 /// Deadlines beside those of every connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +32,37 @@ pub(super) struct Extras {
     pub(super) pacer: Option<Pacer>,
     /// The pacer spreads a window over the round trip where the congestion control has no rate.
     pub(super) paces_windows: bool,
-    /// HyStart++, as long as it has a say.
+    /// HyStart, as long as it has a say.
     pub(super) hystart: Option<FirstSlowStart>,
     pub(super) tail_loss_probes: u64,
     pub(super) undone_reductions: u64,
+    /// When data is acknowledged, by Linux's rules.
+    pub(super) ack_delay: Option<AckDelay>,
+    pub(super) window_tuning: Option<WindowTuning>,
+    /// Linux's validation of the congestion window.
+    pub(super) validation: Option<Validation>,
 }
 
-/// The first slow start, with HyStart++.
+/// How much of the congestion window is in use.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Validation {
+    /// When it was last filled, or went down.
+    pub(super) filled_at: Time,
+    /// The largest flight since.
+    pub(super) used_bytes: u64,
+}
+
+/// What ends the first slow start.
+#[derive(Clone, Debug)]
+pub(super) enum Ending {
+    PlusPlus(HyStart),
+    Linux(AckTrain),
+}
+
+/// The first slow start, with HyStart.
 #[derive(Clone, Debug)]
 pub(super) struct FirstSlowStart {
-    pub(super) hystart: HyStart,
+    pub(super) ending: Ending,
     /// The threshold that it goes to.
     pub(super) ssthresh_bytes: u64,
     /// Its own record of transmissions, where the recovery keeps none.
@@ -49,21 +72,44 @@ pub(super) struct FirstSlowStart {
 impl Extras {
     /// Those of a connection with such settings, if it has any.
     pub(super) fn new(config: &Config) -> Option<Box<Extras>> {
-        config.tracks_transmissions().then(|| {
+        config.has_extras().then(|| {
             Box::new(Extras {
                 deadlines: [Time::MAX; 3],
                 held: false,
                 pacer: config.may_pace().then(Pacer::default),
                 paces_windows: config.paces(),
                 hystart: config.hystart.then(|| FirstSlowStart {
-                    hystart: HyStart::new(config.paces()),
+                    ending: match config.hystart_rules {
+                        HystartRules::PlusPlus => Ending::PlusPlus(HyStart::new(config.paces())),
+                        HystartRules::Linux => Ending::Linux(AckTrain::new(config.paces())),
+                    },
                     ssthresh_bytes: config.initial_ssthresh_bytes.unwrap_or(u64::MAX),
                     sent: (config.recovery() != recovery::Kind::Rack).then(Sent::default),
                 }),
                 tail_loss_probes: 0,
                 undone_reductions: 0,
+                ack_delay: AckDelay::new(config),
+                window_tuning: WindowTuning::new(config),
+                validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
             })
         })
+    }
+
+    /// Whether the window grows by more than the congestion control.
+    #[inline]
+    pub(super) fn grows_otherwise(&self) -> bool {
+        self.hystart.is_some() || self.validation.is_some()
+    }
+
+    /// Whether data that arrives counts beyond the stream.
+    pub(super) fn looks_at_arrivals(&self) -> bool {
+        self.ack_delay.is_some() || self.window_tuning.is_some()
+    }
+
+    /// Whether segments that go count beyond transmissions and pacing.
+    #[inline]
+    pub(super) fn looks_at_departures(&self) -> bool {
+        self.ack_delay.is_some() || self.validation.is_some()
     }
 
     #[inline]

@@ -134,6 +134,8 @@ impl Extended {
     const TIMESTAMPS: u8 = 1;
     /// It has [`extras`].
     const EXTRAS: u8 = 2;
+    /// Extras that look at data that arrives.
+    const ARRIVALS: u8 = 4;
 
     #[inline(always)]
     fn has(self, bit: u8) -> bool {

@@ -2,7 +2,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::receiver::Acknowledgement;
+use super::receiver::{Acknowledgement, Receiver};
 use super::timers::Purpose;
 use super::{Connection, Extended, Pending, Reset, State};
 use crate::tcp::segment::{Flags, Options, Segment, Timestamps};
@@ -159,7 +159,7 @@ impl Connection {
         let options = Options {
             mss: Some(u16::try_from(self.config.mss_bytes).unwrap_or(u16::MAX)),
             window_scale: if answers { self.receiver.scaled } else { self.config.window_scaling }
-                .then(|| self.receiver.offered_shift()),
+                .then(|| Receiver::offered_shift(self.config.receive_window_bytes.max(1))),
             timestamps: if answers {
                 self.extended.has(Extended::TIMESTAMPS)
             } else {
@@ -278,8 +278,12 @@ impl Connection {
         self.ecn.synchronize(self.config.ecn, segment.flags);
         let timestamps = options.timestamps.filter(|_| self.config.timestamps);
         let (stamped, tracked) = (timestamps.is_some(), self.sender.is_tracked());
-        self.extended =
-            Extended((Extended::TIMESTAMPS * u8::from(stamped)) | (Extended::EXTRAS * u8::from(tracked)));
+        let looks = self.sender.extras.as_ref().is_some_and(|extras| extras.looks_at_arrivals());
+        self.extended = Extended(
+            (Extended::TIMESTAMPS * u8::from(stamped))
+                | (Extended::EXTRAS * u8::from(tracked))
+                | (Extended::ARRIVALS * u8::from(looks)),
+        );
         if let Some(timestamps) = timestamps {
             self.receiver.ts_recent = timestamps.value;
             self.receiver.ts_recent_at = now;
@@ -294,7 +298,8 @@ impl Connection {
         self.sender.agreed_mss = mss;
         self.fit_to_path();
         self.receiver.synchronize(segment.seq);
-        self.receiver.set_scaled(self.config.window_scaling && options.window_scale.is_some());
+        let scaled = self.config.window_scaling && options.window_scale.is_some();
+        self.receiver.set_scaled(scaled, self.config.receive_window_bytes.max(1));
         self.sender.snd_wnd_shift = match options.window_scale {
             Some(shift) if self.receiver.scaled => shift.min(MAX_WINDOW_SHIFT),
             _ => 0,

@@ -89,6 +89,10 @@ impl Connection {
             sender.congestion.on_sent(rack.sent.in_flight_bytes());
         }
         let sender = &mut self.sender;
+        if sender.extras.as_ref().is_some_and(|extras| extras.looks_at_departures()) {
+            self.note_departure(now);
+        }
+        let sender = &mut self.sender;
         let own = sender.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
         if let Some(sent) = own.and_then(|first| first.sent.as_mut()) {
             sent.on_sent(start, end, now, repeated);

@@ -7,7 +7,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{Connection, Pending, State};
+use super::{Connection, Extended, Pending, State};
 use crate::ranges::{Insertion, Range, Ranges};
 use crate::tcp::block_report::BlockReport;
 use crate::tcp::config::Config;
@@ -70,7 +70,9 @@ pub(super) struct Receiver {
 
 impl Receiver {
     pub(super) fn new(config: &Config) -> Receiver {
-        let buffer = u64::from(config.receive_window_bytes.max(1));
+        let most = config.receive_window_bytes.max(1);
+        let buffer =
+            u64::from(config.initial_receive_window_bytes.map_or(most, |first| first.clamp(1, most)));
         Receiver {
             irs: 0,
             rcv_nxt: 0,
@@ -117,18 +119,18 @@ impl Receiver {
     }
 
     /// The shift that this end offers: the least by which the field can say all of the buffer (RFC 7323 2.3).
-    pub(super) fn offered_shift(&self) -> u8 {
+    pub(super) fn offered_shift(most_bytes: u32) -> u8 {
         let mut shift = 0;
-        while shift < 14 && self.buffer >> shift > u64::from(u16::MAX) {
+        while shift < 14 && most_bytes >> shift > u32::from(u16::MAX) {
             shift += 1;
         }
         shift
     }
 
     /// Whether both ends scale their windows.
-    pub(super) fn set_scaled(&mut self, scaled: bool) {
+    pub(super) fn set_scaled(&mut self, scaled: bool, most_bytes: u32) {
         self.scaled = scaled;
-        self.shift = if scaled { self.offered_shift() } else { 0 };
+        self.shift = if scaled { Receiver::offered_shift(most_bytes) } else { 0 };
     }
 
     /// Payload and options of a full-sized segment from now on: the smaller of both ends' MSS, or what the
@@ -157,6 +159,26 @@ impl Receiver {
     #[inline]
     pub(super) fn takes_more(&self) -> bool {
         self.fin_at == u64::MAX && !self.abandoned
+    }
+
+    /// Size of the buffer.
+    pub(super) fn buffer(&self) -> u64 {
+        self.buffer
+    }
+
+    /// The buffer has another size from now on.
+    pub(super) fn set_buffer(&mut self, bytes: u64) {
+        self.buffer = bytes;
+    }
+
+    /// The window that a segment would offer now.
+    pub(super) fn window(&self) -> u64 {
+        self.opening().unwrap_or(self.left())
+    }
+
+    /// Offset up to which the application has taken the stream.
+    pub(super) fn taken_offset(&self) -> u64 {
+        self.rcv_nxt.saturating_sub(self.unread())
     }
 
     /// Octets that have arrived in order and that the application has not taken.
@@ -340,6 +362,7 @@ impl Connection {
                 at_once = true;
             }
             let new_bytes = receiver.rcv_nxt - before;
+            at_once |= self.extended.has(Extended::ARRIVALS) && self.note_arrival(now, segment);
             self.owe_acknowledgement(now, new_bytes, at_once);
         } else {
             // A probe of a closed window, by an octet or by a FIN, or what is cut off as it lies beyond.
@@ -363,7 +386,9 @@ impl Connection {
         if at_once || receiver.owed >= receiver.most_owed {
             receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
         } else if self.timers.delayed_ack_at == Time::MAX {
-            self.timers.delayed_ack_at = now + self.config.delayed_ack.unwrap_or(Span::ZERO);
+            let adapted = if self.extended.has(Extended::ARRIVALS) { self.adapted_ack_delay() } else { None };
+            let delay = adapted.or(self.config.delayed_ack).unwrap_or(Span::ZERO);
+            self.timers.delayed_ack_at = now + delay;
         }
     }
 

@@ -51,8 +51,8 @@ pub(super) struct Sender {
     /// The round trip under way ends when this offset is acknowledged.
     round_end: u64,
     /// The largest flight in this round trip, and in the one before.
-    flight_peak: u64,
-    flight_peak_before: u64,
+    pub(super) flight_peak: u64,
+    pub(super) flight_peak_before: u64,
     pub(super) detection: Detection,
     pub(super) rtt: RttEstimator,
     pub(super) recovery: Recovery,
@@ -285,8 +285,8 @@ impl Sender {
         rtt: Option<Span>,
         may_grow: bool,
     ) {
-        if self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some()) {
-            self.grow_first_window(now, acked, most_segments, rtt, may_grow);
+        if self.extras.as_ref().is_some_and(|extras| extras.grows_otherwise()) {
+            self.grow_otherwise(now, acked, most_segments, rtt, may_grow);
         } else {
             self.grow_any_window(now, acked, most_segments, rtt, may_grow);
         }
@@ -699,9 +699,12 @@ impl Connection {
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
         sender.congestion.on_idle_end(now);
-        if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
+        let idle = now.since(sender.last_sent_at);
+        if self.config.restart_after_idle && idle > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
-            sender.congestion.on_congestion(Cause::Idle { restart_window_bytes }, now);
+            let validated = sender.window_after_idle(now, idle, restart_window_bytes);
+            let cause = validated.unwrap_or(Cause::Idle { restart_window_bytes, least_ssthresh_bytes: 0 });
+            sender.congestion.on_congestion(cause, now);
         }
     }
 

@@ -121,7 +121,9 @@ impl Connection {
         if payload > 0 {
             self.stats.data_segments_received += 1;
             self.receiver.rcv_nxt += payload;
-            self.owe_acknowledgement(now, payload, false);
+            let at_once =
+                EXTENDED && self.extended.has(Extended::ARRIVALS) && self.note_arrival(now, segment);
+            self.owe_acknowledgement(now, payload, at_once);
         }
         true
     }

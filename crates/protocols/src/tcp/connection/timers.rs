@@ -64,6 +64,10 @@ impl Connection {
     pub(super) fn expire(&mut self, now: Time) {
         if self.timers.delayed_ack_at <= now {
             self.timers.delayed_ack_at = Time::MAX;
+            let rto = self.sender.rtt.rto();
+            if let Some(part) = self.sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {
+                part.on_expired(rto);
+            }
             self.receiver.acknowledgement = self.receiver.acknowledgement.max(Acknowledgement::Now);
         }
         if self.sender.is_tracked() {

@@ -1,12 +1,14 @@
-//! What a connection with extras does: it paces data, grows the first window by HyStart++, and works off
-//! further deadlines.
+//! What a connection with extras does: it paces data, grows the first window by HyStart, validates windows,
+//! looks at data that arrives, and works off further deadlines.
 
 use roamsim_engine::{Span, Time};
 
-use super::Connection;
-use super::extras::{Deadline, FirstSlowStart};
+use super::extras::{Deadline, Ending, FirstSlowStart};
 use super::sender::Sender;
+use super::{Connection, Extended};
+use crate::tcp::congestion::Cause;
 use crate::tcp::pacing::Rate;
+use crate::tcp::segment::Segment;
 
 impl Sender {
     /// Whether transmissions count beyond detection: they are kept, paced, or measured.
@@ -51,9 +53,80 @@ impl Sender {
         Some(Rate::Window { bytes: self.send_window().max(self.flight()), rtt, slow_start })
     }
 
-    /// The first slow start, by HyStart++.
+    /// A segment has gone: whether it has filled the window, and what follows if none has for an RTO.
+    pub(super) fn validate_window(&mut self, now: Time, decays: bool, initial_window_bytes: u64) {
+        let (flight, cwnd) = (self.flight(), self.congestion.cwnd_bytes());
+        let (smss, rto) = (self.smss, self.rtt.rto());
+        let Some(validation) = self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) else {
+            return;
+        };
+        if flight + smss > cwnd {
+            (validation.filled_at, validation.used_bytes) = (now, 0);
+            return;
+        }
+        validation.used_bytes = validation.used_bytes.max(flight);
+        if !decays || self.recovery.is_recovering() || now.since(validation.filled_at) < rto {
+            return;
+        }
+        let used_bytes = validation.used_bytes.max(initial_window_bytes);
+        (validation.filled_at, validation.used_bytes) = (now, 0);
+        if used_bytes < cwnd {
+            let cause = Cause::Idle {
+                restart_window_bytes: (cwnd + used_bytes) / 2,
+                least_ssthresh_bytes: cwnd / 4 * 3,
+            };
+            self.congestion.on_congestion(cause, now);
+        }
+    }
+
+    /// The window behind an idle time longer than the RTO, by Linux's validation: halved for each RTO, down
+    /// to the initial window.
+    pub(super) fn window_after_idle(
+        &mut self,
+        now: Time,
+        idle: Span,
+        initial_window_bytes: u64,
+    ) -> Option<Cause> {
+        let cwnd = self.congestion.cwnd_bytes();
+        let validation = self.extras.as_mut()?.validation.as_mut()?;
+        (validation.filled_at, validation.used_bytes) = (now, 0);
+        let halvings = idle.as_ns().saturating_sub(1) / self.rtt.rto().as_ns().max(1);
+        Some(Cause::Idle {
+            restart_window_bytes: (cwnd >> halvings.min(63)).max(initial_window_bytes),
+            least_ssthresh_bytes: cwnd / 4 * 3,
+        })
+    }
+
+    /// Whether Linux's validation lets the window grow: all of it was in use, or slow start goes on.
+    #[inline]
+    pub(super) fn is_validated(&self) -> bool {
+        let cwnd = self.congestion.cwnd_bytes();
+        let in_use_bytes = self.flight_peak.max(self.flight_peak_before);
+        cwnd < self.congestion.ssthresh_bytes() || in_use_bytes + self.smss > cwnd
+    }
+
+    /// The window of a connection with HyStart or validation.
     #[cold]
-    pub(super) fn grow_first_window(
+    pub(super) fn grow_otherwise(
+        &mut self,
+        now: Time,
+        acked: u64,
+        most_segments: u64,
+        rtt: Option<Span>,
+        may_grow: bool,
+    ) {
+        let Some(extras) = &self.extras else { return };
+        let (first, validates) = (extras.hystart.is_some(), extras.validation.is_some());
+        let may_grow = may_grow && (!validates || self.is_validated());
+        if first {
+            self.grow_first_window(now, acked, most_segments, rtt, may_grow);
+        } else {
+            self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+        }
+    }
+
+    /// The first slow start, by HyStart.
+    fn grow_first_window(
         &mut self,
         now: Time,
         acked: u64,
@@ -76,7 +149,19 @@ impl Sender {
         if !may_grow {
             return;
         }
-        let growth = first.hystart.on_ack(acked, *smss, rtt.or(own_rtt), *snd_una, *snd_nxt);
+        let rtt_now = rtt.or(own_rtt);
+        let hystart = match &mut first.ending {
+            Ending::PlusPlus(hystart) => hystart,
+            Ending::Linux(train) => {
+                let segments = cwnd_bytes / (*smss).max(1);
+                if rtt_now.is_some_and(|rtt| train.on_ack(now, rtt, segments, *snd_una, *snd_nxt)) {
+                    extras.hystart = None;
+                    self.congestion.leave_slow_start();
+                }
+                return self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+            }
+        };
+        let growth = hystart.on_ack(acked, *smss, rtt_now, *snd_una, *snd_nxt);
         if growth.ends {
             extras.hystart = None;
         }
@@ -88,6 +173,49 @@ impl Sender {
 }
 
 impl Connection {
+    /// Data of `segment` has arrived in order. True when it is acknowledged at once. The window may be wider
+    /// behind it.
+    #[inline(never)]
+    pub(super) fn note_arrival(&mut self, now: Time, segment: &Segment) -> bool {
+        let (clock, tick) = (self.timestamp_clock(now), self.timestamp_tick());
+        let sender = &mut self.sender;
+        let (smss, rto) = (sender.smss, sender.rtt.rto());
+        let Some(extras) = &mut sender.extras else { return false };
+        let receiver = &mut self.receiver;
+        if let Some(tuning) = &mut extras.window_tuning {
+            let echo = segment.options.timestamps.filter(|_| self.extended.has(Extended::TIMESTAMPS));
+            let is_full_sized = u64::from(segment.payload_bytes) >= smss;
+            let rtt = echo
+                .map(|stamps| stamps.echo_reply)
+                .filter(|echo| is_full_sized && *echo != 0 && tuning.is_new_echo(*echo))
+                .map(|echo| clock.wrapping_sub(echo) as i32)
+                .filter(|ticks| *ticks >= 0)
+                .map(|ticks| tick.saturating_mul(u64::from(ticks.unsigned_abs().max(1))));
+            let (arrived, window) = (receiver.rcv_nxt, receiver.buffer());
+            let taken = receiver.taken_offset();
+            receiver.set_buffer(tuning.on_data(now, (arrived, taken), rtt, smss, window));
+        }
+        let window = receiver.window();
+        extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, smss, rto))
+    }
+
+    /// A segment with data has gone, for what looks at such.
+    #[inline(never)]
+    pub(super) fn note_departure(&mut self, now: Time) {
+        let sender = &mut self.sender;
+        let initial_window_bytes = self.config.initial_window.bytes(sender.smss);
+        sender.validate_window(now, self.config.restart_after_idle, initial_window_bytes);
+        if let Some(part) = sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {
+            part.on_sent(now);
+        }
+    }
+
+    /// How long an acknowledgement waits for a second segment.
+    pub(super) fn adapted_ack_delay(&self) -> Option<Span> {
+        let part = self.sender.extras.as_ref()?.ack_delay.as_ref()?;
+        Some(part.delay(self.sender.rtt.srtt()))
+    }
+
     /// The earliest deadline of all.
     #[inline]
     pub(super) fn earliest_deadline(&self) -> Time {

@@ -149,8 +149,9 @@ mod tests {
     /// Ten segments of 1000 octets, a millisecond apart from 0 on, after a measurement of 100 ms at 100 ms.
     fn in_flight() -> Vegas {
         let (second, minute) = (Span::from_secs(1), Span::from_secs(60));
+        let tick = Span::from_ms(1);
         let bounds =
-            Bounds { initial: second, min_rto: second, max_rto: minute, granularity: Span::from_ms(1) };
+            Bounds { initial: second, min_rto: second, min_margin: tick, max_rto: minute, granularity: tick };
         let mut part = Vegas::new(DuplicateAcks::new(3), bounds);
         for i in 0..10 {
             part.on_sent(1 + 1000 * i, 1001 + 1000 * i, ms(i), false);

@@ -1,6 +1,6 @@
 //! The configuration of TCP connections.
 
-use super::model::{Tcp, Vegas};
+use super::model::{Tcp, TcpCubicRules, TcpHystartRules, TcpMinRtoOf, TcpWindowValidation, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 use roamsim_protocols::tcp::congestion::LawMaker;
@@ -14,21 +14,25 @@ pub(crate) fn config(
     law: Option<LawMaker>,
 ) -> tcp::Config {
     let &Tcp {
-        // A profile has filled in the others.
-        profile: _,
+        // A stack has filled in the others.
+        stack: _,
         variant,
         // The built-in ones have chosen the variant.
         congestion_control: _,
         mss_bytes,
         initial_window_segments,
         receive_window_bytes: _,
+        initial_receive_window_bytes,
         window_scaling,
         min_rto,
+        min_rto_of,
         max_rto,
         initial_rto,
         clock_granularity,
         delayed_ack,
         delayed_ack_timeout,
+        delayed_ack_adapts,
+        quick_acks,
         delayed_ack_count,
         piggyback_acks,
         one_way_connections,
@@ -39,18 +43,21 @@ pub(crate) fn config(
         sack,
         max_sack_blocks,
         timestamps,
+        window_validation,
         restart_after_idle,
         max_retransmissions,
         initial_ssthresh_bytes,
         byte_counting_limit,
         vegas,
         fast_convergence,
+        cubic_rules,
         rack,
         tail_loss_probe,
         prr,
         frto,
         undo,
         hystart,
+        hystart_rules,
         pacing,
         ecn,
         abe,
@@ -73,12 +80,19 @@ pub(crate) fn config(
             None => tcp::InitialWindow::Rfc6928,
         },
         receive_window_bytes: settings.receive_window_bytes() as u32,
+        initial_receive_window_bytes: initial_receive_window_bytes.map(|bytes| bytes as u32),
         window_scaling,
         min_rto,
+        min_rto_of: match min_rto_of {
+            TcpMinRtoOf::Timeout => tcp::MinRtoOf::Timeout,
+            TcpMinRtoOf::Variation => tcp::MinRtoOf::Variation,
+        },
         max_rto,
         initial_rto,
         clock_granularity,
         delayed_ack: delayed_ack.then_some(delayed_ack_timeout),
+        delayed_ack_adapts,
+        quick_acks,
         delayed_ack_count,
         piggyback_acks,
         one_way_connections,
@@ -94,15 +108,27 @@ pub(crate) fn config(
         initial_ssthresh_bytes,
         vegas: tcp::VegasThresholds { alpha, beta, gamma },
         fast_convergence,
+        cubic_rules: match cubic_rules {
+            TcpCubicRules::Rfc9438 => tcp::CubicRules::Rfc9438,
+            TcpCubicRules::Linux => tcp::CubicRules::Linux,
+        },
         rack,
         tail_loss_probe,
         prr,
         frto,
         undo,
         hystart,
+        hystart_rules: match hystart_rules {
+            TcpHystartRules::Rfc9406 => tcp::HystartRules::PlusPlus,
+            TcpHystartRules::Linux => tcp::HystartRules::Linux,
+        },
         pacing,
         ecn,
         abe,
+        window_validation: match window_validation {
+            TcpWindowValidation::Half => tcp::WindowValidation::Half,
+            TcpWindowValidation::Linux => tcp::WindowValidation::Linux,
+        },
         restart_after_idle,
         msl,
         challenge_ack_interval,

@@ -80,7 +80,7 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "write for example \"1s\"",
         );
     } else if tcp.initial_rto > tcp.max_rto
-        && tcp.profile.is_none()
+        && tcp.stack.is_none()
         && report.is_set(&join(at, ["initial_rto"]))
     {
         let message = format!("`initial_rto` is above `max_rto`, {}", time_text(tcp.max_rto));
@@ -117,9 +117,15 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave one of the two out";
         report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
     }
+    for (key, set) in [("delayed_ack_adapts", tcp.delayed_ack_adapts), ("quick_acks", tcp.quick_acks > 0)] {
+        if set && !tcp.delayed_ack {
+            let message = format!("`{key}` has no effect: with `delayed_ack = false` none is delayed");
+            report.add(&join(at, [key]), message, "leave one of the two out");
+        }
+    }
     let timeout = join(at, ["delayed_ack_timeout"]);
-    // A profile has one for those that delay.
-    if !tcp.delayed_ack && tcp.profile.is_none() && report.is_set(&timeout) {
+    // A stack has one for those that delay.
+    if !tcp.delayed_ack && tcp.stack.is_none() && report.is_set(&timeout) {
         let help = "leave one of the two out";
         report.add(&timeout, "with `delayed_ack = false` no acknowledgement is delayed", help);
     }
@@ -161,7 +167,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let limited_transmit = join(at, ["limited_transmit"]);
     if tcp.variant == TcpVariant::Tahoe
         && tcp.limited_transmit
-        && tcp.profile.is_none()
+        && tcp.stack.is_none()
         && report.is_set(&limited_transmit)
     {
         let help = "leave it out or write false, or choose a variant with fast recovery";
@@ -174,6 +180,10 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if tcp.abe && tcp.variant == TcpVariant::Vegas {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["abe"]), "`abe` has no effect with `vegas`, which shrinks by a quarter", help);
+    }
+    if tcp.cubic_rules != Tcp::default().cubic_rules && tcp.variant != TcpVariant::Cubic {
+        let message = format!("`cubic_rules` has no effect with {}", variant_text(tcp));
+        report.add(&join(at, ["cubic_rules"]), message, "leave it out, or write variant = \"cubic\"");
     }
     if !tcp.fast_convergence && tcp.variant != TcpVariant::Cubic {
         let message = format!("`fast_convergence = false` has no effect with {}", variant_text(tcp));
@@ -225,6 +235,17 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&steps, message, help);
         }
     }
+    if let Some(first_bytes) = tcp.initial_receive_window_bytes {
+        let steps = join(at, ["initial_receive_window"]);
+        let most_bytes = tcp.receive_window_bytes();
+        if first_bytes == 0 {
+            report.add(&steps, "a receive window of zero accepts nothing", "write a size above zero");
+        } else if first_bytes > most_bytes {
+            let message =
+                format!("the first window is above `receive_window`, {most_bytes} B, up to which it grows");
+            report.add(&steps, message, "write a smaller size, or raise `receive_window`");
+        }
+    }
     if tcp.byte_counting_limit == 0 {
         report.add(
             &join(at, ["byte_counting_limit"]),
@@ -256,6 +277,10 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
         }
     }
+    if !tcp.hystart && tcp.hystart_rules != Tcp::default().hystart_rules {
+        let message = "without `hystart` its rules have no effect";
+        report.add(&join(at, ["hystart_rules"]), message, "write hystart = true beside it, or leave it out");
+    }
     if tcp.hystart && tcp.variant == TcpVariant::Vegas {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["hystart"]), "`vegas` leaves slow start by a rule of its own", help);
@@ -271,6 +296,12 @@ fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         ("sack", tcp.sack == Some(false), "`bbr` measures the path by SACK", "leave it out"),
         ("prr", tcp.prr, "`bbr` sets its own window while it repairs", "leave it out or write false"),
         ("hystart", tcp.hystart, "`bbr` has no slow start", "leave it out or write false"),
+        (
+            "window_validation",
+            tcp.window_validation != Tcp::default().window_validation,
+            "`bbr` has a bound of its own for a window out of use",
+            "leave it out",
+        ),
         ("ecn", tcp.ecn, "BBR's draft names no response to ECN marks", "leave it out or write false"),
         (
             "initial_ssthresh",

@@ -4,4 +4,4 @@ pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod control;
 pub mod model;
-pub(crate) mod profile;
+pub(crate) mod stack;

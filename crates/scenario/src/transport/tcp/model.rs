@@ -15,9 +15,10 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
-    /// A named set of settings: it takes the place of the defaults below, and what is set beside it goes
-    /// first. Left out: the defaults below.
-    pub profile: Option<TcpProfile>,
+    /// A preset of every mechanism and buffer: it takes the place of the defaults below. A key beside it goes
+    /// first, and settings of the preset that need what the key turns off are left out. Left out: the
+    /// defaults below.
+    pub stack: Option<TcpStack>,
     /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
     /// without SACK (RFC 6582).
     #[serde(with = "variant_name")]
@@ -42,12 +43,21 @@ pub struct Tcp {
     #[serde(rename = "receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub receive_window_bytes: Option<u64>,
+    /// The window that a receiver offers at first. It then follows the octets of each round trip, up to
+    /// `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out: `receive_window` at
+    /// once.
+    #[serde(rename = "initial_receive_window", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub initial_receive_window_bytes: Option<u64>,
     /// Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
     pub window_scaling: bool,
     /// Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub min_rto: Span,
+    /// Whether `min_rto` bounds the timeout, or the part of it that the variation of the round trip adds.
+    /// Default: the timeout (RFC 6298 section 2.4).
+    pub min_rto_of: TcpMinRtoOf,
     /// Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC
     /// 6298 section 2.5 allows.
     #[serde(with = "units::duration")]
@@ -70,6 +80,13 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub delayed_ack_timeout: Span,
+    /// Whether the delay follows the times between segments, from 40 ms up to `delayed_ack_timeout`, as in
+    /// Linux 6.12. Default: no.
+    pub delayed_ack_adapts: bool,
+    /// Quick ACKs: so many segments are acknowledged at once when data begins to arrive, or does behind a
+    /// pause of more than a retransmission timeout. An end that answers with data does without. Default: 0.
+    /// Linux has 16.
+    pub quick_acks: u32,
     /// The delayed acknowledgement comes with every so many full-sized segments, 1 or more. Default: RFC 5681
     /// section 4.2, every second one. With more than the window holds, an acknowledgement waits for data to
     /// ride on, or for its timeout.
@@ -107,6 +124,9 @@ pub struct Tcp {
     pub max_sack_blocks: Option<u32>,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
+    /// When a window that is not used grows, and whether it shrinks. Default: `half` (RFC 7661 section 4.2).
+    /// Not with `bbr`.
+    pub window_validation: TcpWindowValidation,
     /// Whether sending restarts from the initial window after the connection was idle for longer than the
     /// retransmission timeout. Default: yes (RFC 5681 section 4.1).
     pub restart_after_idle: bool,
@@ -128,6 +148,8 @@ pub struct Tcp {
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438
     /// section 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
+    /// The rules of CUBIC. Default: those of RFC 9438.
+    pub cubic_rules: TcpCubicRules,
     /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
     /// plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
     /// SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it.
@@ -144,9 +166,11 @@ pub struct Tcp {
     /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or
     /// a timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
-    /// HyStart++: the first slow start ends when the round trip grows, before a queue overflows (RFC 9406).
-    /// Not with `vegas` and `bbr`, which have rules of their own. Default: off.
+    /// HyStart: the first slow start ends when the round trip grows, before a queue overflows. Not with
+    /// `vegas` and `bbr`, which have rules of their own. Default: off.
     pub hystart: bool,
+    /// The rules of `hystart`. Default: HyStart++ (RFC 9406).
+    pub hystart_rules: TcpHystartRules,
     /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
     /// Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate.
     /// Default: off.
@@ -202,19 +226,23 @@ impl Default for Tcp {
     fn default() -> Tcp {
         let machine = tcp::Config::default();
         Tcp {
-            profile: None,
+            stack: None,
             variant: TcpVariant::NewReno,
             congestion_control: None,
             mss_bytes: None,
             initial_window_segments: None,
             receive_window_bytes: None,
+            initial_receive_window_bytes: None,
             window_scaling: machine.window_scaling,
             min_rto: machine.min_rto,
+            min_rto_of: TcpMinRtoOf::Timeout,
             max_rto: machine.max_rto,
             initial_rto: machine.initial_rto,
             clock_granularity: machine.clock_granularity,
             delayed_ack: true,
             delayed_ack_timeout: machine.delayed_ack.unwrap_or_default(),
+            delayed_ack_adapts: machine.delayed_ack_adapts,
+            quick_acks: machine.quick_acks,
             delayed_ack_count: machine.delayed_ack_count,
             piggyback_acks: machine.piggyback_acks,
             one_way_connections: machine.one_way_connections,
@@ -225,18 +253,21 @@ impl Default for Tcp {
             sack: machine.sack,
             max_sack_blocks: machine.max_sack_blocks,
             timestamps: machine.timestamps,
+            window_validation: TcpWindowValidation::Half,
             restart_after_idle: machine.restart_after_idle,
             max_retransmissions: machine.max_retransmissions,
             initial_ssthresh_bytes: machine.initial_ssthresh_bytes,
             byte_counting_limit: machine.byte_counting_limit,
             vegas: None,
             fast_convergence: machine.fast_convergence,
+            cubic_rules: TcpCubicRules::Rfc9438,
             rack: machine.rack,
             tail_loss_probe: machine.tail_loss_probe,
             prr: machine.prr,
             frto: machine.frto,
             undo: machine.undo,
             hystart: machine.hystart,
+            hystart_rules: TcpHystartRules::Rfc9406,
             pacing: machine.pacing,
             ecn: machine.ecn,
             abe: machine.abe,
@@ -258,17 +289,61 @@ impl Tcp {
     }
 }
 
-/// A named set of TCP settings.
+/// A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = super::profile::print_in_full)]
-pub enum TcpProfile {
+#[schemars(transform = super::stack::print_in_full)]
+pub enum TcpStack {
     /// TCP as it stood when the comparisons of the 1990s were made:
     Classic,
-    /// TCP as current general-purpose systems have it, Linux above all:
-    Modern,
-    /// TCP as the standards track has it by now, with every part that is modelled:
+    /// TCP of Linux 6.12 (LTS) with its default settings:
+    Linux,
+    /// TCP as the standards track has it by now, with every mechanism that is modelled:
     Rfc,
+}
+
+/// The part of the retransmission timeout that its minimum bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpMinRtoOf {
+    /// The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
+    Timeout,
+    /// Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
+    Variation,
+}
+
+/// How the first slow start ends before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpHystartRules {
+    /// HyStart++: the round trip of one round against that of the round before (RFC 9406).
+    Rfc9406,
+    /// Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
+    /// Rhee 2011).
+    Linux,
+}
+
+/// How CUBIC grows in its Reno-friendly region, and the unit of its windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpCubicRules {
+    /// By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438
+    /// section 4.3). Windows are octets.
+    Rfc9438,
+    /// Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
+    Linux,
+}
+
+/// When a congestion window that is not used grows, and whether it shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpWindowValidation {
+    /// It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
+    Half,
+    /// Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it
+    /// is halved for each retransmission timeout of an idle time. After each timeout in which the flight has
+    /// not filled it, it goes half the way to the flight (RFC 2861).
+    Linux,
 }
 
 /// The schema of a variant: what the machine's table says.
