@@ -14,7 +14,7 @@ use super::radios::rate_control::Rates;
 use super::radios::undisturbed::Undisturbed;
 use super::radios::{Radios, take_turns};
 use super::stations::Associations;
-use super::stations::layout::Layout;
+use super::stations::layout::{Layout, MemberIndex};
 use super::stations::station::Station;
 use crate::drops::Dropped;
 use crate::link::{Attachment, LinkStats};
@@ -55,7 +55,7 @@ pub struct Cell {
     pub(super) arrived: VecDeque<(Attachment, Packet)>,
     pub(super) dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// Of each broadcast in a queue, by its first copy: the copies and the members that they are for.
-    pub(super) copies: BTreeMap<PacketId, Vec<(PacketId, u32)>>,
+    pub(super) copies: BTreeMap<PacketId, Vec<(PacketId, MemberIndex)>>,
     /// By attachment, what was sent.
     pub(super) stats: Vec<LinkStats>,
     /// Where rates are not fixed.
@@ -139,8 +139,8 @@ impl Cell {
                 Radio::new(accesses, queue, stream(number, "backoff"))
             })
             .collect();
-        let mut members_of: Vec<Vec<u32>> = vec![Vec::new(); radios.len()];
-        for (number, member) in (0..).zip(&members) {
+        let mut members_of: Vec<Vec<MemberIndex>> = vec![Vec::new(); radios.len()];
+        for (number, member) in (0..).map(MemberIndex).zip(members.iter()) {
             members_of[member.radio].push(number);
         }
         let stations: Vec<Option<Station>> = bsses

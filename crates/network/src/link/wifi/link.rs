@@ -10,7 +10,7 @@ use super::medium::account::MediumTime;
 use super::radios::account::{CategoryTime, RadioTime};
 use super::radios::radio::{ALL, Attempt, Function, Radio};
 use super::radios::rate_control::{RateAttempts, RateChange};
-use super::stations::layout::{CellPlace, Member};
+use super::stations::layout::{CellPlace, Member, MemberIndex};
 use super::stations::station::State;
 use crate::drops::{DropReason, Dropped};
 use crate::link::frames::{CapturedFrame, Frames, Listening, OctetsOf};
@@ -36,34 +36,35 @@ impl Cell {
     /// How many stations the first cell has.
     #[cfg(test)]
     pub(super) fn station_count(&self) -> usize {
-        self.associations.cells[0].members.len()
+        self.associations.cells[0].members().count()
     }
 
     /// The access point's sub-interface to a station of the first cell, and the station's interface.
     #[cfg(test)]
     pub(super) fn attachments_of(&self, station: u32) -> (Attachment, Attachment) {
-        let member = &self.associations.members[station as usize];
+        let member = &self.associations.members[MemberIndex(station)];
         (member.down, member.up)
     }
 
     /// The members of a cell: of each its number, the access point's sub-interface to it, and its own
     /// interface.
     pub fn members_of(&self, cell: usize) -> impl Iterator<Item = (u32, Attachment, Attachment)> + '_ {
-        self.associations.cells[cell].members.clone().map(|member| {
-            let Member { down, up, .. } = &self.associations.members[member as usize];
-            (member, *down, *up)
+        self.associations.cells[cell].members().map(|member| {
+            let Member { down, up, .. } = &self.associations.members[member];
+            (member.0, *down, *up)
         })
     }
 
     /// The radio of a member.
     pub fn radio_of(&self, member: u32) -> usize {
-        self.associations.members[member as usize].radio
+        self.associations.members[MemberIndex(member)].radio
     }
 
     /// What a station did as this member: from one association to the next; before the first, as the member
     /// of that.
     pub fn member_time(&self, member: u32) -> RadioTime {
-        let Member { radio, time, .. } = &self.associations.members[member as usize];
+        let member = MemberIndex(member);
+        let Member { radio, time, .. } = &self.associations.members[member];
         let now = self.radio_time(*radio);
         match self.associations.stations[*radio]
             .as_ref()
@@ -241,7 +242,7 @@ impl Link for Cell {
 
     fn senders(&self) -> Vec<Sender> {
         let of_cell = |cell: &CellPlace| {
-            let members = &self.associations.members[cell.members.start as usize..cell.members.end as usize];
+            let members = self.associations.members.of(cell);
             let both = members.iter().flat_map(|member| [(member.down, member.up), (member.up, member.down)]);
             let both: Vec<_> = both.map(|(from, to)| Sender { from, to: Some(to) }).collect();
             let sent = |from: &Attachment| self.stats[from.0 as usize].sent_packets > 0;
@@ -277,29 +278,30 @@ impl Link for Cell {
 
 impl Stations for Cell {
     fn sub_interface(&self, station: u32) -> Attachment {
-        self.associations.members[station as usize].down
+        self.associations.members[MemberIndex(station)].down
     }
 
     fn broadcast_interface(&self, station: u32) -> Attachment {
-        let cell = &self.associations.cells[self.associations.members[station as usize].cell];
+        let cell = &self.associations.cells[self.associations.members[MemberIndex(station)].cell];
         cell.broadcast().unwrap_or(Attachment(cell.first))
     }
 
     fn associate(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
-        self.join(now, station);
+        self.join(now, MemberIndex(station));
         None
     }
 
     fn leave(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
-        let up = self.associations.give_up_cell(now, station, &mut self.agenda)?;
-        self.depart(now, self.associations.members[station as usize].radio);
+        let member = MemberIndex(station);
+        let up = self.associations.give_up_cell(now, member, &mut self.agenda)?;
+        self.depart(now, self.associations.members[member].radio);
         up.then_some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT))
     }
 
     /// It looks at its channels at once, if it does not so already. Who joins an access point goes on with
     /// that.
     fn scan(&mut self, now: Time, station: u32) -> LinkActionResult {
-        let radio = self.associations.members[station as usize].radio;
+        let radio = self.associations.members[MemberIndex(station)].radio;
         match self.associations.station(radio).map(|station| station.state) {
             Some(State::Waiting | State::Associated) => self.begin_scan(now, radio),
             Some(State::Scanning(..)) => {}
@@ -310,7 +312,7 @@ impl Stations for Cell {
     }
 
     fn await_confidence(&mut self, station: u32, percent: u8) {
-        self.associations.members[station as usize].confidence.await_percent(percent);
+        self.associations.members[MemberIndex(station)].confidence.await_percent(percent);
     }
 
     /// A copy is for each station that the access point has on its list. They end when the frame does.
@@ -322,14 +324,13 @@ impl Stations for Cell {
         next_id: u64,
     ) -> Result<Vec<BroadcastCopy>, Dropped> {
         let cell = &self.associations.cells[self.associations.ways[from.0 as usize].from];
-        let listed: Vec<u32> =
-            cell.members.clone().filter(|&member| self.associations.has_on_list(member)).collect();
+        let listed: Vec<_> = cell.members().filter(|&member| self.associations.has_on_list(member)).collect();
         if listed.is_empty() {
             self.stats[from.0 as usize].dropped_packets += 1;
             return Err(Dropped { reason: DropReason::NotAssociated, at: now });
         }
         let ids = std::iter::once(packet.id).chain((next_id..).map(PacketId));
-        let copies: Vec<(PacketId, u32)> = ids.zip(listed).collect();
+        let copies: Vec<(PacketId, MemberIndex)> = ids.zip(listed).collect();
         let answer = copies.iter().map(|&(id, _)| (id, None)).collect();
         self.copies.insert(packet.id, copies);
         let taken = self.take_packet(now, from, packet.clone());
@@ -340,11 +341,11 @@ impl Stations for Cell {
     }
 
     fn path(&self, station: u32) -> &Path {
-        &self.associations.members[station as usize].path
+        &self.associations.members[MemberIndex(station)].path
     }
 
     fn path_mut(&mut self, station: u32) -> &mut Path {
-        &mut self.associations.members[station as usize].path
+        &mut self.associations.members[MemberIndex(station)].path
     }
 }
 

@@ -10,6 +10,7 @@
 //! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt that
 //! was lost in this way; losses of repetitions of what the receiver has already.
 
+use super::stations::layout::MemberIndex;
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
 use crate::link::loss::Loss;
@@ -68,12 +69,19 @@ impl Losses {
     /// Whether a packet from an attachment, or an attempt at it, is lost on its way between a member and its
     /// access point.
     #[inline(never)]
-    pub(super) fn take(&mut self, now: Time, from: Attachment, member: u32, packet: &Packet, of: Of) -> bool {
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        member: MemberIndex,
+        packet: &Packet,
+        of: Of,
+    ) -> bool {
         let Losses { all, by_sender, going_down } = self;
         let mut lost = false;
         for &place in &by_sender[from.0 as usize] {
             let loss = &mut all[place];
-            if loss.of == of && (!loss.while_going_down || going_down[member as usize]) {
+            if loss.of == of && (!loss.while_going_down || going_down[member.0 as usize]) {
                 lost |= loss.loss.takes(now, packet);
             }
         }
@@ -82,8 +90,8 @@ impl Losses {
 
     /// A link event of a member.
     #[inline(never)]
-    pub(super) fn hear(&mut self, member: u32, event: LinkEvent) {
-        let going_down = &mut self.going_down[member as usize];
+    pub(super) fn hear(&mut self, member: MemberIndex, event: LinkEvent) {
+        let going_down = &mut self.going_down[member.0 as usize];
         match event {
             LinkEvent::GoingDown { .. } => *going_down = true,
             LinkEvent::Rollback | LinkEvent::Up => *going_down = false,
@@ -96,7 +104,7 @@ impl Losses {
 mod tests {
     use super::super::capture::record::Content;
     use super::super::tests::bianchi::b;
-    use super::{CellLoss, LinkEvent, Of};
+    use super::{CellLoss, LinkEvent, MemberIndex, Of};
     use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
     use crate::link::loss::{Loss, LossModel};
     use crate::link::series::Series;
@@ -203,18 +211,18 @@ mod tests {
         let mut cell = cell(Of::Packets, 1.0, true);
         let (_, up) = cell.attachments_of(0);
         assert_eq!(send(&mut cell, up, 3, 1).0, 3);
-        cell.associations.losses.as_mut().expect("it has some").hear(0, GOING_DOWN);
+        cell.associations.losses.as_mut().expect("it has some").hear(MemberIndex(0), GOING_DOWN);
         assert_eq!(send(&mut cell, up, 3, 2).0, 0);
-        cell.associations.losses.as_mut().expect("it has some").hear(0, LinkEvent::Rollback);
+        cell.associations.losses.as_mut().expect("it has some").hear(MemberIndex(0), LinkEvent::Rollback);
         assert_eq!(send(&mut cell, up, 3, 3).0, 3);
-        cell.associations.losses.as_mut().expect("it has some").hear(0, GOING_DOWN);
+        cell.associations.losses.as_mut().expect("it has some").hear(MemberIndex(0), GOING_DOWN);
         cell.associations
             .losses
             .as_mut()
             .expect("it has some")
-            .hear(0, LinkEvent::Down(LinkDownReason::NO_BROADCAST));
+            .hear(MemberIndex(0), LinkEvent::Down(LinkDownReason::NO_BROADCAST));
         assert_eq!(send(&mut cell, up, 3, 4).0, 0);
-        cell.associations.losses.as_mut().expect("it has some").hear(0, LinkEvent::Up);
+        cell.associations.losses.as_mut().expect("it has some").hear(MemberIndex(0), LinkEvent::Up);
         assert_eq!(send(&mut cell, up, 3, 5).0, 3);
     }
 }

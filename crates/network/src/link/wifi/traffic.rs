@@ -10,7 +10,7 @@ use super::phy::FRAME_OVERHEAD_BYTES;
 use super::radios::edca;
 use super::radios::radio::{ALL, AT_WORK, FunctionIndex, Head, Job};
 use super::stations::Wish;
-use super::stations::layout::Way;
+use super::stations::layout::{MemberIndex, Way};
 use crate::drops::{DropReason, Dropped};
 use crate::link::{Attachment, Link};
 use crate::packet::Packet;
@@ -92,7 +92,7 @@ impl Cell {
             Err(Dropped { reason: DropReason::NotAssociated, at: now })
         };
         if let Err(dropped) = outcome {
-            self.associations.members[way.member as usize].path.lost(dropped, way.toward, carried);
+            self.associations.members[way.member].path.lost(dropped, way.toward, carried);
         }
         outcome
     }
@@ -236,7 +236,7 @@ impl Cell {
         let Some(packet) = packet.take() else { return };
         for (id, member) in self.copies.remove(&packet.id).unwrap_or_default() {
             let copy = Packet { id, ..packet.clone() };
-            let to = &self.associations.members[member as usize];
+            let to = &self.associations.members[member];
             let (radio, up) = (to.radio, to.up);
             let station = self.associations.station(radio);
             let stands = station.is_none_or(|station| station.associated == Some(member));
@@ -255,7 +255,7 @@ impl Cell {
 
     /// A packet that was taken ends in a drop; a broadcast that was never sent, with all its copies.
     pub(super) fn drop_packet(&mut self, now: Time, from: Attachment, packet: Packet, reason: DropReason) {
-        let copies = self.copies.remove(&packet.id).unwrap_or_else(|| vec![(packet.id, 0)]);
+        let copies = self.copies.remove(&packet.id).unwrap_or_else(|| vec![(packet.id, MemberIndex(0))]);
         for (id, _) in copies {
             self.stats[from.0 as usize].dropped_packets += 1;
             self.associations.is_lost(now, from, &packet, reason);
@@ -404,8 +404,8 @@ impl Cell {
     }
 
     /// A station is to join a cell.
-    pub(super) fn join(&mut self, now: Time, member: u32) {
-        let radio = self.associations.members[member as usize].radio;
+    pub(super) fn join(&mut self, now: Time, member: MemberIndex) {
+        let radio = self.associations.members[member].radio;
         let wish = self.associations.join(now, member);
         if wish != Wish::Nothing {
             self.perform(now, radio, wish);

@@ -10,7 +10,7 @@ use super::record::{AirFrame, Content};
 use crate::link::frames::{CapturedFrame, Listening, OctetsOf};
 use crate::link::wifi::config::CellConfig;
 use crate::link::wifi::management::Management;
-use crate::link::wifi::stations::layout::{CellPlace, Member};
+use crate::link::wifi::stations::layout::{CellPlace, Members};
 use std::collections::BTreeMap;
 
 /// Who captures, and what it remembers.
@@ -28,7 +28,7 @@ pub struct Listener {
 
 impl Listener {
     /// Of so many radios in these cells.
-    pub fn new(listening: Listening, radios: usize, cells: &[CellPlace], members: &[Member]) -> Listener {
+    pub fn new(listening: Listening, radios: usize, cells: &[CellPlace], members: &Members) -> Listener {
         let ssids = ssids(radios, cells.len(), members, &listening.names);
         let again = vec![false; radios];
         Listener { listening, ssids, packets: BTreeMap::new(), again }
@@ -78,12 +78,12 @@ impl Listener {
 
 /// By radio, the SSID of its extended service set (clauses 5.2.3.1, 7.3.2.1): cells between which stations
 /// move, which are those with a station in common, have one, and go by the name of the first.
-fn ssids(radios: usize, cells: usize, members: &[Member], names: &[String]) -> Vec<String> {
+fn ssids(radios: usize, cells: usize, members: &Members, names: &[String]) -> Vec<String> {
     let mut first: Vec<usize> = (0..cells).collect();
     // Of each radio a cell that it is in.
     let mut of: Vec<Option<usize>> = first.iter().copied().map(Some).collect();
     of.resize(radios, None);
-    for member in members {
+    for member in members.iter() {
         let here = first[member.cell];
         let there = first[*of[member.radio].get_or_insert(member.cell)];
         for other in first.iter_mut().filter(|other| **other == here.max(there)) {

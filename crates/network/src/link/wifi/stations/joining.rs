@@ -6,6 +6,7 @@
 //! The access point that a station leaves hears of it when the station is associated with another one, by the
 //! distribution system and at once; until then it tries to reach it.
 
+use super::layout::MemberIndex;
 use super::station::State;
 use super::{Associations, Wish};
 use crate::link::indication::LinkEvent;
@@ -20,7 +21,7 @@ impl Associations {
         &mut self,
         now: Time,
         radio: usize,
-        (to, authenticated, asked): (u32, bool, u32),
+        (to, authenticated, asked): (MemberIndex, bool, u32),
         agenda: &mut Agenda,
     ) -> Wish {
         let Some(station) = self.station(radio) else { return Wish::Nothing };
@@ -32,14 +33,14 @@ impl Associations {
             true => Management::AssociationRequest { again },
         };
         self.set_timer(radio, until, agenda);
-        Wish::Send(what, self.members[to as usize].cell)
+        Wish::Send(what, self.members[to].cell)
     }
 
     /// The access point of a cell has answered a station's request for authentication.
     pub fn is_authenticated(&mut self, now: Time, radio: usize, cell: usize, agenda: &mut Agenda) -> Wish {
         let Some(station) = self.station(radio) else { return Wish::Nothing };
         if let State::Joining { to, authenticated: false, .. } = station.state
-            && self.members[to as usize].cell == cell
+            && self.members[to].cell == cell
         {
             return self.ask(now, radio, (to, true, 0), agenda);
         }
@@ -60,7 +61,7 @@ impl Associations {
             return Wish::Nothing;
         };
         let State::Joining { to, authenticated: true, .. } = station.state else { return Wish::Nothing };
-        if self.members[to as usize].cell != cell {
+        if self.members[to].cell != cell {
             return Wish::Nothing;
         }
         station.state = State::Associated;
@@ -68,7 +69,7 @@ impl Associations {
         station.listed = true;
         if let Some(before) = station.registered.replace(to) {
             let time = std::mem::take(time);
-            let before = &mut self.members[before as usize];
+            let before = &mut self.members[before];
             before.time = before.time.and(&time);
         }
         station.heard_own = now;
@@ -85,14 +86,14 @@ impl Associations {
     pub fn is_disassociated(&mut self, radio: usize, cell: usize) {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
-        let listed = station.registered.filter(|&member| members[member as usize].cell == cell);
+        let listed = station.registered.filter(|&member| members[member].cell == cell);
         if listed.is_some() && station.associated != listed {
             station.listed = false;
         }
     }
 
     /// Nobody answers: the cell is lost, and others are looked for.
-    pub(super) fn fail_to_join(&mut self, now: Time, radio: usize, to: u32) -> Wish {
+    pub(super) fn fail_to_join(&mut self, now: Time, radio: usize, to: MemberIndex) -> Wish {
         if let Some(station) = self.station_mut(radio) {
             station.forget(to);
         }
@@ -101,8 +102,8 @@ impl Associations {
     }
 
     /// A station is to join a cell.
-    pub fn join(&mut self, now: Time, member: u32) -> Wish {
-        let radio = self.members[member as usize].radio;
+    pub fn join(&mut self, now: Time, member: MemberIndex) -> Wish {
+        let radio = self.members[member].radio;
         let Some(station) = self.station_mut(radio).filter(|station| station.associated != Some(member))
         else {
             return Wish::Nothing;
@@ -116,8 +117,8 @@ impl Associations {
     }
 
     /// A station gives a cell up that it joins, or is associated with; whether it is the latter.
-    pub fn give_up_cell(&mut self, now: Time, member: u32, agenda: &mut Agenda) -> Option<bool> {
-        let radio = self.members[member as usize].radio;
+    pub fn give_up_cell(&mut self, now: Time, member: MemberIndex, agenda: &mut Agenda) -> Option<bool> {
+        let radio = self.members[member].radio;
         let station = self.station_mut(radio)?;
         let joins = matches!(station.state, State::Joining { to, .. } if to == member);
         let up = station.associated == Some(member);

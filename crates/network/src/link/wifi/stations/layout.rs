@@ -6,7 +6,7 @@ use crate::link::stations::confidence::Confidence;
 use crate::link::wifi::config::{BeaconConfig, Bss, CellConfig};
 use crate::link::wifi::radios::account::RadioTime;
 use crate::link::wifi::radios::radio::ALL;
-use std::ops::Range;
+use std::ops::{Index, IndexMut, Range};
 
 /// A cell: the radio of its access point has the cell's number.
 #[derive(Clone, Debug)]
@@ -14,14 +14,58 @@ pub struct CellPlace {
     /// Its first attachment.
     pub first: u32,
     /// Its members, one a station, among those of the medium.
-    pub members: Range<u32>,
+    members: Range<u32>,
     pub beacons: Option<BeaconConfig>,
 }
 
 impl CellPlace {
+    /// The numbers of its members.
+    pub fn members(&self) -> impl Iterator<Item = MemberIndex> + use<> {
+        self.members.clone().map(MemberIndex)
+    }
+
     /// Its broadcast interface; a cell without beacons has none.
     pub fn broadcast(&self) -> Option<Attachment> {
         self.beacons.map(|_| Attachment(self.first))
+    }
+}
+
+/// The number of a member among those of the medium; others know it as that of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberIndex(pub u32);
+
+/// All members of a medium.
+#[derive(Clone, Debug, Default)]
+pub struct Members(Vec<Member>);
+
+impl Members {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Member> {
+        self.0.iter()
+    }
+
+    /// Those of a cell.
+    pub fn of(&self, cell: &CellPlace) -> &[Member] {
+        &self.0[cell.members.start as usize..cell.members.end as usize]
+    }
+}
+
+impl Index<MemberIndex> for Members {
+    type Output = Member;
+
+    #[inline(always)]
+    fn index(&self, member: MemberIndex) -> &Member {
+        &self.0[member.0 as usize]
+    }
+}
+
+impl IndexMut<MemberIndex> for Members {
+    #[inline(always)]
+    fn index_mut(&mut self, member: MemberIndex) -> &mut Member {
+        &mut self.0[member.0 as usize]
     }
 }
 
@@ -51,7 +95,7 @@ pub struct Way {
     pub opposite: Attachment,
     pub rate_bps: u64,
     /// The member between whom and its access point they go; of broadcasts the first of the cell.
-    pub member: u32,
+    pub member: MemberIndex,
     pub toward: Toward,
 }
 
@@ -59,7 +103,7 @@ pub struct Way {
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub cells: Vec<CellPlace>,
-    pub members: Vec<Member>,
+    pub members: Members,
     pub ways: Vec<Way>,
     /// By radio, access points first: the channel that it is on at first.
     pub channels: Vec<u8>,
@@ -87,7 +131,7 @@ impl Layout {
                     to: ALL,
                     opposite,
                     rate_bps: config.basic_rates_bps.first().copied().unwrap_or_default(),
-                    member,
+                    member: MemberIndex(member),
                     toward: Toward::Station,
                 });
             }
@@ -95,7 +139,7 @@ impl Layout {
             let ends = |n: u32| (Attachment(down + n), Attachment(down + count + n));
             let pairs = || {
                 let rates_bps = &config.rates_bps[member as usize..];
-                (member..).zip(0..).zip(bss.stations.iter().zip(rates_bps))
+                (member..).map(MemberIndex).zip(0..).zip(bss.stations.iter().zip(rates_bps))
             };
             for ((member, n), (&station, &rate_bps)) in pairs() {
                 let (to, opposite) = (bsses.len() + station, ends(n).1);
@@ -107,7 +151,7 @@ impl Layout {
                 let toward = Toward::BaseStation;
                 layout.ways.push(Way { from, to: cell, opposite, rate_bps, member, toward });
                 let (down, up) = ends(n);
-                layout.members.push(Member {
+                layout.members.0.push(Member {
                     cell,
                     radio: from,
                     down,

@@ -10,7 +10,7 @@ mod scan;
 mod signals;
 pub mod station;
 
-use self::layout::{CellPlace, Member, Way};
+use self::layout::{CellPlace, MemberIndex, Members, Way};
 use self::station::{State, Station};
 use super::agenda::{Agenda, Step};
 use super::loss::{Losses, Of};
@@ -40,7 +40,7 @@ pub enum Wish {
 #[derive(Debug)]
 pub struct Associations {
     pub cells: Vec<CellPlace>,
-    pub members: Vec<Member>,
+    pub members: Members,
     /// By attachment.
     pub ways: Vec<Way>,
     /// By radio: those that find their access point.
@@ -57,7 +57,7 @@ impl Associations {
     /// Nobody is associated.
     pub fn new(
         cells: Vec<CellPlace>,
-        members: Vec<Member>,
+        members: Members,
         ways: Vec<Way>,
         stations: Vec<Option<Station>>,
     ) -> Associations {
@@ -95,8 +95,8 @@ impl Associations {
     }
 
     /// A link event of a station in one of its cells.
-    pub fn indicate(&mut self, now: Time, member: u32, event: LinkEvent) {
-        let at = self.members[member as usize].up;
+    pub fn indicate(&mut self, now: Time, member: MemberIndex, event: LinkEvent) {
+        let at = self.members[member].up;
         if let Some(losses) = &mut self.losses {
             losses.hear(member, event);
         }
@@ -113,7 +113,7 @@ impl Associations {
     /// The state of a station is another one: what its radio does is logged.
     fn note_phase(&mut self, now: Time, radio: usize) {
         let Some(station) = self.station(radio) else { return };
-        let up = |member: u32| self.members[member as usize].up;
+        let up = |member: MemberIndex| self.members[member].up;
         let phase = match station.state {
             State::Waiting | State::Associated => None,
             State::Scanning(..) => {
@@ -147,14 +147,14 @@ impl Associations {
         if !self.has_paths || way.to == ALL {
             return true;
         }
-        let radio = self.members[way.member as usize].radio;
+        let radio = self.members[way.member].radio;
         let Some(station) = self.station(radio) else { return true };
         station.on_list_of(access_point(way, radio)) == Some(way.member)
     }
 
     /// Whether an access point has a member's station on its list.
-    pub fn has_on_list(&self, member: u32) -> bool {
-        let station = self.stations[self.members[member as usize].radio].as_ref();
+    pub fn has_on_list(&self, member: MemberIndex) -> bool {
+        let station = self.stations[self.members[member].radio].as_ref();
         station.is_none_or(|station| station.on_list_of(true) == Some(member))
     }
 
@@ -162,7 +162,7 @@ impl Associations {
     pub fn arrives(&mut self, now: Time, from: Attachment, packet: &Packet) {
         if self.has_paths && packet.is_of_a_flow() {
             let way = self.ways[from.0 as usize];
-            self.members[way.member as usize].path.arrived(now, way.toward);
+            self.members[way.member].path.arrived(now, way.toward);
         }
     }
 
@@ -170,7 +170,7 @@ impl Associations {
     pub fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
         if self.has_paths && packet.is_of_a_flow() {
             let (way, dropped) = (self.ways[from.0 as usize], Dropped { reason, at });
-            self.members[way.member as usize].path.lost(dropped, way.toward, packet.carried());
+            self.members[way.member].path.lost(dropped, way.toward, packet.carried());
         }
     }
 }

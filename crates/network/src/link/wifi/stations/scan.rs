@@ -57,7 +57,7 @@ impl Associations {
                 (Some(channel), Wish::Nothing)
             }
             State::Joining { to, authenticated, asked } => {
-                let channel = channels[self.members[to as usize].cell];
+                let channel = channels[self.members[to].cell];
                 (Some(channel), self.ask(now, radio, (to, authenticated, asked), agenda))
             }
             _ => (None, Wish::Nothing),
@@ -92,7 +92,7 @@ impl Associations {
         let mut lost = Vec::new();
         for (place, known) in station.known.iter().enumerate() {
             let member = station.members[place];
-            let channel = channels[members[member as usize].cell];
+            let channel = channels[members[member].cell];
             match known {
                 Some(known) if known.at >= begun && !station.is_weak(place) => {
                     fresh.push((place, known.signal_dbm))
@@ -116,7 +116,7 @@ impl Associations {
                 station.state = State::Associated;
                 // What it could not hear it has not missed.
                 station.heard_own = now;
-                let channel = channels[members[own as usize].cell];
+                let channel = channels[members[own].cell];
                 self.set_timer(radio, now + self.time_to_lose(radio), agenda);
                 (Some(channel), Wish::Resume)
             }

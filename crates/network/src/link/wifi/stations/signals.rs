@@ -17,6 +17,7 @@
 //!   periods and a half, or when the mean is below its threshold, if it has one. It takes no cell below that
 //!   threshold.
 
+use super::layout::MemberIndex;
 use super::station::{Known, Stage, State};
 use super::{Associations, Wish};
 use crate::link::indication::{LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
@@ -78,7 +79,7 @@ impl Associations {
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else {
             return Wish::Nothing;
         };
-        let of_cell = |&member: &u32| members[member as usize].cell == cell;
+        let of_cell = |&member: &MemberIndex| members[member].cell == cell;
         let period = self.cells[cell].beacons.map_or(Span::ZERO, |beacons| beacons.period);
         let memory = period * u64::from(station.config.missed_beacons);
         let Some(place) = station.members.iter().position(of_cell) else { return Wish::Nothing };
@@ -144,17 +145,17 @@ impl Associations {
         station.going_down = low && (told || known.slope_db_per_s < 0.0);
         let goes = station.going_down;
         let (within, confidence_percent) = station.predict(&known);
-        let channel = channels[members[member as usize].cell];
+        let channel = channels[members[member].cell];
         let elsewhere = station.config.channels.iter().any(|&other| other != channel);
         let rested = station.scan.1.is_none_or(|ended| now >= ended + station.config.scan_interval);
         match (told, goes) {
-            (_, true) if !told || self.members[member as usize].confidence.is_awaited() => {
+            (_, true) if !told || self.members[member].confidence.is_awaited() => {
                 // By its own threshold it is lost at once.
                 let by_signal = self.station(radio).and_then(|station| station.config.signal_threshold_dbm);
                 let within = within + by_signal.map_or(self.time_to_lose(radio), |_| Span::ZERO);
                 let reason = LinkGoingDownReason::LOW_POWER;
                 let event = LinkEvent::GoingDown { within, confidence_percent, reason };
-                if let Some(event) = self.members[member as usize].confidence.tell(event, !told) {
+                if let Some(event) = self.members[member].confidence.tell(event, !told) {
                     self.indicate(now, member, event);
                 }
             }
@@ -173,7 +174,7 @@ impl Associations {
     /// How long after the last beacon of its access point a station is no longer associated.
     pub fn time_to_lose(&self, radio: usize) -> Span {
         let Some(station) = self.station(radio) else { return Span::ZERO };
-        let cell = station.associated.map(|member| self.members[member as usize].cell);
+        let cell = station.associated.map(|member| self.members[member].cell);
         let beacons = cell.and_then(|cell| self.cells[cell].beacons);
         let period = beacons.map_or(Span::ZERO, |beacons| beacons.period);
         period * u64::from(station.config.missed_beacons) + Span::from_ns(period.as_ns() / 2)
@@ -187,13 +188,13 @@ impl Associations {
         let (Some(own), heard_own) = (station.associated, station.heard_own) else { return Wish::Nothing };
         let channel = channels[radio];
         let silent = |known: &Known| known.told && known.at + lost_after <= now;
-        let lost: Vec<u32> = station
+        let lost: Vec<MemberIndex> = station
             .members
             .iter()
             .zip(&station.known)
             .filter(|&(&member, known)| member != own && known.as_ref().is_some_and(silent))
             .map(|(&member, _)| member)
-            .filter(|&member| channels[self.members[member as usize].cell] == channel)
+            .filter(|&member| channels[self.members[member].cell] == channel)
             .collect();
         let is_lost = heard_own + lost_after <= now;
         for member in lost {
@@ -210,7 +211,7 @@ impl Associations {
         self.begin_scan(now, radio)
     }
 
-    pub fn lose(&mut self, now: Time, radio: usize, member: u32, event: LinkEvent) {
+    pub fn lose(&mut self, now: Time, radio: usize, member: MemberIndex, event: LinkEvent) {
         if let Some(station) = self.station_mut(radio) {
             station.forget(member);
         }
@@ -220,11 +221,11 @@ impl Associations {
     /// What a station knows of cells on other channels than its own is too old to be compared with: they are
     /// lost until the next scan.
     fn forget_other_channels(&mut self, now: Time, radio: usize, channels: &[u8]) {
-        let (cells, channel) = (&self.members, channels[radio]);
+        let (members, channel) = (&self.members, channels[radio]);
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
         let mut lost = Vec::new();
         for (&member, known) in station.members.iter().zip(&mut station.known) {
-            let elsewhere = channels[cells[member as usize].cell] != channel;
+            let elsewhere = channels[members[member].cell] != channel;
             if let Some(known) = known.as_mut().filter(|known| elsewhere && known.told) {
                 known.told = false;
                 lost.push(member);

@@ -1,5 +1,6 @@
 //! A station of cells with beacons: what it knows of them, and what it is doing.
 
+use super::layout::MemberIndex;
 use crate::link::wifi::config::StationConfig;
 use roamsim_engine::{Span, Time};
 
@@ -23,7 +24,7 @@ pub enum State {
     Scanning(usize, Stage),
     /// It joins a cell: a member, whether it is authenticated there, how often it has asked.
     Joining {
-        to: u32,
+        to: MemberIndex,
         authenticated: bool,
         asked: u32,
     },
@@ -48,13 +49,13 @@ pub enum Stage {
 pub struct Station {
     pub config: StationConfig,
     /// Its places in cells: members of the medium.
-    pub members: Vec<u32>,
+    pub members: Vec<MemberIndex>,
     pub known: Vec<Option<Known>>,
     pub state: State,
     /// The member by which it is associated.
-    pub associated: Option<u32>,
+    pub associated: Option<MemberIndex>,
     /// The last association, and whether its access point has it on its list.
-    pub registered: Option<u32>,
+    pub registered: Option<MemberIndex>,
     pub listed: bool,
     /// When it heard its access point the last time, or might have.
     pub heard_own: Time,
@@ -66,7 +67,7 @@ pub struct Station {
 }
 
 impl Station {
-    pub fn new(config: StationConfig, members: Vec<u32>) -> Station {
+    pub fn new(config: StationConfig, members: Vec<MemberIndex>) -> Station {
         Station {
             known: vec![None; members.len()],
             config,
@@ -88,7 +89,7 @@ impl Station {
     }
 
     /// The first of its members.
-    pub fn first_member(&self) -> Option<u32> {
+    pub fn first_member(&self) -> Option<MemberIndex> {
         self.members.first().copied()
     }
 
@@ -100,7 +101,7 @@ impl Station {
 
 impl Station {
     /// The member that the access points know of it, or that it knows itself.
-    pub fn on_list_of(&self, access_point: bool) -> Option<u32> {
+    pub fn on_list_of(&self, access_point: bool) -> Option<MemberIndex> {
         if access_point { self.registered.filter(|_| self.listed) } else { self.associated }
     }
 
@@ -145,7 +146,7 @@ impl Station {
             .is_some_and(|(threshold_dbm, known)| known.signal_dbm < threshold_dbm)
     }
 
-    pub fn forget(&mut self, member: u32) {
+    pub fn forget(&mut self, member: MemberIndex) {
         if let Some(place) = self.members.iter().position(|&own| own == member) {
             self.known[place] = None;
         }
@@ -159,7 +160,8 @@ mod tests {
     #[test]
     fn the_mean_of_a_signal_follows_it_and_tells_when_it_will_be_lost() {
         // A weight of 1/4; low from -58 dBm on, lost at -61.
-        let mut station = Station::new(crate::link::wifi::tests::roaming::station(&[1]), vec![0]);
+        let mut station =
+            Station::new(crate::link::wifi::tests::roaming::station(&[1]), vec![MemberIndex(0)]);
         let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
         let memory = Span::from_ms(300);
         let known =

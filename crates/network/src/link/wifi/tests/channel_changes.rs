@@ -7,6 +7,7 @@ use crate::link::indication::LinkEvent;
 use crate::link::wifi::management::Management;
 use crate::link::wifi::medium::frame::Kind;
 use crate::link::wifi::radios::radio::ALL;
+use crate::link::wifi::stations::layout::MemberIndex;
 use crate::link::wifi::stations::station::{Stage, State};
 use crate::mobility::Point;
 use roamsim_engine::Span;
@@ -48,7 +49,7 @@ fn what_a_scan_has_not_found_is_lost_before_what_it_has_is_told() {
         cell.handle_timeout(&mut Context { now, random: &mut stream() });
         // Nobody chooses.
         while let Some(Indication { at, event }) = cell.poll_indication(now) {
-            events.push((event.name(), cell.associations.ways[at.0 as usize].member));
+            events.push((event.name(), cell.associations.ways[at.0 as usize].member.0));
         }
     }
     let first = [("link_detected", 1), ("link_detected", 0)];
@@ -74,7 +75,7 @@ fn associated(channels: &[u8], settings: StationConfig) -> Work {
 #[test]
 fn data_from_an_access_point_that_a_station_has_left_is_refused() {
     let mut work = associated(&[1], station(&[1]));
-    let down = work.cell.associations.members[0].down;
+    let down = work.cell.associations.members[MemberIndex(0)].down;
     assert!(work.cell.leave(at(100_000), 0).is_some());
     work.frames.clear();
     work.send(at(100_000), down, 248);
@@ -116,7 +117,7 @@ fn a_station_acknowledges_a_probe_response_before_it_leaves_the_channel() {
 fn a_station_waits_for_the_data_that_it_has_allowed() {
     let mut work = associated(&[1, 6], station(&[1, 6]));
     work.cell.config.rts_threshold_bytes = 0;
-    let down = work.cell.associations.members[0].down;
+    let down = work.cell.associations.members[MemberIndex(0)].down;
     work.send(at(100_000), down, 248);
     // The RTS takes 272 us, the CTS 248.
     work.until(at(100_000 + 272 + 10));
@@ -192,7 +193,7 @@ fn who_comes_to_a_channel_and_finds_it_busy_at_once_draws_a_backoff() {
 #[test]
 fn a_frame_that_is_put_aside_keeps_its_count_of_attempts() {
     let mut work = associated(&[1], station(&[1]));
-    let up = work.cell.associations.members[0].up;
+    let up = work.cell.associations.members[MemberIndex(0)].up;
     work.send(at(100_000), up, 248);
     let head = work.cell.radios[1].own.head.as_mut().expect("it contends");
     head.short_retries = 3;
@@ -292,7 +293,7 @@ fn told_of_a_scan(access_points_m: [f64; 3]) -> Vec<(&'static str, u32)> {
     while let Some(now) = cell.poll_timeout().filter(|&now| now <= at(2_000_000)) {
         cell.handle_timeout(&mut Context { now, random: &mut stream() });
         while let Some(Indication { at, event }) = cell.poll_indication(now) {
-            let member = cell.associations.ways[at.0 as usize].member;
+            let MemberIndex(member) = cell.associations.ways[at.0 as usize].member;
             if events.is_empty() {
                 // Nobody else chooses.
                 assert_eq!(cell.associate(now, 0), None);
@@ -429,7 +430,7 @@ fn packets_for_another_access_point_are_dropped_when_their_turn_comes() {
     let ess = ess(&[(0.0, 1), (0.0, 6)], Some(LATE), &[(stands(10.0), Some(station(&[1, 6])))]);
     let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
     for member in [1, 0] {
-        let up = work.cell.associations.members[member].up;
+        let up = work.cell.associations.members[MemberIndex(member)].up;
         work.send(Time::ZERO, up, 248);
     }
     work.until(at(100_000));
@@ -462,7 +463,7 @@ fn what_a_station_did_counts_for_the_cell_where_it_did_it() {
     assert_eq!(work.named("link_up").len(), 2);
     // The frames of the change are the first cell's.
     assert_eq!(work.cell.member_time(0).attempts, first.attempts + 2);
-    let up = work.cell.associations.members[1].up;
+    let up = work.cell.associations.members[MemberIndex(1)].up;
     work.send(at(200_000), up, 248);
     work.until(at(210_000));
     assert_eq!((work.cell.member_time(1).attempts, work.delivered), (1, 1));

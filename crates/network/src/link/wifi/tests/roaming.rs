@@ -9,6 +9,7 @@ use super::*;
 use crate::link::indication::{LinkEvent, Quality};
 use crate::link::testing::{datagram, stream};
 use crate::link::wifi::radios::radio::ALL;
+use crate::link::wifi::stations::layout::MemberIndex;
 use crate::mobility::Point;
 use crate::traffic_class::TrafficClass;
 use proptest::prelude::*;
@@ -152,8 +153,9 @@ impl Work {
 
     fn indicated(&mut self, now: Time, at: Attachment, event: LinkEvent) {
         let member = self.cell.associations.ways[at.0 as usize].member;
+        let radio = self.cell.associations.members[member].radio;
+        let MemberIndex(member) = member;
         self.events.push((now.as_ns(), member, event));
-        let radio = self.cell.associations.members[member as usize].radio;
         match event {
             LinkEvent::Detected { quality: Quality::Signal(signal_dbm) }
             | LinkEvent::ParametersReport { quality: Quality::Signal(signal_dbm) } => {
@@ -164,7 +166,7 @@ impl Work {
         }
         let own = self.chosen.get(&radio).copied().filter(|&own| self.heard[own as usize].is_some());
         let members = (0..self.heard.len() as u32)
-            .filter(|&member| self.cell.associations.members[member as usize].radio == radio)
+            .filter(|&member| self.cell.associations.members[MemberIndex(member)].radio == radio)
             .filter_map(|member| Some((member, self.heard[member as usize]?)));
         let Some((best, power_dbm)) = members.max_by(|a, b| a.1.total_cmp(&b.1)) else {
             self.chosen.remove(&radio);
@@ -207,7 +209,7 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
     let beacons = BeaconConfig { period: us(102_400), first: Time::ZERO + us(1000) };
     let ess = ess(&[(0.0, 1)], Some(beacons), &[(stands(10.0), None)]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
-    let up = work.cell.associations.members[0].up;
+    let up = work.cell.associations.members[MemberIndex(0)].up;
     work.until(Time::ZERO + us(900));
     work.send(Time::ZERO + us(900), up, 248);
     work.until(Time::ZERO + us(110_000));
@@ -230,7 +232,7 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
 fn a_station_scans_authenticates_and_associates_to_the_nanosecond() {
     let ess = ess(&[(0.0, 1)], Some(LATE), &[(stands(10.0), Some(station(&[1])))]);
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
-    let up = work.cell.associations.members[0].up;
+    let up = work.cell.associations.members[MemberIndex(0)].up;
     // It waits until the station is associated.
     work.send(Time::ZERO, up, 248);
     work.until(Time::ZERO + us(100_000));
@@ -293,7 +295,7 @@ fn a_station_scans_when_it_is_told_to_and_its_packets_wait() {
     assert_eq!(told(&mut work, joins), LinkActionResult::REFUSED);
     let begin = Time::ZERO + us(100_000);
     assert_eq!([0, 500].map(|later| told(&mut work, begin + us(later))), [LinkActionResult::SUCCESS; 2]);
-    let up = work.cell.associations.members[0].up;
+    let up = work.cell.associations.members[MemberIndex(0)].up;
     work.send(begin + us(500), up, 248);
     work.until(begin + us(20_000));
     let frames: Vec<_> = work
@@ -334,7 +336,7 @@ fn an_access_point_is_lost_after_missed_beacons_and_the_station_scans_again() {
     let probes = work.frames.iter().filter(|frame| frame.3 == ALL && frame.2 == 1);
     assert_eq!(probes.filter(|frame| frame.0 > last_ns).count(), 1);
     // The access point has the station on its list still, and tries.
-    let down = work.cell.associations.members[0].down;
+    let down = work.cell.associations.members[MemberIndex(0)].down;
     work.send(Time::from_ns(1_600_000_000), down, 248);
     work.until(Time::from_ns(1_700_000_000));
     assert_eq!(work.dropped, [DropReason::RetryLimit]);
@@ -348,7 +350,7 @@ fn access_points_contend_on_one_channel_and_do_not_on_two() {
         (ess.bsses[0].stations, ess.bsses[1].stations) = (vec![0], vec![1]);
         let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
         for cell in 0..2 {
-            let down = work.cell.associations.members[cell].down;
+            let down = work.cell.associations.members[MemberIndex(cell)].down;
             (0..50).for_each(|_| work.send(Time::ZERO + us(10 * cell as u64), down, 1000));
         }
         work.until(Time::MAX);
@@ -382,8 +384,10 @@ fn a_walk_hands_over_and_every_packet_has_an_end() {
             let now = Time::from_ns(tenth * 100_000_000);
             work.until(now);
             for member in 0..2 {
-                let (down, up) =
-                    (work.cell.associations.members[member].down, work.cell.associations.members[member].up);
+                let (down, up) = (
+                    work.cell.associations.members[MemberIndex(member)].down,
+                    work.cell.associations.members[MemberIndex(member)].up,
+                );
                 work.send(now, down, 500);
                 work.send(now, up, 500);
             }
