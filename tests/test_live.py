@@ -136,7 +136,7 @@ to = "phone"
 transport = { protocol = "udp" }
 application = { kind = "cbr", packet_size = "100B", interval = "20ms" }
 """
-    with pytest.raises(roamsim.ScenarioError, match='this flow ends in "phone", whose programs run outside'):
+    with pytest.raises(roamsim.ScenarioError, match='an end of this flow is "phone", whose programs run outside'):
         roamsim.World(WIRE + flow, external=["phone"])
     assert roamsim.World(WIRE + flow).next_deadline_ns == 0
     with pytest.raises(roamsim.ScenarioError, match="nothing happens here"):
@@ -453,6 +453,7 @@ def test_a_path_in_words(words: str, link: dict[str, object]) -> None:
         ("1Mb/s,20ms,30ms", "has delay twice"),
         ("1Mb/s,queue=3,20ms,queue=4", "has queue twice"),
         ("1Mb/s,down=2Mb/s", "a rate for both directions and one for a single one"),
+        ("10Mb/s,20", "'20' is no rate, no delay and no file"),
         ("10mbit", "'10mbit' is no rate, no delay and no file"),
         ("", "'' is no rate"),
     ],

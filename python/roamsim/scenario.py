@@ -381,8 +381,8 @@ class Node(Table):
             associations with `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one
             address change their cell, and schemes are then compared at the same moment. Without it: "nearer".
         external: Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and
-            out there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
-            Without it: false.
+            out there as octets. Programs talk to those of other external nodes, and to simulated nodes by flows of
+            TCP that carry a stream. Default chosen: false. Without it: false.
         address: Its IP address, of the version that the scenario has in `ip`; on every link and cell, if there are
             several. Captures show it, and programs outside use it. Left out: an address for each link and cell,
             from 10.0.0.0/8 or 2001:db8::/32, by the order of the scenario.

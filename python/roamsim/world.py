@@ -48,8 +48,8 @@ class World:
 
         Args:
             scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
-            external: the nodes whose programs are outside, beside those with `external = true`. No flow may end in
-                one.
+            external: the nodes whose programs are outside, beside those with `external = true`. A flow that ends
+                in one is a stream of TCP, with its other end in the simulation.
             seed: selects the random streams.
             set: values to replace, by dotted path.
             allow_files_outside: whether the scenario may name files outside of its folder.

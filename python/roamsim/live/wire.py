@@ -22,7 +22,7 @@ DURATION = "24h"
 
 #: The scenario's reader checks the number, and the unit of a rate.
 _RATE = re.compile(r"[\d.]+ ?\w+/s")
-_TIME = re.compile(r"[\d.]+ ?(ns|us|µs|ms|s|min|h|nsec|usec|msec|sec)")
+_TIME = re.compile(r"[\d.]+ ?(ns|us|ms|s|min|h)")
 _USAGE = "as in --link 10Mb/s,20ms,loss=1%,queue=fq_codel, or --link down=cellular.trace,up=5Mb/s,20ms"
 
 
@@ -44,6 +44,7 @@ def wire(words: str) -> Source:
     for word in words.split(","):
         key, is_named, value = word.strip().partition("=")
         kind = key if is_named else "delay" if _TIME.fullmatch(key) else "rate"
+        rate = _rate(key) if kind == "rate" else {}
         if kind in said:
             raise UsageError(f"--link has {kind} twice; write it once, {_USAGE}")
         said.add(kind)
@@ -53,7 +54,7 @@ def wire(words: str) -> Source:
             if kind == "delay":
                 link["delay"] = key
             else:
-                rates |= {CLIENT: _rate(key), SERVER: _rate(key)}
+                rates |= {CLIENT: rate, SERVER: rate}
         elif key == "down":
             rates[CLIENT] = _rate(value)
         elif key == "up":

@@ -29,7 +29,7 @@ DIGITS = 32
 #: Modules of files that were run, by path and text: a class that is named twice is one class.
 _modules: dict[tuple[str, str], ModuleType] = {}
 
-#: The texts under which classes are filed: that which a class was made from, whatever its file says later.
+#: The texts under which classes are filed, which stay when their files change.
 _texts: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 
@@ -112,12 +112,14 @@ def _of_class(path: str, law: type) -> str:
 
 
 def _is_made_from(law: type, text: str, file: str) -> bool:
-    """Whether the methods of a class are those of a text."""
+    """Whether the methods of a class are those of a text. Its attributes, and other functions, are not compared."""
     try:
         found = set(_codes(compile(textwrap.dedent(text), file, "exec")))
     except (SyntaxError, ValueError):
         return False
-    bodies = [_body(entry.__code__) for entry in vars(law).values() if isinstance(entry, FunctionType)]
+    functions = [entry for entry in vars(law).values() if isinstance(entry, FunctionType)]
+    # A decorator may have made others, as that of dataclasses does.
+    bodies = [_body(entry.__code__) for entry in functions if entry.__code__.co_filename == file]
     # A test runner puts names of its own, which begin with "@", into functions that assert.
     return all(body in found for body in bodies if not any("@" in name for name in (*body[3], *body[4])))
 

@@ -71,10 +71,14 @@ pub struct Edge {
 pub(crate) struct Joined {
     /// Its number.
     pub(crate) socket: u32,
+    /// Its address.
+    pub(crate) local: Address,
     /// The address of the program.
     pub(crate) remote: Address,
     /// Its port; `None` until it has connected.
     pub(crate) remote_port: Option<u16>,
+    /// Whether the program connects.
+    pub(crate) is_passive: bool,
 }
 
 /// A segment of a program that has come in for a socket of TCP.
@@ -129,11 +133,14 @@ impl Edge {
     fn segment_for<'a>(
         &mut self,
         node: NodeId,
-        source: Address,
+        addresses: [Address; 2],
         octets: &'a Octets,
     ) -> Option<(u32, Segment, &'a [u8])> {
         let (from, port) = octets.ports();
-        let joined = self.connections.get_mut(&(node, port)).filter(|joined| joined.remote == source)?;
+        let joined = self.connections.get_mut(&(node, port))?;
+        if [joined.remote, joined.local] != addresses {
+            return None;
+        }
         let (segment, payload) = octets.tcp_segment()?;
         match joined.remote_port {
             Some(known) if known != from => return None,
@@ -142,6 +149,10 @@ impl Edge {
                 joined.remote_port = Some(from);
             }
             None => return None,
+        }
+        if joined.is_passive && segment.flags.contains(Flags::RST) {
+            // The socket listens again where the connection had not come about.
+            joined.remote_port = None;
         }
         Some((joined.socket, segment, payload))
     }
@@ -259,10 +270,13 @@ impl Network {
     ) -> Option<TakenSegment> {
         self.edge.external.entry(node).or_default().injected += 1;
         let to = self.topology.owner(destination);
-        if let Some((socket, segment, payload)) = self.edge.segment_for(to, source, &incoming.octets) {
+        if let Some((socket, segment, payload)) =
+            self.edge.segment_for(to, [source, destination], &incoming.octets)
+        {
             // Options of a program may take other octets than ours do.
             let size_bytes = self.ip.header_bytes() + segment.total_bytes();
-            let ack = segment.flags.contains(Flags::ACK).then_some(segment.ack);
+            let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST);
+            let ack = is_ack.then_some(segment.ack);
             let detail = self.recorder.as_ref().filter(|recorder| recorder.wants_details()).map(|_| {
                 let (description, payload) = (segment.to_string(), payload.to_vec());
                 Box::new(Detail { description, payload, ..Detail::default() })

@@ -29,8 +29,14 @@ impl World {
                 }
                 // Whoever opens the connection knows the port of the other end.
                 let port = socket.connection.local_port();
-                let remote_port = (here == source).then_some(port);
-                let joined = Joined { socket: here, remote: program.local, remote_port };
+                let is_passive = here == sink;
+                let joined = Joined {
+                    socket: here,
+                    local: socket.local,
+                    remote: program.local,
+                    remote_port: (!is_passive).then_some(port),
+                    is_passive,
+                };
                 self.network.edge.join(socket.node, port, joined);
                 self.outside.insert(outside);
                 self.sockets_watched = true;
@@ -58,8 +64,10 @@ impl World {
     pub(super) fn count_segment(&mut self, now: Time, segment: TakenSegment) {
         let connection = &self.tcp[segment.socket as usize].connection;
         let outside = self.tcp[segment.socket as usize].peer;
-        // It is untrusted, and may acknowledge what was never sent.
-        let taken = segment.ack.map(|ack| connection.sent_offset(ack).min(connection.snd_max_offset()));
+        // It is untrusted, and may acknowledge what was never sent. A FIN is an octet behind the last.
+        let sent = connection.snd_max_offset();
+        let taken = segment.ack.map(|ack| connection.sent_offset(ack)).filter(|&offset| offset <= sent + 1);
+        let taken = taken.map(|offset| offset.min(sent));
         let program = &mut self.tcp[outside as usize];
         program.traffic.sent(segment.size_bytes);
         if let Some(up_to) = taken.filter(|&up_to| up_to > program.delivered_bytes) {

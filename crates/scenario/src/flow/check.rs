@@ -5,6 +5,7 @@ use crate::access::Network;
 use crate::application::check as application;
 use crate::application::model::Application;
 use crate::distribution::check::check_size;
+use crate::distribution::model::TimeDistribution;
 use crate::flow::reader;
 use crate::names::Names;
 use crate::node::model::Node;
@@ -12,6 +13,7 @@ use crate::report::{At, Key, Report, join};
 use crate::timing::check_times;
 use crate::topology::Topology;
 use crate::transport::{Transport, check as transport};
+use roamsim_network::socket::connections::FIRST_PORT;
 
 pub(crate) fn check(
     flows: &[Flow],
@@ -60,6 +62,12 @@ fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>
         Some("a flow between a program and the simulation is one of TCP")
     } else if from && !matches!(flow.application, Application::Bulk(_)) {
         Some("the program decides what it sends: kind = \"bulk\" counts it")
+    } else if from
+        && (flow.application.start() != TimeDistribution::default() || flow.application.stop().is_some())
+    {
+        Some("the program decides when it sends: leave `start` and `stop` out")
+    } else if i >= usize::from(u16::MAX - FIRST_PORT) / 2 {
+        Some("ports are for the first 8191 flows of a scenario")
     } else if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
         Some("a program gets a stream: kind = \"bulk\" or \"transfer\"")
     } else if flow.bidirectional {
@@ -70,10 +78,8 @@ fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>
         None
     };
     if let Some(why) = why {
-        let message =
-            format!("this flow ends in \"{end}\", whose programs run outside of the simulation: {why}");
-        let help =
-            "change that, leave the flow out (`roamsim live --without-flows`), or let it end in another node";
+        let message = format!("an end of this flow is \"{end}\", whose programs run outside: {why}");
+        let help = "or leave all flows out by `roamsim live --without-flows`";
         report.add(&[Key("flow"), At(i), Key(key)], message, help);
     }
 }

@@ -98,7 +98,8 @@ struct NodeTable {
     #[serde(default)]
     change_primary_at: PrimaryChange,
     /// Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and out
-    /// there as octets, to and from other external nodes, and no flow ends in it. Default chosen: false.
+    /// there as octets. Programs talk to those of other external nodes, and to simulated nodes by flows of
+    /// TCP that carry a stream. Default chosen: false.
     #[serde(default)]
     external: bool,
     /// Its IP address, of the version that the scenario has in `ip`; on every link and cell, if there are
