@@ -99,7 +99,7 @@ def test_a_censored_mean_is_marked_in_the_summary_and_by_compare(roamsim: Comman
     said = roamsim("run", "s.toml").stdout
     assert "% missing]" in said
     assert "[missing]: share of messages" in said
-    assert "whose delay is in no mean" in said
+    assert "had not arrived at the end" in said
     vary = ["--vary", "link.path.loss.probability=0.05,0.2", "--replications", "3"]
     answer = json.loads(roamsim("compare", "s.toml", *vary, "--metric", "flows.mean_delay_s", "--json").stdout)
     low, high = (mean["missing"] for mean in answer["means"])
