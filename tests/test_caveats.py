@@ -106,7 +106,7 @@ def test_a_censored_mean_is_marked_in_the_summary_and_by_compare(roamsim: Comman
     # A request that is lost is given up: about 5 and 20 %.
     assert 0.02 < low < 0.1 < high < 0.3
     (sentence,) = answer["sentences"]
-    assert "of the messages that arrived" in sentence
+    assert "only messages that arrived" in sentence
     assert f"{caveats.percent(high)} with loss probability 0.2" in sentence
 
 

@@ -157,8 +157,8 @@ impl Octets {
         self.octets.get(header_bytes + 8..header_bytes + length).filter(|_| is_datagram)
     }
 
-    /// A whole segment of TCP and its payload; `None` of anything else, and where its checksum or an option is
-    /// wrong.
+    /// A whole segment of TCP and its payload; `None` of anything else, and where its checksum or an option
+    /// is wrong.
     pub(crate) fn tcp_segment(&self) -> Option<(tcp::Segment, &[u8])> {
         let is_v4 = self.octets.first()? >> 4 == 4;
         let (header_bytes, addresses) =
