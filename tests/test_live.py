@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 import roamsim
 from conftest import Command, begin, environment, run_command
+from ipv4 import PHONE, SERVER, checksum, packet
 from roamsim._roamsim import World as CompiledWorld
 from roamsim.cli.live import programs
 from roamsim.errors import UsageError
@@ -50,23 +51,11 @@ delay = "20ms"
 PATIENT = ("--max-lateness", "10s")
 
 
-def checksum(octets: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
-    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
-    while total > 0xFFFF:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
-
-
 def echo(kind: int, source: bytes, destination: bytes, size: int = 1250) -> bytes:
     """An ICMP echo request (8) or reply (0) in an IPv4 packet of so many octets."""
     message = struct.pack("!BBHHH", kind, 0, 0, 7, 1) + bytes(size - 28)
     message = message[:2] + struct.pack("!H", checksum(message)) + message[4:]
-    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, size, 1, 0x4000, 64, 1, 0, source, destination)
-    return header[:10] + struct.pack("!H", checksum(header)) + header[12:] + message
-
-
-SERVER, PHONE = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
+    return packet(1, source, destination, message)
 
 
 def test_an_echo_made_by_hand_arrives_after_delay_and_serialisation() -> None:

@@ -12,6 +12,7 @@ import polars
 import pytest
 import roamsim
 from conftest import run_command
+from ipv4 import PHONE, SERVER, checksum, packet
 
 needs_tun = pytest.mark.needs("tun")
 
@@ -51,22 +52,7 @@ UP = SCENARIO.format(duration="20s") + FLOW.format(
     application='{ kind = "bulk" }',
 )
 
-SERVER, PHONE = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 FIN, SYN, RST, ACK = 1, 2, 4, 16
-
-
-def checksum(octets: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
-    octets += bytes(len(octets) % 2)
-    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
-    while total > 0xFFFF:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
-
-
-def in_ip(segment: bytes) -> bytes:
-    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(segment), 1, 0x4000, 64, 6, 0, PHONE, SERVER)
-    return header[:10] + struct.pack("!H", checksum(header)) + header[12:] + segment
 
 
 def segment(seq: int, ack: int, flags: int, payload: bytes = b"", options: bytes = b"", port: int = 40000) -> bytes:
@@ -75,17 +61,17 @@ def segment(seq: int, ack: int, flags: int, payload: bytes = b"", options: bytes
     header = struct.pack("!HHIIBBHHH", port, FIRST_PORT, seq, ack, words << 4, flags, 65535, 0, 0)
     whole = header + options + payload
     summed = checksum(PHONE + SERVER + struct.pack("!BBH", 0, 6, len(whole)) + whole)
-    return in_ip(whole[:16] + struct.pack("!H", summed) + whole[18:])
+    return packet(6, PHONE, SERVER, whole[:16] + struct.pack("!H", summed) + whole[18:])
 
 
 def answer(world: roamsim.World) -> tuple[int, int, int, int, int]:
     """The last packet that has left: when, to which port, sequence and acknowledgement number, flags."""
-    packet = world.emitted()[-1]
-    octets = packet.octets
+    emitted = world.emitted()[-1]
+    octets = emitted.octets
     assert octets[12:20] == SERVER + PHONE and checksum(octets[:20]) == 0
     assert checksum(octets[12:20] + struct.pack("!BBH", 0, 6, len(octets) - 20) + octets[20:]) == 0
     _, port, seq, ack, _, flags = struct.unpack("!HHIIBB", octets[20:34])
-    return packet.time_ns, port, seq, ack, flags
+    return emitted.time_ns, port, seq, ack, flags
 
 
 def test_a_handshake_by_hand() -> None:

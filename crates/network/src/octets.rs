@@ -149,26 +149,30 @@ impl Octets {
     /// What a whole datagram of UDP carries; `None` of anything else, and of one whose length is wrong.
     /// Checksums are right: links deliver what they do not lose unaltered.
     pub fn udp_payload(&self) -> Option<&[u8]> {
-        let is_v4 = self.octets.first()? >> 4 == 4;
-        let header_bytes = if is_v4 { v4_header_bytes(&self.octets)? } else { V6 };
-        // Behind extension headers nothing is looked for.
-        let is_datagram = self.protocol == UDP && self.ports != (0, 0) && (is_v4 || self.octets[6] == UDP);
-        let length = usize::from(word(&self.octets, header_bytes + 4)?);
-        self.octets.get(header_bytes + 8..header_bytes + length).filter(|_| is_datagram)
+        let datagram = self.transport(UDP)?;
+        datagram.get(8..usize::from(word(datagram, 4)?))
     }
 
     /// A whole segment of TCP and its payload; `None` of anything else, and where its checksum or an option
     /// is wrong.
     pub(crate) fn tcp_segment(&self) -> Option<(tcp::Segment, &[u8])> {
-        let is_v4 = self.octets.first()? >> 4 == 4;
-        let (header_bytes, addresses) =
-            if is_v4 { (v4_header_bytes(&self.octets)?, 12..V4) } else { (V6, 8..V6) };
-        // Behind extension headers nothing is looked for.
-        let is_segment = self.protocol == TCP && self.ports != (0, 0) && (is_v4 || self.octets[6] == TCP);
-        let transport = self.octets.get(header_bytes..).filter(|_| is_segment)?;
-        let pseudo_header =
-            Sum::from(transport.len() as u32).with(self.octets.get(addresses)?).with(&[0, TCP]);
-        tcp::wire::decode(transport, Some(pseudo_header.folded())).ok()
+        let segment = self.transport(TCP)?;
+        let addresses = self.octets.get(if self.is_v4()? { 12..V4 } else { 8..V6 })?;
+        let pseudo_header = Sum::from(segment.len() as u32).with(addresses).with(&[0, TCP]);
+        tcp::wire::decode(segment, Some(pseudo_header.folded())).ok()
+    }
+
+    fn is_v4(&self) -> Option<bool> {
+        Some(self.octets.first()? >> 4 == 4)
+    }
+
+    /// The whole of a protocol with ports behind the header of IP; behind extension headers nothing is looked
+    /// for.
+    fn transport(&self, protocol: u8) -> Option<&[u8]> {
+        let is_v4 = self.is_v4()?;
+        let header_bytes = if is_v4 { v4_header_bytes(&self.octets)? } else { V6 };
+        let is_whole = self.protocol == protocol && self.ports != (0, 0);
+        self.octets.get(header_bytes..).filter(|_| is_whole && (is_v4 || self.octets[6] == protocol))
     }
 
     /// The octets as they leave, with what queues have said of congestion.

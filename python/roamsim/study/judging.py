@@ -89,6 +89,11 @@ class Finding:
     parts: tuple[Finding, ...] = ()
 
     @property
+    def leaves(self) -> tuple[Finding, ...]:
+        """Its parts; itself where it has none."""
+        return self.parts or (self,)
+
+    @property
     def ours(self) -> str:
         """The measured value with its interval, as it stands beside the published one."""
         if self.brief:
@@ -313,9 +318,8 @@ def by_many(finding: Finding, intervals: int) -> Finding:
 
 def _together(findings: Sequence[Finding]) -> list[list[Finding]]:
     """The parts of each of several findings, by intervals that hold for all of them."""
-    parts = [finding.parts or (finding,) for finding in findings]
-    intervals = sum(part.intervals for those in parts for part in those)
-    return [[by_many(part, intervals) for part in those] for those in parts]
+    intervals = sum(part.intervals for finding in findings for part in finding.leaves)
+    return [[by_many(part, intervals) for part in finding.leaves] for finding in findings]
 
 
 def _verdict(parts: Sequence[Finding]) -> Verdict:
@@ -343,7 +347,7 @@ def every(findings: Sequence[Finding]) -> Finding:
         if verdict == "not decidable"
         else None,
         intervals=sum(part.intervals for part in judged),
-        parts=tuple(part for f in findings for part in f.parts or (f,)),
+        parts=tuple(part for f in findings for part in f.leaves),
     )
 
 

@@ -270,56 +270,46 @@ impl Network {
     ) -> Option<TakenSegment> {
         self.edge.external.entry(node).or_default().injected += 1;
         let to = self.topology.owner(destination);
-        if let Some((socket, segment, payload)) =
-            self.edge.segment_for(to, [source, destination], &incoming.octets)
-        {
-            // Options of a program may take other octets than ours do.
-            let size_bytes = self.ip.header_bytes() + segment.total_bytes();
-            let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST);
-            let ack = is_ack.then_some(segment.ack);
-            let detail = self.recorder.as_ref().filter(|recorder| recorder.wants_details()).map(|_| {
-                let (description, payload) = (segment.to_string(), payload.to_vec());
-                Box::new(Detail { description, payload, ..Detail::default() })
-            });
-            let packet = Packet {
-                id: self.next_packet_id(),
-                source,
-                destination,
-                socket,
-                size_bytes,
-                traffic_class: incoming.traffic_class,
-                tunnel: None,
-                pdu: Pdu::Tcp(segment),
+        let wants_details = self.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
+        let (socket, size_bytes, pdu, taken, detail) =
+            match self.edge.segment_for(to, [source, destination], &incoming.octets) {
+                Some((socket, segment, payload)) => {
+                    // Options of a program may take other octets than ours do.
+                    let size_bytes = self.ip.header_bytes() + segment.total_bytes();
+                    let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST);
+                    let ack = is_ack.then_some(segment.ack);
+                    let detail = wants_details.then(|| (segment.to_string(), payload.to_vec()));
+                    let taken = TakenSegment { socket, size_bytes, ack };
+                    (socket, size_bytes, Pdu::Tcp(segment), Some(taken), detail)
+                }
+                None => {
+                    // What is for an endpoint is counted to its flow on the whole way.
+                    let socket = self.edge.socket_for(to, &incoming.octets).unwrap_or(NO_SOCKET);
+                    let size_bytes = incoming.octets.as_slice().len() as u32;
+                    let detail = wants_details.then(|| (described(&incoming.octets), Vec::new()));
+                    (socket, size_bytes, Pdu::Octets(incoming.octets), None, detail)
+                }
             };
-            self.send(moment, node, packet, detail);
-            return Some(TakenSegment { socket, size_bytes, ack });
-        }
-        let detail = self.recorder.as_ref().filter(|recorder| recorder.wants_details()).map(|_| {
-            let (from, to) = incoming.octets.ports();
-            let ports = if (from, to) == (0, 0) { String::new() } else { format!(", {from} > {to}") };
-            let description = format!("protocol {}{ports}", incoming.octets.protocol());
-            Box::new(Detail { description, ..Detail::default() })
-        });
-        // What is for an endpoint is counted to its flow on the whole way.
-        let socket = self.edge.socket_for(to, &incoming.octets).unwrap_or(NO_SOCKET);
+        let detail = detail
+            .map(|(description, payload)| Box::new(Detail { description, payload, ..Detail::default() }));
         let packet = Packet {
             id: self.next_packet_id(),
             source,
             destination,
             socket,
-            size_bytes: incoming.octets.as_slice().len() as u32,
+            size_bytes,
             traffic_class: incoming.traffic_class,
             tunnel: None,
-            pdu: Pdu::Octets(incoming.octets),
+            pdu,
         };
         if to == node {
             // Its own kernel should have kept it.
             self.create(moment.now, node, &packet, detail);
             self.emit(moment.now, node, &packet);
-            return None;
+        } else {
+            self.send(moment, node, packet, detail);
         }
-        self.send(moment, node, packet, detail);
-        None
+        taken
     }
 
     /// A segment has come to the program at the other end of its connection: out it goes, as octets.
@@ -349,4 +339,11 @@ impl Network {
             recorder.delivered(now, node, packet);
         }
     }
+}
+
+/// Octets in words.
+fn described(octets: &Octets) -> String {
+    let (from, to) = octets.ports();
+    let ports = if (from, to) == (0, 0) { String::new() } else { format!(", {from} > {to}") };
+    format!("protocol {}{ports}", octets.protocol())
 }
