@@ -6,6 +6,8 @@ its own, in both directions, with different draws.
 
     python -m validation.kernel --loss 0,0.1,1,3 --runs 8
 
+`--set KEY=VALUE` sets a key of the simulated transport beside the preset. With `--runs 0` the kernel does not run.
+
 The machine has to keep the clock: the lateness of packets is part of the path. It is printed.
 """
 
@@ -14,6 +16,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -105,6 +108,11 @@ def simulated(loss_percent: str, runs: int, settings: dict[str, object]) -> Esti
     return mean([count * 8 / SECONDS for count in octets])
 
 
+def megabits(rate: Estimate) -> str:
+    """A rate in Mb/s with its interval."""
+    return f"{rate.mean / 1e6:.3f} ± {rate.half_width / 1e6:.3f}"
+
+
 def main() -> None:
     """Prints a table of both."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -112,8 +120,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=8, help="runs of the kernel for each")
     parser.add_argument("--side-by-side", type=int, default=3, help="runs of the kernel at once")
     parser.add_argument("--control", default="cubic", help="the congestion control of both")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the transport, as TOML"
+    )
     arguments = parser.parse_args()
     settings: dict[str, object] = {} if arguments.control == "cubic" else {"congestion_control": arguments.control}
+    settings |= tomllib.loads("\n".join(arguments.set))
     say = sys.stdout.write
     say("| loss | kernel, Mb/s | simulated, Mb/s | kernel / simulated | late, ms |\n|---|---|---|---|---|\n")
     for loss in arguments.loss.split(","):
@@ -121,10 +133,13 @@ def main() -> None:
             seeds = range(1, arguments.runs + 1)
             measured = list(pool.map(lambda seed, loss=loss: kernel(loss, seed, arguments.control), seeds))
         ours = simulated(loss, 40, settings)
-        theirs = mean([bits for bits, _ in measured])
-        late = max(ms for _, ms in measured)
-        cells = [f"{v.mean / 1e6:.3f} ± {v.half_width / 1e6:.3f}" for v in (theirs, ours)]
-        say(f"| {loss} % | {cells[0]} | {cells[1]} | {theirs.mean / ours.mean:.3f} | {late:.1f} |\n")
+        say(f"| {loss} % | ")
+        if measured:
+            theirs = mean([bits for bits, _ in measured])
+            late = max(ms for _, ms in measured)
+            say(f"{megabits(theirs)} | {megabits(ours)} | {theirs.mean / ours.mean:.3f} | {late:.1f} |\n")
+        else:
+            say(f"- | {megabits(ours)} | - | - |\n")
         sys.stdout.flush()
 
 

@@ -2731,9 +2731,9 @@ class TcpTransport(Table):
             classical BSD timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s. Without it: "200ms".
         delayed_ack_adapts: Whether the delay follows the times between segments, from 40 ms up to
             `delayed_ack_timeout`, as in Linux 6.12. Default: no. Without it: false.
-        quick_acks: Quick ACKs: so many segments are acknowledged at once when data begins to arrive, or does
-            behind a pause of more than a retransmission timeout. An end that answers with data does without.
-            Default: 0. Linux has 16. Without it: 0.
+        quick_acks: Quick ACKs: how many segments are acknowledged at once when data begins to arrive, and again
+            after a pause of more than a retransmission timeout. An end that answers with data has none. Default:
+            0. Linux has 16. Without it: 0.
         delayed_ack_count: The delayed acknowledgement comes with every so many full-sized segments, 1 or more.
             Default: RFC 5681 section 4.2, every second one. With more than the window holds, an acknowledgement
             waits for data to ride on, or for its timeout. Without it: 2.

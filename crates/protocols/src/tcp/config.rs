@@ -167,9 +167,9 @@ pub enum HystartRules {
 pub enum WindowValidation {
     /// It grows while half of it is in use (RFC 7661 4.2), and does not shrink but by `restart_after_idle`.
     Half,
-    /// In congestion avoidance it grows while all of it is in use. With `restart_after_idle`, it is halved
-    /// for each RTO of an idle time, down to the initial window, and goes half the way to what is in use
-    /// whenever it has not been filled for an RTO. ssthresh keeps three quarters of it (Linux, RFC 2861).
+    /// In congestion avoidance it grows while all of it is in use. With `restart_after_idle` it shrinks:
+    /// each RTO of an idle time halves it, down to the initial window, and an RTO in which it was not filled
+    /// takes it half the way to what was in use. ssthresh keeps three quarters of it (Linux, RFC 2861).
     Linux,
 }
 
@@ -218,8 +218,8 @@ pub struct Config {
     /// The delay follows the times between segments, from 40 ms up to `delayed_ack`, as in Linux. Default
     /// off.
     pub delayed_ack_adapts: bool,
-    /// So many segments are acknowledged at once when data begins to arrive, or does behind a pause, as in
-    /// Linux, which has 16. Default 0: none.
+    /// How many segments are acknowledged at once when data begins to arrive, and again after a pause. Linux
+    /// has 16. Default 0.
     pub quick_acks: u32,
     /// Data carries an acknowledgement that is due, so that none goes alone where there is something to send.
     /// Default on (RFC 9293 3.8.6.3: fewer segments when acknowledgement and data go together). Off: each

@@ -1,9 +1,9 @@
 //! Dynamic right-sizing: the receive window follows what arrives in a round trip (Fisk and Feng 2001).
 //!
-//! Once a round trip the octets taken since are counted. If they are more than in any round trip before, the
-//! window becomes twice as much, and 16 segments, and twice more by the part by which they have grown. So it
-//! stays ahead of a sender in slow start. It never shrinks. The round trip is that of timestamps, smoothed by
-//! an eighth; without them the shortest time in which a window arrives.
+//! Once a round trip the octets taken since are counted. If they are more than in any round trip before,
+//! the window becomes twice as much and 16 segments. It grows beyond that by twice the rate at which the
+//! octets have grown, so it stays ahead of a sender in slow start. It never shrinks. The round trip is that
+//! of timestamps, smoothed by an eighth; without them the shortest time in which a window arrives.
 //!
 //! Source: Linux 6.12, `tcp_rcv_space_adjust` and `tcp_rcv_rtt_update`. Differs: the window opens at once,
 //! where Linux opens it by two segments a segment (`rcv_ssthresh`); octets are looked at when data arrives,

@@ -6,8 +6,8 @@
 //! - Acknowledgements at most 2 ms apart are a train. If one comes later than half of the smallest round trip
 //!   (and of 1 ms) behind the start of its round, the window fills the path. With pacing it is the whole of
 //!   both, as segments are up to half a round trip late.
-//! - If the smallest round trip of a round is above the smallest of all by an eighth (4 ms at least, 16 ms at
-//!   most), once eight have been measured, a queue has formed.
+//! - Once eight round trips of a round are measured, their smallest is compared with the smallest of all. If
+//!   it is larger by an eighth (4 ms at least, 16 ms at most), a queue has formed.
 //!
 //! Then ssthresh is the window. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: it acts in the first
 //! slow start alone; the millisecond is that of rates up to 2 Gb/s, above which Linux has less.

@@ -28,7 +28,8 @@
 //! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip
 //! acknowledges the whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].
 //!
-//! Not modelled: the undoing of spurious reductions (4.9), HyStart++ (4.10, RFC 9406).
+//! Needless reductions (4.9) are undone, and HyStart++ (4.10, RFC 9406) acts, around it: `undo` and `hystart`
+//! of the connection.
 
 use roamsim_engine::{Span, Time};
 

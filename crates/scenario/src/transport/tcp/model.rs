@@ -83,9 +83,9 @@ pub struct Tcp {
     /// Whether the delay follows the times between segments, from 40 ms up to `delayed_ack_timeout`, as in
     /// Linux 6.12. Default: no.
     pub delayed_ack_adapts: bool,
-    /// Quick ACKs: so many segments are acknowledged at once when data begins to arrive, or does behind a
-    /// pause of more than a retransmission timeout. An end that answers with data does without. Default: 0.
-    /// Linux has 16.
+    /// Quick ACKs: how many segments are acknowledged at once when data begins to arrive, and again after a
+    /// pause of more than a retransmission timeout. An end that answers with data has none. Default: 0. Linux
+    /// has 16.
     pub quick_acks: u32,
     /// The delayed acknowledgement comes with every so many full-sized segments, 1 or more. Default: RFC 5681
     /// section 4.2, every second one. With more than the window holds, an acknowledgement waits for data to
