@@ -165,8 +165,8 @@ application = { kind = "cbr", packet_size = "100B", interval = "200us" }
 /// Whether rows are the same handed out seven at a time, at the end, and put together.
 /// Which of these tables had rows.
 fn check_handed_out(name: &str, text: &str) -> Vec<&'static str> {
-    // A few seconds have rows enough.
-    let scenario = parse_some(5, text, &[]);
+    // Two seconds have rows enough.
+    let scenario = parse_some(2, text, &[]);
     // All of them at the end.
     let at_once = Some(usize::MAX / 4);
     let options = Options { seed: 1, trace: everything(), rows_at_once: at_once, ..Options::default() };
