@@ -194,10 +194,10 @@ ns-2 sends a packet at once for every SACK that finds losses, whatever cwnd is (
         quantities=("delay, ms",),
         cases=("10",),
         because="""**ns-3 sends more before the data.** Its broadcast burst goes first, in BPSK
-1/2. The UL-MAP takes 9 octets for each further station; DCD and UCD are in 40 % of all frames, not
-at their interval. So ns-3's data begin 0.27 ms after the frame with one station and 0.45 ms with
-ten; Roamsim's begin 0.22 ms after it with one. ns-3's frame also lasts 10.111 ms, not 10, which
-adds 0.056 ms.""",
+1/2. The UL-MAP takes 9 octets for each further station. DCD and UCD are each in 40 % of all frames,
+not at their interval. So ns-3's data begin 0.27 ms after the start of the frame with one station
+and 0.45 ms with ten; Roamsim's begin at 0.22 ms with one. ns-3's frame also lasts 10.111 ms, not
+10, which adds 0.056 ms.""",
     ),
     Explanation(
         letter="o",
