@@ -70,6 +70,15 @@ def test_a_variant_that_a_peer_does_not_have_leaves_its_cells_empty() -> None:
     assert unexplained == 0
 
 
+def test_a_peer_that_differs_nowhere_has_no_row_in_brief() -> None:
+    mine, theirs = ([(Run("reno"), outcome(octets))] for octets in (1000, 1010))
+    for peer, expected in ((mine, 1), (theirs, 2)):
+        outcomes = {("goodput", ("reno",)): {"roamsim": mine, "ns-2": peer}}
+        rows = part_ratios(one_case(), ["ns-2"], outcomes).splitlines()[2:]
+        assert len(rows) == expected
+        assert rows[0] == "| delivered, B | 1000 |"
+
+
 def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

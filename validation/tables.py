@@ -133,16 +133,21 @@ def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[st
 
 
 def part_ratios(part: Part, peers: Sequence[str], outcomes: Outcomes) -> str:
-    """A part in short, its last label across: our means and the ratios to them that are judged, without intervals."""
-    cells: dict[tuple[tuple[str, ...], str], str] = {}
+    """A part in short, its last label across: our means and the ratios to them that are judged, without intervals.
+
+    A peer has no row if it lacks the variant, or if all its ratios are 1.000.
+    """
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
     for case, quantity, found, ratios in judged(part, peers, outcomes):
         if quantity.judged:
-            row, column = case.labels[:-1], f"{part.labels[-1]} {case.labels[-1]}"
+            labels, column = case.labels[:-1], f"{part.labels[-1]} {case.labels[-1]}"
             name = quantity.name.partition(",")[0]
-            cells[(*row, quantity.name), column] = f"{found[OURS].mean:.{quantity.digits}f}"
+            rows.setdefault((*labels, quantity.name), {})[column] = f"{found[OURS].mean:.{quantity.digits}f}"
             for peer, (compared, mark) in ratios.items():
-                if peer in found:
-                    cells[(*row, f"{name} / {peer}"), column] = show_ratio(compared, mark, interval=False)
+                shown = rows.setdefault((*labels, f"{name} / {peer}"), {})
+                shown[column] = show_ratio(compared, mark, interval=False)
+    same = {row for row, shown in rows.items() if " / " in row[-1] and set(shown.values()) <= {"", "1.000"}}
+    cells = {(row, column): text for row, shown in rows.items() if row not in same for column, text in shown.items()}
     return crossed([*part.labels[:-1], "ours, ours / theirs"], cells)
 
 
