@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches import programs
-from peers.document import machine, replace, table
+from peers.document import crossed, machine, replace, table
 from peers.simulators import ROOT, MissingError, Program, htsim_sources
 
 
@@ -112,9 +112,13 @@ def hold_ns() -> dict[int, float]:
 
 def spread(values: list[float], digits: int = 3) -> str:
     """Median (smallest to largest)."""
+
+    def told(value: float) -> str:
+        return f"{float(f'{value:.{digits}g}'):g}"
+
     if len(values) == 1:
-        return f"{values[0]:.{digits}g}"
-    return f"{statistics.median(values):.{digits}g} ({min(values):.{digits}g} to {max(values):.{digits}g})"
+        return told(values[0])
+    return f"{told(statistics.median(values))} ({told(min(values))} to {told(max(values))})"
 
 
 def work_table(benches: list[Bench], runs: Runs) -> str:
@@ -189,6 +193,25 @@ def event_table(benches: list[Bench], runs: Runs, held: dict[int, float]) -> str
     return text if per_flow is None else f"{text}\n\nMemory: {per_flow:,.0f} bytes a flow, packets included."
 
 
+def brief_table(benches: list[Bench], runs: Runs) -> str:
+    """A row a scenario: what Roamsim takes, and how many times its CPU each peer takes."""
+    cells: dict[tuple[tuple[str, ...], str], str] = {}
+    for bench in benches:
+        mine = runs[bench.name]["roamsim"]
+        cpu_s = statistics.median([run["cpu_s"] for run in mine])
+        row = (bench.name,)
+        cells[row, "CPU, s"] = f"{cpu_s:.3g}"
+        cells[row, "ns a unit"] = f"{1e9 * cpu_s / max(1, mine[0]['delivered_units']):,.0f} a {bench.unit}"
+        cells[row, "million events/s"] = f"{mine[0]['events'] / cpu_s / 1e6:.3g}"
+        cells[row, "peak MB"] = f"{mine[0]['max_rss_bytes'] / 1e6:.0f}"
+        for name, theirs in runs[bench.name].items():
+            if name != "roamsim":
+                cells[row, f"{name} / ours"] = spread(
+                    [b["cpu_s"] / a["cpu_s"] for a, b in zip(mine, theirs, strict=True)]
+                )
+    return crossed(["scenario"], cells)
+
+
 def memory_per_flow(runs: Runs) -> float | None:
     """The difference between the largest and the smallest dumbbell, by flow: what is there once falls out."""
     sizes = {flows: runs.get(f"dumbbell-{flows}", {}).get("roamsim") for flows in (10, 1000)}
@@ -199,10 +222,20 @@ def memory_per_flow(runs: Runs) -> float | None:
     return (at_large - at_small) / 990
 
 
-def report(benches: list[Bench], found: list[Program], runs: Runs, rounds: int, held: dict[int, float]) -> str:
-    """The whole comparison as Markdown."""
+def report(
+    benches: list[Bench],
+    found: list[Program],
+    runs: Runs,
+    rounds: int,
+    held: dict[int, float],
+    *,
+    brief: bool = False,
+) -> str:
+    """The whole comparison as Markdown, or it in brief."""
     parts = [f"Measured on: {machine()}; {rounds} rounds; medians (smallest to largest)."]
     parts.append("\n".join(f"- {program.name}: {program.build}" for program in found))
+    if brief and found[0].name == "roamsim":
+        return "\n\n".join([*parts, brief_table(benches, runs)]) + "\n"
     parts.append(work_table(benches, runs))
     if any(program.name == "roamsim" for program in found):
         if len(found) > 1:
@@ -219,7 +252,7 @@ def main() -> None:
     parser.add_argument("--without", action="append", choices=ALL[1:], default=[], help="not this simulator")
     parser.add_argument("--htsim", type=Path, metavar="PATH", help="a copy of the source of Broadcom/csg-htsim")
     parser.add_argument("--json", type=Path, help="also write all runs to this file")
-    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
+    parser.add_argument("--update", type=Path, help="also write the measured part of this document, in brief")
     arguments = parser.parse_args()
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
@@ -247,7 +280,7 @@ def main() -> None:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(json.dumps(document, indent=1) + "\n")
     if arguments.update:
-        replace(arguments.update, "bench", text)
+        replace(arguments.update, "bench", report(benches, found, runs, arguments.rounds, held, brief=True))
 
 
 if __name__ == "__main__":

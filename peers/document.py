@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -11,6 +12,13 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join([*lines, *["| " + " | ".join(row) + " |" for row in rows]])
 
 
+def crossed(head: list[str], cells: Mapping[tuple[tuple[str, ...], str], str]) -> str:
+    """A Markdown table of cells by row and column; `head` is above the labels of the rows."""
+    rows, columns = dict.fromkeys(row for row, _ in cells), dict.fromkeys(column for _, column in cells)
+    lines = [[*row, *(cells.get((row, column), "") for column in columns)] for row in rows]
+    return table([*head, *columns], lines)
+
+
 def machine() -> str:
     """What it was measured on."""
     cpuinfo = Path("/proc/cpuinfo")
@@ -18,6 +26,11 @@ def machine() -> str:
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
     system = f"{platform.system()} {platform.machine()}"
     return f"{model}, {os.cpu_count()} cores, {system}, Python {platform.python_version()}"
+
+
+def measured(build: str, *paragraphs: str) -> str:
+    """A section: machine and build, then the paragraphs that are not empty."""
+    return "\n\n".join(filter(None, [f"Measured on: {machine()}. {build}.", *paragraphs])) + "\n"
 
 
 def marked(path: Path, name: str) -> str:

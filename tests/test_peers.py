@@ -149,6 +149,20 @@ def test_only_who_can_run_a_scenario_does_and_htsim_has_goals(monkeypatch: pytes
     assert goals["bulk"] == ["2.5", "5", ""]
 
 
+def test_the_page_has_a_row_a_scenario_with_how_much_longer_each_peer_takes() -> None:
+    """2 s for 4 million segments and 8 million events: 500 ns a segment, 4 million events a second."""
+    mine = [{"cpu_s": 2.0, "delivered_units": 4e6, "events": 8e6, "max_rss_bytes": 19e6}] * 2
+    runs = {"bulk": {"roamsim": mine, "htsim": [{"cpu_s": 4.0}, {"cpu_s": 8.0}]}, "cell-1": {"roamsim": mine}}
+    benches = [bench for bench in compare.BENCHES if bench.name in runs]
+    found = [Program("roamsim", "1", []), Program("htsim", "2", [])]
+    rows = compare.report(benches, found, runs, 2, {}, brief=True).split("\n\n")[-1].splitlines()
+    assert rows[0] == "| scenario | CPU, s | ns a unit | million events/s | peak MB | htsim / ours |"
+    assert rows[2:] == [
+        "| bulk | 2 | 500 a segment | 4 | 19 | 3 (2 to 4) |",
+        "| cell-1 | 2 | 500 a frame | 4 | 19 |  |",
+    ]
+
+
 def test_a_wide_dumbbell_gives_each_flow_what_one_of_a_hundred_has() -> None:
     """A hundred at 100 Mb/s and 300 packets: 1 Mb/s and 3 packets each; ten thousand share 10 Gb/s and 30,000 packets."""
     usual, hundred, many = dumbbell(100), dumbbell(100, wide=True), dumbbell(10_000, wide=True)

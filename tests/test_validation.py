@@ -13,7 +13,7 @@ from validation import compare, ours, queues, wifi, wimax
 from validation.explanations import Explanation
 from validation.parts import VARIANTS, Case, Part, Quantity, parts
 from validation.runs import Outcome, Run
-from validation.tables import WHY, made_with, part_table, ratio, update_parts
+from validation.tables import WHY, made_with, part_ratios, part_table, ratio, update_parts
 
 
 def outcome(delivered_bytes: int) -> Outcome:
@@ -66,7 +66,17 @@ def test_a_variant_that_a_peer_does_not_have_leaves_its_cells_empty() -> None:
     outcomes = {("goodput", ("reno",)): {"roamsim": [(Run("reno"), outcome(1000))]}}
     text, _, unexplained = part_table(one_case(), ["ns-3"], outcomes)
     assert text.splitlines()[-1] == "| reno | 1000 |  |  |"
+    assert part_ratios(one_case(), ["ns-3"], outcomes).splitlines()[-1] == "| delivered, B | 1000 |"
     assert unexplained == 0
+
+
+def test_a_peer_that_differs_nowhere_has_no_row_in_brief() -> None:
+    mine, theirs = ([(Run("reno"), outcome(octets))] for octets in (1000, 1010))
+    for peer, expected in ((mine, 1), (theirs, 2)):
+        outcomes = {("goodput", ("reno",)): {"roamsim": mine, "ns-2": peer}}
+        rows = part_ratios(one_case(), ["ns-2"], outcomes).splitlines()[2:]
+        assert len(rows) == expected
+        assert rows[0] == "| delivered, B | 1000 |"
 
 
 def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
@@ -93,7 +103,8 @@ def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
     assert text.endswith("- x: because x\n<!-- validation:end -->\nafter\n".replace("- x", "- z: because z\n- x"))
     assert "| 7 | **0.5** x |" in text
     assert "| 8 |" not in text
-    assert "| reno | 1000 | 2000 | **0.500** z |" in text
+    assert "| ours, ours / theirs | variant reno |" in text
+    assert "| delivered, B | 1000 |\n| delivered / ns-2 | **0.500** z |" in text
     with pytest.raises(SystemExit, match="measure all parts anew"):
         update_parts(file, [part], {**builds, "ns-2": "ns-2 2.36"}, outcomes)
 
@@ -247,11 +258,15 @@ def test_our_side_of_every_kind_of_cell_runs_and_one_station_has_what_an_exchang
 
 def test_cells_that_differ_by_more_than_five_percent_are_counted() -> None:
     near, far = wifi.Run("b", "up"), wifi.Run("b", "down")
-    text, too_large = wifi.report(
+    text, brief, too_large = wifi.report(
         [near, far], {near: ([1.04] * 2, [1.0] * 2), far: ([0.94] * 2, [1.0] * 2)}, "ns-3 of some day"
     )
     assert too_large == 1
-    assert [line.endswith("(!) |") for line in text.splitlines() if line.startswith("| 802.11b")] == [False, True]
+    for table in (text, brief):
+        assert [line.endswith("(!) |") for line in table.splitlines() if line.startswith("| 802.11b")] == [
+            False,
+            True,
+        ]
 
 
 def test_every_word_of_a_cell_is_one_that_its_program_knows() -> None:
@@ -275,9 +290,11 @@ def test_cells_of_802_16_that_differ_by_more_than_five_percent_are_counted() -> 
     """One is explained: that of the downlink with many stations, of which the maps are long."""
     plan = [wimax.Run("up", 10), wimax.Run("down", 2), wimax.Run("down", 10)]
     sides = (wimax.Told(1.0, 1.06, 3.0), wimax.Told(1.0, 1.0, 0.4))
-    text, too_large = wimax.report(plan, dict.fromkeys(plan, sides), "ns-3 of a day")
-    assert (too_large, text.count("1.060 (!)"), text.count("1.060 (n)")) == (2, 2, 1)
-    assert "\n- n: **ns-3 sends more before the data.**" in text
+    text, brief, too_large = wimax.report(plan, dict.fromkeys(plan, sides), "ns-3 of a day")
+    assert too_large == 2
+    for each in (text, brief):
+        assert (each.count("1.060 (!)"), each.count("1.060 (n)")) == (2, 1)
+        assert "\n- n: **ns-3 sends more before the data.**" in each
 
 
 def test_every_word_of_an_802_16_cell_is_one_that_its_program_knows() -> None:
@@ -330,9 +347,10 @@ def test_queues_that_differ_by_more_than_five_percent_are_counted_unless_it_is_k
     """What RED does to TCP is known; under constant rates nothing may differ."""
     plan = [queues.Run("red", load, seed=seed) for load in queues.LOADS[:2] for seed in (1, 2)]
     sides = queues.Told(1_000_000, 104, 0.03, 0.04), queues.Told(1_060_000, 100, 0.03, 0.04)
-    text, unexplained = queues.report(plan, [sides] * 4, "ns-3 of a day")
+    text, brief, unexplained = queues.report(plan, [sides] * 4, "ns-3 of a day")
     marked = [line for line in text.splitlines() if "**0.943**" in line]
     assert unexplained == 1
     assert [line.split("** ")[1] for line in marked] == ["not explained |", "o |"]
     assert text.count("1.040 |") == 2
-    assert "\n- o: **RED in ns-3 looks at the queue, not only at its mean.**" in text
+    assert "| 1 SACK | red | **0.943** o | 1.000 | 1.000 | 1.040 |" in brief
+    assert all("\n- o: **RED in ns-3 looks at the queue, not only at its mean.**" in each for each in (text, brief))

@@ -8,8 +8,9 @@
 A simulator that is missing is left out, and said so. A difference over 10 % carries the letter of its explanation
 (validation/explanations.py); one without an explanation is marked and, unless the look is a quick one, makes the exit
 code 1. `--from FILE` prints the tables of runs that `--json` wrote, and runs nothing. `--update` writes the measured
-part of the document: all of it, or with `--only` the tables of these parts, if the others were measured on the same
-machine with the same builds. It leaves the document as it was when a simulator is missing that has a variant of them.
+part of the document, in brief: all of it, or with `--only` the tables of these parts, if the others were measured on
+the same machine with the same builds. It leaves the document as it was when a simulator is missing that has a variant
+of them.
 """
 
 import argparse
@@ -186,7 +187,7 @@ def main() -> None:
     elif arguments.update and arguments.only:
         update_parts(arguments.update, plan, builds, outcomes)
     elif arguments.update:
-        document.replace(arguments.update, "validation", text)
+        document.replace(arguments.update, "validation", report(plan, builds, outcomes, brief=True)[0])
     if unexplained and not arguments.quick:
         raise SystemExit(f"{unexplained} differences over 10 % are not explained")
 

@@ -218,12 +218,16 @@ def measure(plan: Sequence[Run], program: Program) -> list[tuple[Told, Told]]:
         return told
 
 
-def report(plan: Sequence[Run], measured: Sequence[tuple[Told, Told]], build: str) -> tuple[str, int]:
-    """The table with the explanations that it uses, and how many differences have none; ratios are those of pairs."""
+def report(plan: Sequence[Run], measured: Sequence[tuple[Told, Told]], build: str) -> tuple[str, str, int]:
+    """The table with the explanations that it uses, its ratios alone, and how many differences have no explanation.
+
+    Ratios are those of pairs.
+    """
     cases: dict[tuple[str, str], list[tuple[Run, Told, Told]]] = {}
     for run, (own, other) in zip(plan, measured, strict=True):
         cases.setdefault((run.load.name, run.discipline), []).append((run, own, other))
     rows, used, unexplained = [], set[str](), 0
+    cells: dict[tuple[tuple[str, ...], str], str] = {}
     for (load, discipline), sides in cases.items():
         for name, (digits, value) in QUANTITIES.items():
             here, there = ([value(run, side[i]) for run, *side in sides] for i in range(2))
@@ -235,6 +239,9 @@ def report(plan: Sequence[Run], measured: Sequence[tuple[Told, Told]], build: st
                 used |= {because.letter} if because else set()
                 unexplained += because is None
             told = show(compared, 3)
+            cells[(load, discipline), name.partition(",")[0]] = (
+                f"**{compared.mean:.3f}** {mark}" if mark else f"{compared.mean:.3f}"
+            )
             rows.append(
                 [
                     load,
@@ -246,12 +253,13 @@ def report(plan: Sequence[Run], measured: Sequence[tuple[Told, Told]], build: st
                 ]
             )
     head = ["load", "discipline", "quantity", "ours", "ns-3", "ours / ns-3"]
-    text = [f"Measured on: {document.machine()}. {build}.", document.table(head, rows), listed(used)]
-    return "\n\n".join(filter(None, text)) + "\n", unexplained
+    tables = document.table(head, rows), document.crossed(head[:2], cells)
+    full, brief = (document.measured(build, table, listed(used)) for table in tables)
+    return full, brief, unexplained
 
 
-def compared(program: Program, quick: bool) -> tuple[str, int]:
-    """The section, and how many differences are not explained."""
+def compared(program: Program, quick: bool) -> tuple[str, str, int]:
+    """The section in full and in brief, and how many differences are not explained."""
     plan = runs(quick=quick)
     return report(plan, measure(plan, program), program.build)
 

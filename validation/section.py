@@ -14,17 +14,18 @@ def write_section(
     section: str,
     source: Path,
     modules: Sequence[str],
-    compared: Callable[[Program, bool], tuple[str, int]],
+    compared: Callable[[Program, bool], tuple[str, str, int]],
     fault: str,
 ) -> None:
-    """Reads the command line, measures, prints, and replaces the section of a document where that is asked for.
+    """Reads the command line, measures, prints, and writes the section of a document in brief if that is asked for.
 
     Args:
         doc: the module's own words, for `--help`.
         section: its name in the document.
         source: of the program against ns-3.
         modules: of ns-3 that it needs.
-        compared: makes the section, of few runs if its second argument says so; tells how many differences are wrong.
+        compared: makes the section, in full and in brief, of few runs if its second argument says so; tells how many
+            differences are wrong.
         fault: what is said of these.
     """
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -38,9 +39,9 @@ def write_section(
     except MissingError as missing:
         sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
         return
-    text, wrong = compared(program, arguments.quick)
+    text, brief, wrong = compared(program, arguments.quick)
     sys.stdout.write(text)
     if arguments.update:
-        document.replace(arguments.update, section, text)
+        document.replace(arguments.update, section, brief)
     if wrong and not arguments.quick:
         raise SystemExit(f"{wrong} {fault}")

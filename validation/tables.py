@@ -2,15 +2,15 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamsim.statistics import Estimate, mean, student_t_quantile
 
-from peers.document import machine, marked, replace, table
+from peers.document import crossed, machine, marked, replace, table
 from validation.explanations import explanation, listed
-from validation.parts import Part, Quantity
+from validation.parts import Case, Part, Quantity
 from validation.runs import Outcome, Run
 
 #: By part and labels of the case, then by simulator: each run with its outcome.
@@ -19,6 +19,7 @@ OURS = "roamsim"
 #: A ratio further from one than this asks for an explanation.
 TOLERANCE = 0.10
 WHY = "### Why they differ by more than 10 %"
+NOT_EXPLAINED = "not explained"
 
 
 @dataclass(frozen=True)
@@ -77,50 +78,77 @@ def show(estimate: Estimate | None, digits: int) -> str:
     return f"{text} ± {estimate.half_width:.{digits}f}" if estimate.half_width > 0 else text
 
 
-def show_ratio(value: Ratio | None, mark: str) -> str:
-    """The ratio with its interval and, where the two differ, a mark."""
+def show_ratio(value: Ratio | None, mark: str, *, interval: bool = True) -> str:
+    """The ratio, with its interval if that is wanted, and a mark where the two differ."""
     if value is None:
         return ""
     if math.isinf(value.value):
         text = "only ours"
     elif value.value == 0:
         text = "only theirs"
-    elif math.isnan(value.low) or value.low == value.high:
+    elif not interval or math.isnan(value.low) or value.low == value.high:
         text = f"{value.value:.3f}"
     else:
         text = f"{value.value:.3f} ({value.low:.3f} to {value.high:.3f})"
     return f"**{text}** {mark}" if mark else text
 
 
-def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[str, set[str], int]:
-    """The table of a part, the letters of the explanations it uses, and how many differences have none."""
-    rows: list[list[str]] = []
-    used: set[str] = set()
-    unexplained = 0
+def judged(
+    part: Part, peers: Sequence[str], outcomes: Outcomes
+) -> Iterator[tuple[Case, Quantity, dict[str, Estimate], dict[str, tuple[Ratio | None, str]]]]:
+    """Each quantity of each case: the means, and by peer the ratio with its mark."""
     for case in part.cases:
-        by_simulator = outcomes[part.name, case.labels]
         for quantity in part.quantities:
-            found = estimates(quantity, by_simulator)
-            row = [
-                *case.labels,
-                *([quantity.name] if len(part.quantities) > 1 else []),
-                show(found[OURS], quantity.digits),
-            ]
+            found = estimates(quantity, outcomes[part.name, case.labels])
+            ratios: dict[str, tuple[Ratio | None, str]] = {}
             for peer in peers:
                 compared = ratio(found[OURS], found[peer]) if peer in found else None
                 mark = ""
                 if compared is not None and compared.differs_by(TOLERANCE) and quantity.judged:
                     because = explanation(part.name, case.variant, case.labels, quantity.name, peer)
-                    mark = because.letter if because else "not explained"
-                    used |= {because.letter} if because else set()
-                    unexplained += because is None
-                row += [show(found.get(peer), quantity.digits), show_ratio(compared, mark)]
-            rows.append(row)
+                    mark = because.letter if because else NOT_EXPLAINED
+                ratios[peer] = compared, mark
+            yield case, quantity, found, ratios
+
+
+def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[str, set[str], int]:
+    """The table of a part, the letters of the explanations it uses, and how many differences have none."""
+    rows: list[list[str]] = []
+    marks: list[str] = []
+    for case, quantity, found, ratios in judged(part, peers, outcomes):
+        row = [
+            *case.labels,
+            *([quantity.name] if len(part.quantities) > 1 else []),
+            show(found[OURS], quantity.digits),
+        ]
+        for peer, (compared, mark) in ratios.items():
+            row += [show(found.get(peer), quantity.digits), show_ratio(compared, mark)]
+            marks.append(mark)
+        rows.append(row)
     ours_head = f"ours: {part.quantities[0].name}" if len(part.quantities) == 1 else "ours"
     head = [*part.labels, *(["quantity"] if len(part.quantities) > 1 else []), ours_head]
     for peer in peers:
         head += [peer, f"ours / {peer}"]
-    return table(head, rows), used, unexplained
+    return table(head, rows), set(marks) - {"", NOT_EXPLAINED}, marks.count(NOT_EXPLAINED)
+
+
+def part_ratios(part: Part, peers: Sequence[str], outcomes: Outcomes) -> str:
+    """A part in short, its last label across: our means and the ratios to them that are judged, without intervals.
+
+    A peer has no row if it lacks the variant, or if all its ratios are 1.000.
+    """
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for case, quantity, found, ratios in judged(part, peers, outcomes):
+        if quantity.judged:
+            labels, column = case.labels[:-1], f"{part.labels[-1]} {case.labels[-1]}"
+            name = quantity.name.partition(",")[0]
+            rows.setdefault((*labels, quantity.name), {})[column] = f"{found[OURS].mean:.{quantity.digits}f}"
+            for peer, (compared, mark) in ratios.items():
+                shown = rows.setdefault((*labels, f"{name} / {peer}"), {})
+                shown[column] = show_ratio(compared, mark, interval=False)
+    same = {row for row, shown in rows.items() if " / " in row[-1] and set(shown.values()) <= {"", "1.000"}}
+    cells = {(row, column): text for row, shown in rows.items() if row not in same for column, text in shown.items()}
+    return crossed([*part.labels[:-1], "ours, ours / theirs"], cells)
 
 
 def sack_over_newreno(part: Part, names: Sequence[str], outcomes: Outcomes) -> str:
@@ -146,12 +174,14 @@ def sack_over_newreno(part: Part, names: Sequence[str], outcomes: Outcomes) -> s
     return table([*head, *[f"SACK / NewReno in {name}" for name in names]], rows)
 
 
-def report(plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) -> tuple[str, int]:
-    """The whole comparison as Markdown, and how many differences are not explained."""
+def report(
+    plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes, *, brief: bool = False
+) -> tuple[str, int]:
+    """The whole comparison as Markdown, or it in brief, and how many differences are not explained."""
     paragraphs = made_with(builds)
     unexplained = 0
     for part in plan:
-        text, missing = section(part, builds, outcomes)
+        text, missing = section(part, builds, outcomes, brief=brief)
         paragraphs.append(text)
         unexplained += missing
     return "\n\n".join([*paragraphs, *why("".join(paragraphs))]) + "\n", unexplained
@@ -162,13 +192,17 @@ def made_with(builds: Mapping[str, str]) -> list[str]:
     return [f"Measured on: {machine()}.", "\n".join(f"- {name}: {build}" for name, build in builds.items())]
 
 
-def section(part: Part, builds: Mapping[str, str], outcomes: Outcomes) -> tuple[str, int]:
-    """A part under its heading, with the simulators that ran any of it, and the count of unexplained differences."""
+def section(part: Part, builds: Mapping[str, str], outcomes: Outcomes, *, brief: bool = False) -> tuple[str, int]:
+    """A part under its heading, with the simulators that ran any of it, and the count of unexplained differences.
+
+    In brief its last label goes across, and there are no intervals.
+    """
     ran = {name for case in part.cases for name in outcomes[part.name, case.labels]}
     names = [name for name in builds if name in ran]
-    text, _, unexplained = part_table(part, [name for name in names if name != OURS], outcomes)
-    paragraphs = [f"### {part.title}", text]
-    if part.name == "wide" and (compared := sack_over_newreno(part, names, outcomes)):
+    peers = [name for name in names if name != OURS]
+    text, _, unexplained = part_table(part, peers, outcomes)
+    paragraphs = [f"### {part.title}", part_ratios(part, peers, outcomes) if brief else text]
+    if not brief and part.name == "wide" and (compared := sack_over_newreno(part, names, outcomes)):
         paragraphs.append(compared)
     return "\n\n".join(paragraphs), unexplained
 
@@ -195,5 +229,5 @@ def update_parts(path: Path, plan: Sequence[Part], builds: Mapping[str, str], ou
         places = [place for place, text in enumerate(tables) if text.startswith(f"### {part.title}\n")]
         if len(places) != 1:
             raise SystemExit(f"{path} has no table {part.title!r}: measure all parts anew")
-        tables[places[0]], _ = section(part, builds, outcomes)
+        tables[places[0]], _ = section(part, builds, outcomes, brief=True)
     replace(path, "validation", "\n\n".join([head, *tables, *why("".join(tables))]) + "\n")

@@ -138,9 +138,13 @@ def theirs(program: Program, run: Run) -> Told:
     return Told(8e-6 * told["delivered_bytes"] / told["seconds"], told["mean_delay_s"], told["last_entry_s"])
 
 
-def report(plan: Sequence[Run], measured: dict[Run, tuple[Told, Told]], build: str) -> tuple[str, int]:
-    """The table with the explanations that it uses, and how many differences have none; these are marked."""
+def report(plan: Sequence[Run], measured: dict[Run, tuple[Told, Told]], build: str) -> tuple[str, str, int]:
+    """The table with the explanations that it uses, its ratios alone, and how many differences have no explanation.
+
+    These are marked.
+    """
     rows, used, too_large = [], set[str](), 0
+    cells: dict[tuple[tuple[str, ...], str], str] = {}
     for run in plan:
         own, other = measured[run]
         ratios = []
@@ -155,6 +159,8 @@ def report(plan: Sequence[Run], measured: dict[Run, tuple[Told, Told]], build: s
                 used |= {because.letter} if because else set()
                 too_large += because is None
             ratios.append(f"{here / there:.3f}{mark}")
+            row = KINDS[run.kind], str(run.payload_bytes), quantity.partition(",")[0]
+            cells[row, f"stations: {run.stations}"] = ratios[-1]
         rows.append(
             [
                 KINDS[run.kind],
@@ -170,12 +176,13 @@ def report(plan: Sequence[Run], measured: dict[Run, tuple[Told, Told]], build: s
             ]
         )
     head = ["what", "stations", "octets", "Mb/s", "ratio", "delay, ms", "ns-3, ms", "ratio", "entered, s", "ns-3, s"]
-    text = [f"Measured on: {document.machine()}. {build}.", document.table(head, rows), listed(used)]
-    return "\n\n".join(filter(None, text)) + "\n", too_large
+    tables = document.table(head, rows), document.crossed(["what", "octets", "ours / ns-3"], cells)
+    full, brief = (document.measured(build, table, listed(used)) for table in tables)
+    return full, brief, too_large
 
 
-def compared(program: Program, quick: bool) -> tuple[str, int]:
-    """The section, and how many differences are too large."""
+def compared(program: Program, quick: bool) -> tuple[str, str, int]:
+    """The section in full and in brief, and how many differences are too large."""
     plan = runs(quick=quick)
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
         futures = {run: (executor.submit(ours, run), executor.submit(theirs, program, run)) for run in plan}
