@@ -92,7 +92,7 @@ def live(
     """Run real programs at nodes of a scenario, connected only by the simulated network.
 
     All of them end with the first program that ends, at Ctrl-C, or after the scenario's duration. The exit code is
-    that of the first program that ended, 124 if packets were late, 125 if this system lacks namespaces or TUN devices.
+    that of the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices.
     """
     from roamsim.live.namespaces import NoNamespaces
     from roamsim.live.run import live as run_live
