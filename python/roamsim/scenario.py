@@ -2638,8 +2638,8 @@ class TcpTransport(Table):
             3.2. Without it: 3.
         successive_fast_retransmits: Whether Reno may fast retransmit again in a window that it has repaired.
             Default: yes (RFC 5681). With false it waits for an acknowledgement beyond the data sent before the
-            last loss (Floyd 1994, RFC 6582's `recover`), as the other variants do. Only with `variant = "reno"`.
-            Without it: true.
+            last loss (Floyd 1994, RFC 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC do. Only with `variant
+            = "reno"`. Without it: true.
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
         sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic` and `bbr`. Without it `sack`
@@ -3738,50 +3738,27 @@ MoveDetection = Literal["lifetime", "prefix", "eager"]
 Transport = UdpTransport | TcpTransport | SctpTransport
 
 #: A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
-#: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"` (RFC 2001);
-#: `initial_window = 1` (RFC 2001 section 1: one segment); `receive_window = "65535B"` (RFC 793: no window scaling);
-#: `window_scaling = false` (RFC 1323 was seldom in use); `timestamps = false` (RFC 1323 was seldom in use);
-#: `limited_transmit = false` (RFC 3042 is of 2001); `delayed_ack = true` (RFC 1122 section 4.2.3.2);
-#: `delayed_ack_timeout = "200ms"` (the fast timer of 4.4BSD); `nagle = true` (RFC 896); `dup_ack_threshold = 3` (RFC
-#: 2001 section 3); `clock_granularity = "500ms"` (the slow timer of 4.4BSD); `min_rto = "1s"` (two ticks of the slow
-#: timer of 4.4BSD); `max_rto = "64s"` (4.4BSD); `initial_rto = "3s"` (RFC 1122 section 4.2.3.1).
-#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"` (tcp_congestion_control);
-#: `cubic_rules = "linux"` (net/ipv4/tcp_cubic.c, bictcp_update and cubictcp_recalc_ssthresh); `initial_window = 10`
-#: (TCP_INIT_CWND); `receive_window = "3MiB"` (tcp_rmem maximum 6 MiB, half of it for data
-#: (TCP_DEFAULT_SCALING_RATIO)); `initial_receive_window = "64KiB"` (tcp_rmem default 128 KiB, half of it for data;
-#: tcp_moderate_rcvbuf); `window_scaling = true` (tcp_window_scaling); `timestamps = true` (tcp_timestamps); `sack =
-#: true` (tcp_sack); `rack = true` (tcp_recovery); `tail_loss_probe = true` (tcp_early_retrans); `prr = true`
-#: (net/ipv4/tcp_input.c, tcp_cwnd_reduction); `frto = true` (tcp_frto); `undo = true` (tcp_dsack, tcp_timestamps);
-#: `hystart = true` (net/ipv4/tcp_cubic.c, hystart); `hystart_rules = "linux"` (net/ipv4/tcp_cubic.c, hystart_detect =
-#: 3); `pacing = false` (net/ipv4/tcp_cubic.c asks for none; the discipline fq would pace); `ecn = false` (tcp_ecn =
-#: 2: only if the peer asks for it); `dup_ack_threshold = 3` (tcp_reordering); `limited_transmit = true`
-#: (net/ipv4/tcp_input.c, tcp_limited_transmit by tcp_add_reno_sack and SACK); `byte_counting_limit = 1000000`
-#: (net/ipv4/tcp_cong.c, tcp_slow_start: no limit); `window_validation = "linux"` (net/ipv4/tcp_output.c,
-#: tcp_cwnd_validate); `restart_after_idle = true` (tcp_slow_start_after_idle); `delayed_ack = true` (RFC 9293 section
-#: 3.8.6.3); `delayed_ack_count = 2` (net/ipv4/tcp_input.c, __tcp_ack_snd_check: more than one full frame);
-#: `delayed_ack_timeout = "200ms"` (TCP_DELACK_MAX); `delayed_ack_adapts = true` (TCP_DELACK_MIN, TCP_ATO_MIN);
-#: `quick_acks = 16` (TCP_MAX_QUICKACKS); `nagle = true` (RFC 9293 section 3.7.4; TCP_NODELAY is off);
-#: `clock_granularity = "1ms"` (TCP_TS_HZ); `min_rto = "200ms"` (TCP_RTO_MIN); `min_rto_of = "variation"`
-#: (net/ipv4/tcp_input.c, tcp_rtt_estimator: it bounds mdev_max_us); `max_rto = "120s"` (TCP_RTO_MAX); `initial_rto =
-#: "1s"` (TCP_TIMEOUT_INIT); `max_retransmissions = 15` (tcp_retries2); `msl = "30s"` (TCP_TIMEWAIT_LEN of 60 s);
-#: `challenge_ack_limit = 1` (tcp_invalid_ratelimit: one in that time); `challenge_ack_interval = "500ms"`
-#: (tcp_invalid_ratelimit).
-#: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"` (RFC
-#: 9438); `cubic_rules = "rfc9438"` (RFC 9438 section 4.3); `initial_window = 10` (RFC 6928 section 2, experimental;
-#: RFC 5681 section 3.1 has 2 to 4); `receive_window = "6MiB"` (chosen: no RFC has a size); `window_scaling = true`
-#: (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `sack = true` (RFC 2018; RFC 9438 section 4.6);
-#: `rack = true` (RFC 8985 section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto =
-#: true` (RFC 5682); `undo = true` (RFC 9438 section 4.9); `hystart_rules = "rfc9406"` (RFC 9406); `window_validation
-#: = "half"` (RFC 7661 section 4.2, experimental); `min_rto_of = "timeout"` (RFC 6298 section 2.4); `hystart = true`
-#: (RFC 9406; RFC 9438 section 4.10); `pacing = false` (chosen: no RFC asks for it); `ecn = false` (chosen: queues
-#: mark only where a scenario says so; RFC 9293 section 3.8.2 has it as a SHOULD); `dup_ack_threshold = 3` (RFC 5681
-#: section 3.2); `limited_transmit = true` (RFC 3042); `byte_counting_limit = 1` (RFC 5681 section 3.1, equation 2);
-#: `restart_after_idle = true` (RFC 5681 section 4.1); `fast_convergence = true` (RFC 9438 section 4.7); `delayed_ack
-#: = true` (RFC 9293 section 3.8.6.3); `delayed_ack_count = 2` (RFC 5681 section 4.2); `delayed_ack_timeout = "200ms"`
-#: (chosen: below the 0.5 s of RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `clock_granularity
-#: = "1ms"` (chosen: RFC 6298 section 4 asks for 100 ms or less); `min_rto = "1s"` (RFC 6298 section 2.4); `max_rto =
-#: "60s"` (RFC 6298 section 2.5); `initial_rto = "1s"` (RFC 6298 section 2.1); `msl = "2min"` (RFC 9293 section
-#: 3.4.2); `challenge_ack_limit = 10` (RFC 5961 section 7); `challenge_ack_interval = "5s"` (RFC 5961 section 7).
+#: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"`; `initial_window = 1`;
+#: `receive_window = "65535B"`; `window_scaling = false`; `timestamps = false`; `limited_transmit = false`;
+#: `delayed_ack = true`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `dup_ack_threshold = 3`; `clock_granularity
+#: = "500ms"`; `min_rto = "1s"`; `max_rto = "64s"`; `initial_rto = "3s"`.
+#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `cubic_rules = "linux"`;
+#: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `window_scaling = true`;
+#: `timestamps = true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo =
+#: true`; `hystart = true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`;
+#: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
+#: true`; `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`;
+#: `quick_acks = 16`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `min_rto_of = "variation"`;
+#: `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl = "30s"`; `challenge_ack_limit = 1`;
+#: `challenge_ack_interval = "500ms"`.
+#: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
+#: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
+#: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`;
+#: `hystart_rules = "rfc9406"`; `window_validation = "half"`; `min_rto_of = "timeout"`; `hystart = true`; `pacing =
+#: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
+#: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
+#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`;
+#: `initial_rto = "1s"`; `msl = "2min"`; `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
