@@ -384,7 +384,7 @@ def test_help_shows_a_range_as_it_is_written(roamsim: Command) -> None:
 
 def test_help_tells_of_each_command_the_whole_of_what_it_is_for(roamsim: Command) -> None:
     told = " ".join(roamsim("--help").stdout.split())
-    assert "query Answer a question in SQL over the tables of results. plot" in told
+    assert "query Query the tables of results in SQL. plot" in told
     assert "run Run a study and write its report; the same command resumes an interrupted study." in " ".join(
         roamsim("study", "--help").stdout.split()
     )

@@ -258,7 +258,7 @@ def test_a_run_that_ends_early_is_shown_until_then(roamsim: Command, tmp_path: P
     assert done_s < until < 1.05 * (done_s + 0.3) + 1e-9
     assert panels[""]["usermeta"]["whole"] == [0.0, 60.0]
     page = report(results).html()
-    said = re.search(r"Nothing happens after ([\d.]+)\u00a0(m?s); Whole shows the run\.", page)
+    said = re.search(r"Nothing happens after ([\d.]+)\u00a0(m?s); the button Whole shows the run\.", page)
     assert said is not None
     assert done_s <= float(said[1]) * {"s": 1.0, "ms": 1e-3}[said[2]] <= done_s + 0.3
     # Losses are counted.

@@ -177,7 +177,7 @@ def test_a_condition_that_turns_a_verdict_round_is_named(loaded: study.Study) ->
     data = Levels(dict.fromkeys(("tahoe", "reno", "newreno", "sack", "vegas"), 1.0))
     # With a tenth for each retransmission one carries 1.1, three 1.3.
     assert loaded.measurement("retransmissions_do_not_matter_near")(data).turned_by == (
-        "what is chosen (habit: it differs)",
+        "the chosen settings (with habit it differs)",
     )
     assert loaded.measurement("falls_with_distance")(data).turned_by == ()
 
@@ -189,7 +189,7 @@ def test_a_condition_with_longer_delays_is_named(loaded: study.Study) -> None:
             {**row, "packet_delay_s": 0.05 if row.get("condition") == "habit" else 0.04} for row in rows
         ]
     finding = loaded.measurement("delays_in_range")(data)
-    assert (finding.verdict, finding.turned_by) == ("differs", ("what is chosen (habit: it agrees)",))
+    assert (finding.verdict, finding.turned_by) == ("differs", ("the chosen settings (with habit it agrees)",))
 
 
 def test_few_attempts_that_fail_are_no_more_than_one_in_a_hundred(loaded: study.Study) -> None:

@@ -277,7 +277,7 @@ def test_a_choice_without_timeouts_turns_the_verdict_where_enough_runs_have_some
         return found
 
     # The sign test: six runs that all change alike are no chance, five may be.
-    assert turning(6) == ("what is chosen (it agrees with: none)",)
+    assert turning(6) == ("the chosen settings (it agrees with none)",)
     assert turning(5) == ()
 
 

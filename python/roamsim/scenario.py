@@ -236,7 +236,7 @@ __all__ = [
     "WimaxThreshold",
 ]
 
-#: A length of time with its unit: ns, us, ms, s, min or h; at least 1 ns fine. As in "10ms".
+#: A length of time with its unit: ns, us, ms, s, min or h; whole nanoseconds. As in "10ms".
 Duration = str
 
 #: An instant: the time since the start of the run, with its unit: ns, us, ms, s, min or h. As in "10ms".
@@ -251,7 +251,7 @@ Speed = str
 #: The shape of a Pareto distribution that has a mean: a number above 1.
 TailExponent = float
 
-#: A length with its unit: mm, cm, m or km; at least 1 mm fine. As in "100m".
+#: A length with its unit: mm, cm, m or km; whole millimetres. As in "100m".
 Length = str
 
 #: A power with its unit: dBm, which may be negative, nW, uW, mW or W. As in "20dBm".
@@ -300,21 +300,21 @@ MessageKind = Literal[
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class General(Table):
-    """A `[scenario]`: the name of the run, its duration, and settings of the whole.
+    """A `[scenario]`: the name and duration of the run, and global settings.
 
     Attributes:
         name: The scenario's name in results and reports.
         duration: Simulated time after which the run ends.
-        warm_up: Time that is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`,
-            `marks`, `percentiles` and those of DECT accesses. Rates and means are over the rest. Default chosen:
-            nothing is cut, so that a run counts all that happened. Without it: "0s".
-        percentiles: Percentiles of the delays of messages, from above 0 to 100, each a row of the table
-            `percentiles` for every flow of messages and signalling entry: `[50, 99.9]`. Default chosen: none
-            beside the 50th, 95th and 99th of `flows` and `signalling`. Without it: [].
+        warm_up: Start of the measurement. The tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`,
+            `marks`, `percentiles` and those of DECT accesses leave out everything before. Default chosen: nothing
+            is left out. Without it: "0s".
+        percentiles: More percentiles of message delays, above 0 and up to 100: `[50, 99.9]`. They are rows of the
+            table `percentiles`. Default chosen: none beside the 50th, 95th and 99th of `flows` and `signalling`.
+            Without it: [].
         description: A sentence or two about the scenario.
-        ip: The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the
-            802.21 studies run over IPv6. Without it: "ipv6".
-        area: Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
+        ip: The Internet Protocol of all nodes, and so the size of the network header. Default chosen: the 802.21
+            studies run over IPv6. Without it: "ipv6".
+        area: The area that nodes must not leave. Left out: no limit.
     """
 
     name: str
@@ -354,42 +354,35 @@ class Place(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Node(Table):
-    """A `[[node]]`: a host or a router, which is the same thing until something runs on it.
+    """A `[[node]]`: a host or a router; both are the same until something runs on it.
 
     Attributes:
-        name: The node's name, by which links, cells, flows and signalling refer to it.
-        position: Where it is, or where its motion begins. Base stations and stations of a `[[cell]]` need it,
-            unless their motion comes from a file.
+        name: The node's name. Links, cells, flows and signalling refer to it.
+        position: Its place, or where its motion begins. Base stations and stations of a `[[cell]]` need one, or a
+            motion from a file.
         motion: How it moves. Left out: not at all.
-        packet_processing_time: Time that the node takes over each packet that it makes or forwards, before the
-            packet joins the queue of a link. It is drawn for each packet. Packets leave in the order in which they
-            came. Default: none. Without it: "0s".
-        hysteresis: A station changes its cell when another base station is nearer by more than this; a
-            `multihomed` one its primary address, by the rule `nearer`. Default chosen: nothing, because a station
-            here knows distances without noise, and does not change back and forth. Without it: "0mm".
-        multihomed: Whether each of its addresses stays with its own link or cell: packets to an address arrive
-            over that link, and what is sent from the address leaves by it. Such a node forwards nothing. Default
-            chosen: false. Addresses then name the node, and routes take the shortest way to it; those of a station
-            follow it from cell to cell. Without it: false.
-        handover: How the addresses of a station follow it from cell to cell. A scheme that contradicts the
-            scenario, or that its cells cannot serve, is refused. Left out, the rest of the scenario decides. A
-            mobile node of a `[[mobile_ip]]` has `mobile_ip`. A `multihomed` node has `mobile_sctp` with an SCTP
-            association with `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`. All others have
-            `bridged`.
-        wifi: How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
-        change_primary_at: When a `multihomed` station prefers the address of another cell, for its SCTP
-            associations with `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one
-            address change their cell, and schemes are then compared at the same moment. Without it: "nearer".
-        external: Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and
-            out there as octets. Programs talk to those of other external nodes, and to simulated nodes by flows of
-            TCP that carry a stream. Default chosen: false. Without it: false.
-        address: Its IP address, of the version that the scenario has in `ip`; on every link and cell, if there are
-            several. Captures show it, and programs outside use it. Left out: an address for each link and cell,
-            from 10.0.0.0/8 or 2001:db8::/32, by the order of the scenario.
-        addresses: Its address on single links and cells, in place of `address`. On others it has automatic ones.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        packet_processing_time: Processing time of each packet that the node makes or forwards, before the packet
+            joins a link's queue. Packets keep their order. Default: none. Without it: "0s".
+        hysteresis: A station changes its cell when another base station is nearer by more than this. For a
+            `multihomed` station it is the margin of the rule `nearer`. Default chosen: 0, because distances have
+            no noise here. Without it: "0mm".
+        multihomed: Whether each address belongs to its own link or cell: packets to and from the address use that
+            link. The node forwards nothing. Default chosen: false: an address names the node, and routes take the
+            shortest way to it. Without it: false.
+        handover: How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
+            refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
+            `mobile_sctp` with `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`.
+        wifi: How a station of Wi-Fi cells with `beacons` finds and leaves access points.
+        change_primary_at: When a `multihomed` station prefers the address of another cell, for SCTP with
+            `dynamic_addresses`. Default chosen: `nearer`, the moment at which stations with one address change
+            their cell. Without it: "nearer".
+        external: Whether its programs run outside the simulation (`roamsim live`). They talk to other external
+            nodes, and to simulated nodes over TCP streams. Default chosen: false. Without it: false.
+        address: Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link
+            and cell from 10.0.0.0/8 or 2001:db8::/32, in the scenario's order.
+        addresses: Its addresses on single links and cells, in place of `address`. Others are automatic.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -426,7 +419,7 @@ class LinearMotion(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class BackAndForthMotion(Table):
-    """Straight to a place and back, again and again until the run ends.
+    """To a place and back, until the run ends.
 
     Attributes:
         to: The other end of its way.
@@ -460,14 +453,12 @@ class WaypointsMotion(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class SetdestMotion(Table):
-    """As a file of ns-2's `setdest` says, which also has the node's first place.
+    """A file of ns-2's `setdest`, which includes the first place.
 
     Attributes:
-        file: The file, relative to the folder of the scenario. Its numbers are in metres, seconds, and metres a
-            second.
-        node: The number of the node in the file, from 0.
-        content: The file's lines about this node, in place of `file`. Reading the scenario replaces a file by
-            them, so results depend on the file's content, not on its name.
+        file: The file, relative to the scenario's folder, in metres, seconds and metres a second.
+        node: The node's number in the file, from 0.
+        content: The file's lines about this node, in place of `file`.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "setdest"}
@@ -479,15 +470,14 @@ class SetdestMotion(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class BonnmotionMotion(Table):
-    """As a BonnMotion file (`.movements`: a line a node, of times and places) says.
+    """A BonnMotion file (`.movements`): on each line the times and places of a node.
 
     Attributes:
-        file: The file, relative to the folder of the scenario. Its numbers are in metres and seconds.
-        node: The number of the node in the file, from 0.
-        content: The file's lines about this node, in place of `file`. Reading the scenario replaces a file by
-            them, so results depend on the file's content, not on its name.
-        dimensions: 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left
-            out: as the file's lines tell; one that fits both is refused.
+        file: The file, relative to the scenario's folder, in metres and seconds.
+        node: The node's number in the file, from 0.
+        content: The file's lines about this node, in place of `file`.
+        dimensions: 2 for waypoints `time x y`, 3 for `time x y z`; heights are ignored. Left out: found from the
+            lines; a file that fits both is refused.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "bonnmotion"}
@@ -558,10 +548,9 @@ class UniformTimeDistribution(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ParetoTimeDistribution(Table):
-    """Pareto: never shorter than mean * (shape - 1) / shape, and longer than x times that with the probability
-    x^-shape. Up to a shape of 2 its variance is infinite. Many on-off sources with such periods make traffic with
-    long memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al., IEEE/ACM Transactions on Networking
-    5(1), 1997).
+    """Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Up to a shape of 2
+    the variance is infinite: on-off sources then make long-range dependent traffic (Willinger et al., IEEE/ACM
+    Transactions on Networking 5(1), 1997).
 
     Attributes:
         mean: The mean.
@@ -576,39 +565,36 @@ class ParetoTimeDistribution(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WifiStation(Table):
-    """How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
+    """How a station of Wi-Fi cells with `beacons` finds and leaves access points.
 
     Attributes:
         scan: How it scans (IEEE 802.11-2007 section 11.1.3). Default chosen: actively, as nearly all stations do.
             Without it: "active".
-        channels: The channels that it scans, in this order. Left out: those of its cells, in ascending order, as
-            of a station that knows its network; one that does not scans `[1, 2, ..., 13]`.
-        min_channel_time: MinChannelTime: how long it waits on a channel where its probe request is followed by
-            silence. Default: 1 time unit (Velayos and Karlsson, "Techniques to Reduce the IEEE 802.11b Handoff
-            Time", ICC 2004). Without it: "1024us".
-        max_channel_time: MaxChannelTime: how long it stays on a channel that is in use; of a passive scan, on
-            each. Left out: 10 time units (Velayos and Karlsson 2004); of a passive scan 110, one beacon and a
-            tenth.
-        probe_delay: ProbeDelay: how long it waits on a new channel before its probe request. Default chosen:
-            100us, several interframe spaces. Without it: "100us".
-        scan_interval: The time from the end of a scan to the begin of the next, while it has no access point or
-            the signal of its own is low. Default chosen: 1s, so that scans take some percent of a station's time
-            at most. Without it: "1s".
-        missed_beacons: After how many missed beacons in a row it has lost its access point. Default: 7, as Linux
-            has it (mac80211's beacon_loss_count). Without it: 7.
-        failure_timeout: AuthenticateFailureTimeout and AssociateFailureTimeout: how long it waits for a response.
-            Default: 200ms, as Linux has it (mac80211). Without it: "200ms".
-        attempts: How often it asks for authentication, and then for association, before it looks for another
-            access point. Default: 3, as Linux has it (mac80211). Without it: 3.
-        signal_weight: The weight of the latest beacon in the mean of the signal, in dBm. Default: 0.25, as Linux
-            has it (mac80211). Without it: 0.25.
-        signal_threshold: The mean of the signal below which it gives its access point up, and takes no other one.
-            Left out: none, an access point is lost by missed beacons alone.
-        going_down_factor: A signal is low below this factor times the reception threshold, or `signal_threshold`.
-            Link_Going_Down then comes, and the station looks for another access point on its other channels.
-            Default chosen: 4, 6 dB, which a walk away from the edge of a cell takes in seconds. Without it: 4.0.
-        hysteresis_db: It changes to an access point whose signal is stronger than that of its own by more than
-            this. Default chosen: 5 dB, so that it does not change back and forth. Without it: 5.0.
+        channels: The channels that it scans, in this order. Left out: those of its cells, in ascending order.
+        min_channel_time: MinChannelTime: its wait on a channel where nobody answers the probe request. Default:
+            Velayos and Karlsson, "Techniques to Reduce the IEEE 802.11b Handoff Time", ICC 2004. Without it:
+            "1024us".
+        max_channel_time: MaxChannelTime: its wait on a channel in use; in a passive scan, on each. Left out: 10
+            time units (Velayos and Karlsson 2004); 110 in a passive scan, a beacon and a tenth.
+        probe_delay: ProbeDelay: its wait on a new channel before the probe request. Default chosen: several
+            interframe spaces. Without it: "100us".
+        scan_interval: The time between scans while it has no access point or a low signal. Default chosen: 1 s, so
+            that scans take a few percent of its time. Without it: "1s".
+        missed_beacons: Missed beacons in a row after which it has lost its access point. Default: Linux's
+            (mac80211's beacon_loss_count). Without it: 7.
+        failure_timeout: AuthenticateFailureTimeout and AssociateFailureTimeout: its wait for a response. Default:
+            Linux's (mac80211). Without it: "200ms".
+        attempts: Tries of authentication, and then of association, with one access point. Default: Linux's
+            (mac80211). Without it: 3.
+        signal_weight: The weight of the latest beacon in the mean signal. Default: Linux's (mac80211). Without it:
+            0.25.
+        signal_threshold: The mean signal below which it leaves its access point, and takes no other. Left out: it
+            leaves by missed beacons alone.
+        going_down_factor: A signal below this factor times the reception threshold, or `signal_threshold`, is low.
+            A low signal raises Link_Going_Down and starts scans of the other channels. Default chosen: 6 dB,
+            seconds of a walk. Without it: 4.0.
+        hysteresis_db: How much stronger another access point must be before it changes, in dB. Default chosen: 5
+            dB, against changing back and forth. Without it: 5.0.
     """
 
     scan: Scan | None = None
@@ -646,24 +632,19 @@ class Link(Table):
     Attributes:
         name: The link's name in results.
         between: The two nodes at its ends.
-        rate: Bit rate of each direction: one for both, or a list of tables, one a direction.
+        rate: Bit rate: one for both directions, or a list of tables, one a direction.
         delay: Propagation delay, one way: one for both directions, or a list of tables, one a direction.
-        queue: The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one
-            bandwidth-delay product of 1500-byte packets at 30 Mb/s and 40 ms). A direction with a mahimahi trace
-            has no limit, as in mahimahi's link emulator.
-        mtu: The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section
-            2). Without it: "1500B".
-        cost: The cost of the link on a route, in both directions, from 1 to 65535. Routes are those of the least
-            sum (the interface output cost of RFC 2328 appendix C.3). Default: 1, every link alike. Cells and
-            accesses of DECT cost 1. Without it: 1.
+        queue: The queue before each direction. Left out: drop-tail of 100 packets (chosen: the bandwidth-delay
+            product of 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as in mahimahi.
+        mtu: The largest IP packet. Default: Ethernet's (RFC 894; RFC 2464 section 2). Without it: "1500B".
+        cost: The link's cost, from 1 to 65535; routes have the least sum (RFC 2328 appendix C.3). Default: every
+            link alike. Cells and DECT accesses cost 1. Without it: 1.
         loss: Loss: one table, or a list of tables, one a direction. Left out: none.
-        duplicate: Packets that arrive twice, the copy at the same instant: a probability for both directions, or a
-            list of tables, one a direction. Left out: none.
-        outages: When the link is cut. Packets that arrive at it or are on it during an outage are lost. Left out:
-            never.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        duplicate: Packets that arrive twice at the same instant: a probability for both directions, or a list of
+            tables, one a direction. Left out: none.
+        outages: Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -681,22 +662,19 @@ class Link(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkRateTable(Table):
-    """The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction
-    alone. Exactly one of `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what holds before
-    the first step.
+    """The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file` and
+    `mahimahi`; `constant` may stand beside steps as the rate before the first.
 
     Attributes:
         constant: The rate, or the one before the first step.
         from_: The node that sends in this direction. Left out: both directions.
-        steps: From when on each rate holds, in order of time. A rate of zero sends nothing.
-        file: A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces between;
-            relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
-            depend on the file's content, not on its name.
-        period: After this time the steps begin again. Left out: the last holds to the end.
-        mahimahi: A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets,
-            packets with 4 octets of header each; behind the last line it begins again. Relative to the folder of
-            the scenario.
+        steps: When each rate begins, in order of time. A rate of zero sends nothing.
+        file: A file of steps, relative to the scenario's folder: a time in seconds and a rate in Mb/s a line. The
+            first line holds from the beginning on.
+        content: The steps, in place of `file`.
+        period: The steps begin again after this time. Left out: the last one stays.
+        mahimahi: A mahimahi trace, relative to the scenario's folder: each line is the millisecond in which 1504
+            octets may leave, 4 octets of header a packet included. It repeats.
         opportunities: The lines, in place of `mahimahi`.
     """
 
@@ -715,8 +693,8 @@ class RateStep(Table):
     """A step of a rate.
 
     Attributes:
-        at: From when on it holds. Either this or `on`.
-        on: The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
+        at: When it begins. Either this or `on`.
+        on: The link event that begins it, each time, until the next step. Either this or `at`.
         rate: The rate.
     """
 
@@ -727,7 +705,7 @@ class RateStep(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkEvent(Table):
-    """A link event of a link or cell of the scenario, each time that it happens.
+    """A link event of a link or cell of the scenario.
 
     Attributes:
         link: The link or cell.
@@ -742,22 +720,19 @@ class LinkEvent(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkDelayTable(Table):
-    """The delay of a direction: a plain time, or a table for one that changes, that is drawn for each packet, or
-    that is of one direction alone.
+    """The delay of a direction: a plain time, or a table.
 
     Attributes:
         constant: The delay, or the one before the first step.
         from_: The node that sends in this direction. Left out: both directions.
-        steps: From when on each delay holds, in order of time: of packets whose last bit is sent then.
-        file: A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces
-            between; relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
-            depend on the file's content, not on its name.
-        period: After this time the steps begin again. Left out: the last holds to the end.
+        steps: When each delay begins, in order of time: for packets whose last bit is sent from then on.
+        file: A file of steps, relative to the scenario's folder: a time in seconds and a delay in milliseconds a
+            line. The first line holds from the beginning on.
+        content: The steps, in place of `file`.
+        period: The steps begin again after this time. Left out: the last one stays.
         jitter: An additional delay, drawn for each packet. Default: nothing. Without it: "0s".
-        reordering: Whether packets may overtake others, where a later one takes less time. Default chosen: no, as
-            on a path whose queues are first come, first served; a packet then arrives with the one before it at
-            the earliest. Without it: false.
+        reordering: Whether a packet may overtake an earlier one with a longer delay. Default chosen: no, as on a
+            path of FIFO queues: a packet arrives no earlier than the one before it. Without it: false.
     """
 
     constant: Duration | None = None
@@ -775,8 +750,8 @@ class DelayStep(Table):
     """A step of a delay.
 
     Attributes:
-        at: From when on it holds. Either this or `on`.
-        on: The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
+        at: When it begins. Either this or `on`.
+        on: The link event that begins it, each time, until the next step. Either this or `at`.
         delay: The delay.
     """
 
@@ -787,9 +762,10 @@ class DelayStep(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class DropTailQueue(Table):
-    """First come, first served; who comes when it is full is dropped. The most packets that wait.
+    """First come, first served, the default discipline; a full queue drops arrivals. The limit in packets.
 
-    First come, first served; who comes when it is full is dropped. The most bytes of IP packets that wait.
+    First come, first served, the default discipline; a full queue drops arrivals. The limit in bytes of IP
+    packets.
 
     Attributes:
         packets:
@@ -804,14 +780,14 @@ class DropTailQueue(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class CodelQueue(Table):
-    """Controlled Delay (RFC 8289): packets are dropped when they leave, once all have waited longer than `target`
-    for an `interval`.
+    """Controlled Delay (RFC 8289): drops packets at the head once all have waited longer than `target` for an
+    `interval`.
 
     Attributes:
         packets: The most packets that wait. Default: Linux's. Without it: 1000.
-        target: The waiting that is acceptable for ever. Default: RFC 8289 section 4.4. Without it: "5ms".
-        interval: How long waiting may be longer than that: a round-trip time at its worst. Default: RFC 8289
-            section 4.3. Without it: "100ms".
+        target: The acceptable standing delay. Default: RFC 8289 section 4.4. Without it: "5ms".
+        interval: How long the wait may exceed `target`: a worst-case round trip. Default: RFC 8289 section 4.3.
+            Without it: "100ms".
         ecn: Whether packets of transports with ECN are marked instead of dropped (RFC 3168). Default chosen: no.
             Without it: false.
     """
@@ -826,16 +802,15 @@ class CodelQueue(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class FqCodelQueue(Table):
-    """A queue for each flow, each under CoDel, served in turn (RFC 8290).
+    """A CoDel queue for each flow, served in turn (RFC 8290).
 
     Attributes:
-        packets: The most packets that wait, of all flows together. Default: RFC 8290 section 5.2.3. Without it:
-            10240.
-        flows: How many queues; flows that a hash does not tell apart share one. Default: RFC 8290 section 5.2.5.
-            Without it: 1024.
-        quantum: The bytes that a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
-        target: The waiting that is acceptable for ever. Default: RFC 8290 section 5.2.2. Without it: "5ms".
-        interval: How long waiting may be longer than that. Default: RFC 8290 section 5.2.1. Without it: "100ms".
+        packets: The most packets that wait in all queues. Default: RFC 8290 section 5.2.3. Without it: 10240.
+        flows: Number of queues; flows with the same hash share one. Default: RFC 8290 section 5.2.5. Without it:
+            1024.
+        quantum: Bytes that a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
+        target: The acceptable standing delay. Default: RFC 8290 section 5.2.2. Without it: "5ms".
+        interval: How long the wait may exceed `target`. Default: RFC 8290 section 5.2.1. Without it: "100ms".
         ecn: Whether packets of transports with ECN are marked instead of dropped (RFC 3168). Default chosen: no.
             Without it: false.
     """
@@ -852,15 +827,15 @@ class FqCodelQueue(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class PieQueue(Table):
-    """Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come, by how
-    long others waited.
+    """Proportional Integral controller Enhanced (RFC 8033): drops arrivals at random, by the queueing delay.
 
     Attributes:
         packets: The most packets that wait. Default: Linux's. Without it: 1000.
-        target: The waiting that is aimed at. Default: RFC 8033 section 4.2. Without it: "15ms".
-        update_interval: The time between two updates of the probability. Default: RFC 8033 section 4.2. Without
+        target: The target of the queueing delay. Default: RFC 8033 section 4.2. Without it: "15ms".
+        update_interval: Time between two updates of the drop probability. Default: RFC 8033 section 4.2. Without
             it: "15ms".
-        max_burst: How long a burst passes after calm. Default: RFC 8033 section 4.4. Without it: "150ms".
+        max_burst: How long a burst may pass after an idle time. Default: RFC 8033 section 4.4. Without it:
+            "150ms".
         ecn: Whether packets of transports with ECN are marked instead of dropped, below a probability of 0.1 (RFC
             8033 section 5.1). Default chosen: no. Without it: false.
     """
@@ -876,11 +851,11 @@ class PieQueue(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class PriorityQueue(Table):
-    """Strict priority by class: whoever is of the first class with anything to send is next.
+    """Strict priority: the first class that has a packet sends next.
 
     Attributes:
         packets: The most packets of each class that wait. Default chosen: as for drop-tail. Without it: 100.
-        classes: The classes, each a list of DSCPs, the first before the others. Other packets form a last class.
+        classes: The classes, each a list of DSCPs, highest priority first. Other packets form a last class.
     """
 
     fixed: ClassVar[dict[str, object]] = {"discipline": "priority"}
@@ -891,14 +866,13 @@ class PriorityQueue(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class DrrQueue(Table):
-    """Deficit round robin by class (Shreedhar and Varghese 1996): classes with anything to send take turns, by
-    octets.
+    """Deficit round robin (Shreedhar and Varghese 1996): classes take turns, by octets.
 
     Attributes:
         packets: The most packets of each class that wait. Default chosen: as for drop-tail. Without it: 100.
         classes: The classes and their shares. Other packets form a last class.
-        quantum: The bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest
-            for which each turn has a packet).
+        quantum: Bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest with
+            a packet in each turn).
     """
 
     fixed: ClassVar[dict[str, object]] = {"discipline": "drr"}
@@ -910,26 +884,25 @@ class DrrQueue(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class RedQueue(Table):
-    """Random Early Detection (Floyd and Jacobson 1993): packets are dropped at random when they come, by the mean
-    length of the queue.
+    """Random Early Detection (Floyd and Jacobson 1993): drops arrivals at random, by the mean queue length.
 
     Attributes:
         packets: The most packets that wait. Default chosen: as for drop-tail. Without it: 100.
-        min_threshold: The mean length from which packets are dropped, in packets. Default: Floyd and Jacobson
-            1993, section 6. Without it: 5.0.
-        max_threshold: The mean length from which the probability is above `max_probability`, in packets. Default:
-            three times the other, Floyd, "RED: Discussions of Setting Parameters", 1997. Without it: 15.0.
-        max_probability: The probability just below `max_threshold`; with `adaptive` what it begins with. Default:
+        min_threshold: The mean length in packets at which drops begin. Default: Floyd and Jacobson 1993, section
+            6. Without it: 5.0.
+        max_threshold: The mean length in packets at which the probability exceeds `max_probability`. Default:
+            three times `min_threshold`, Floyd, "RED: Discussions of Setting Parameters", 1997. Without it: 15.0.
+        max_probability: The probability just below `max_threshold`; with `adaptive`, its first value. Default:
             Floyd 1997. Without it: 0.1.
-        adaptive: Whether `max_probability` adapts every half a second, between 0.01 and 0.5. The mean length then
-            comes into the middle fifth between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001).
-            Default chosen: no, as in Floyd and Jacobson 1993. Without it: false.
+        adaptive: Whether `max_probability` adapts every 0.5 s, between 0.01 and 0.5, to keep the mean midway
+            between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001). Default chosen: no, as in
+            Floyd and Jacobson 1993. Without it: false.
         weight: The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6. Without it:
             0.002.
-        gentle: Whether the probability grows on to one at twice `max_threshold`, and is not one at once. Default:
+        gentle: Whether the probability rises to one at twice `max_threshold` instead of jumping to it. Default:
             Floyd, "Recommendation on using the gentle variant of RED", 2000. Without it: true.
-        spare_single_packet: Whether no arrival is dropped or marked by the mean while no more than one packet
-            waits, as in ns-2 and ns-3. Default: no, Floyd and Jacobson 1993, figure 2. Without it: false.
+        spare_single_packet: Whether an arrival passes while at most one packet waits, whatever the mean is, as in
+            ns-2 and ns-3. Default: no, Floyd and Jacobson 1993, figure 2. Without it: false.
         idle_packet_size: The packets by which the mean decays while nothing waits. Default: ns-2's. Without it:
             "500B".
         ecn: Whether packets of transports with ECN are marked instead of dropped, below `max_threshold` (RFC 3168
@@ -956,7 +929,7 @@ class DrrClass(Table):
 
     Attributes:
         dscp: Its DSCPs.
-        quantum: The bytes that it may send in a turn. Left out: the link's MTU.
+        quantum: Bytes that it may send in a turn. Left out: the link's MTU.
     """
 
     dscp: Sequence[Dscp]
@@ -968,7 +941,7 @@ class BernoulliLoss(Table):
     """Each packet is lost on its own, with one probability.
 
     Attributes:
-        from_: The node that sends in this direction. Left out: both directions, each with draws of its own.
+        from_: The node that sends in this direction. Left out: both directions, each independently.
         start: When loss begins. Without it: "0s".
         probability: Probability that a packet is lost.
     """
@@ -990,16 +963,14 @@ class GilbertElliottLoss(Table):
 
     Attributes:
         per: Without it: "packet".
-        from_: The node that sends in this direction. Left out: both directions, each with draws of its own.
+        from_: The node that sends in this direction. Left out: both directions, each independently.
         start: When loss begins. Without it: "0s".
         good_to_bad: Probability of a step from the good to the bad state.
         bad_to_good: Probability of a step from the bad to the good state.
-        loss_good: Probability that a packet is lost in the good state. Default: Gilbert's model, no loss. Without
-            it: 0.0.
-        loss_bad: Probability that a packet is lost in the bad state. Default chosen: every packet, so that the
-            length of a burst follows from `bad_to_good` alone. Probability that a packet is lost in the bad state.
-            Default chosen: every packet, so that the length of a burst follows from `mean_bad` alone. Without it:
-            1.0.
+        loss_good: Loss probability in the good state. Default: Gilbert's model, no loss. Without it: 0.0.
+        loss_bad: Loss probability in the bad state. Default chosen: 1, so that `bad_to_good` alone sets the burst
+            length. Loss probability in the bad state. Default chosen: 1, so that `mean_bad` alone sets the burst
+            length. Without it: 1.0.
         mean_good: Mean stay in the good state.
         mean_bad: Mean stay in the bad state.
     """
@@ -1019,17 +990,16 @@ class GilbertElliottLoss(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class SeriesLoss(Table):
-    """Each packet is lost on its own, with a probability that changes: by `steps`, or a `file` of them.
+    """Each packet is lost independently, with a probability that changes by `steps` or a `file`.
 
     Attributes:
         constant: The probability before the first step. Left out: the first step is at "0s".
-        from_: The node that sends in this direction. Left out: both directions, each with draws of its own.
-        steps: From when on each probability holds, in order of time: of packets whose last bit is sent then.
-        file: A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
-            relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
-            depend on the file's content, not on its name.
-        period: After this time the steps begin again. Left out: the last holds to the end.
+        from_: The node that sends in this direction. Left out: both directions, each independently.
+        steps: When each probability begins, in order of time: for packets whose last bit is sent from then on.
+        file: A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
+            first line holds from the beginning on.
+        content: The steps, in place of `file`.
+        period: The steps begin again after this time. Left out: the last one stays.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "series"}
@@ -1044,14 +1014,14 @@ class SeriesLoss(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ListLoss(Table):
-    """The packets that are lost are named: the same losses for every transport, and nothing is random.
+    """Loses the packets that you name: the same losses for every transport.
 
     Attributes:
-        from_: The node that sends in this direction. Left out: both directions, each with a count of its own.
+        from_: The node that sends in this direction. Left out: both directions, each independently.
         start: When counting begins. Without it: "0s".
-        segments: The numbers of the packets that are lost, in any order. Packets with data are counted, from 1, in
-            the order in which the direction sends them; a retransmission counts as a packet of its own. TCP
-            segments without data (handshake, pure ACK, a FIN alone) do not count, nor does what the queue dropped.
+        segments: The numbers of the lost packets. Packets with data count from 1 as the direction sends them; a
+            retransmission is a packet of its own. TCP segments without data (handshake, pure ACK, a FIN alone) and
+            packets that the queue dropped do not count.
         flow: Only packets of this flow count, and are lost. Left out: all packets with data.
     """
 
@@ -1068,8 +1038,8 @@ class LossStep(Table):
     """A step of a loss.
 
     Attributes:
-        at: From when on it holds. Either this or `on`.
-        on: The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
+        at: When it begins. Either this or `on`.
+        on: The link event that begins it, each time, until the next step. Either this or `at`.
         probability: The probability of a loss.
     """
 
@@ -1080,11 +1050,11 @@ class LossStep(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class DuplicateTable(Table):
-    """Each packet that is not lost arrives twice, with a probability and on its own.
+    """Each packet that is not lost arrives twice with a probability, independently.
 
     Attributes:
         probability: The probability.
-        from_: The node that sends in this direction. Left out: both directions, each with draws of its own.
+        from_: The node that sends in this direction. Left out: both directions, each independently.
     """
 
     probability: Probability
@@ -1106,62 +1076,54 @@ class Outage(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Wifi(Table):
-    """A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium. Several with
-    `beacons` are access points between which stations walk.
+    """A `[[wifi]]`: an access point and the stations of its cell, which contend for the medium. With `beacons`,
+    stations roam between several.
 
     Attributes:
         name: The cell's name in results.
         access_point: The node that is the access point.
-        stations: The nodes that are stations. They talk with the access point, and through it with each other.
+        stations: The stations. They send to the access point, and through it to each other.
         standard: The physical layer. Default: the older one, which every station understands. Without it:
             "802.11b".
-        rate: Rate of data frames: 1, 2, 5.5 or 11 Mb/s of 802.11b (IEEE 802.11-2007 clause 18), 6, 9, 12, 18, 24,
-            36, 48 or 54 Mb/s of 802.11g (clause 19). Left out: the highest.
-        basic_rate: Rate of acknowledgement, RTS and CTS frames, one of the data rates and not above `rate`. Left
-            out: the highest mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6). 802.11b has 1
-            and 2 Mb/s, which every DSSS station knows (clause 15); 802.11g has 6, 12 and 24 Mb/s (clause
-            17.3.2.1).
-        station_rates: Stations with another rate of data frames, to them and from them. Default: none.
+        rate: Rate of data frames. 802.11b: 1, 2, 5.5 or 11 Mb/s (IEEE 802.11-2007 clause 18). 802.11g: 6, 9, 12,
+            18, 24, 36, 48 or 54 Mb/s (clause 19). Left out: the highest.
+        basic_rate: Rate of ACK, RTS and CTS frames, up to `rate`. Left out: the highest mandatory rate up to
+            `rate` (IEEE 802.11-2007 section 9.6): 1 and 2 Mb/s in 802.11b (clause 15), 6, 12 and 24 Mb/s in
+            802.11g (clause 17.3.2.1).
+        station_rates: Stations with another data rate, both ways. Default: none.
         rate_control: How the rate of data frames adapts. Left out: it is fixed.
-        preamble: The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE
-            802.11-2007 section 18.2.2). Without it: "long".
-        slot_time: The slot time of 802.11g. Left out: short, but long with `protection`, since stations of 802.11b
-            know only the long one (IEEE 802.11-2007 sections 7.3.1.4 and 19.4.4).
-        cw_min: The contention window of the backoff at first, in slots: a power of two less one. Left out: aCWmin,
-            31 in 802.11b, 15 in 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
-        cw_max: The largest contention window, which doubles with each failed attempt. Default: aCWmax (IEEE
-            802.11-2007 sections 18.3.3 and 19.8.4). Without it: 1023.
-        short_retry_limit: How often a data frame that is no longer than `rts_threshold`, or an RTS frame, is sent
-            in all before its packet is given up. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D), 7.
-            Without it: 7.
-        long_retry_limit: How often a longer one is sent in all. Default: dot11LongRetryLimit (IEEE 802.11-2007
-            annex D), 4. Without it: 4.
-        rts_threshold: Data frames longer than this, with their MAC header and FCS, are preceded by RTS and CTS.
-            Default: dot11RTSThreshold (IEEE 802.11-2007 annex D), 2347 bytes, so that none is. Without it:
-            "2347B".
-        fragmentation_threshold: Data frames to one receiver that are longer than this, with their MAC header and
-            FCS, are sent in fragments of that length. Each fragment has an acknowledgement. An even number of
-            bytes from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D), 2346 bytes, so that
-            none is. Without it: "2346B".
-        protection: The protection of 802.11g frames where stations of 802.11b share the medium (IEEE 802.11-2007
-            section 9.13). Left out: nothing, there are none.
-        edca: Access categories by the class of packets. Left out: none, all packets of a node are equal.
-        channel: The channel, from 1 to 13. Cells with a `radio` on one channel share a medium: they contend, and
-            disturb each other. Those on others do not notice each other. Default: 1 (IEEE 802.11-2007 section
-            18.4.6.2). Without it: 1.
-        beacons: How the access point makes itself known. With beacons, stations find it by scanning and become
-            associated, and may be stations of several cells; the cell needs a `radio`. Left out: its stations are
-            associated with it from the beginning and for ever.
-        radio: Who hears whom, by the places of the nodes: each needs a `position`. Left out: all hear each other,
-            wherever they are.
+        preamble: The PLCP preamble of 802.11b. Default: long, which every station understands (IEEE 802.11-2007
+            section 18.2.2). Without it: "long".
+        slot_time: The slot time of 802.11g. Left out: short; long with `protection`, for stations of 802.11b (IEEE
+            802.11-2007 sections 7.3.1.4 and 19.4.4).
+        cw_min: The first contention window in slots: a power of two less one. Left out: aCWmin, 31 in 802.11b, 15
+            in 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
+        cw_max: The largest contention window. Default: aCWmax (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
+            Without it: 1023.
+        short_retry_limit: Transmissions in all of an RTS frame, or of a data frame up to `rts_threshold`, before
+            its packet is dropped. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D). Without it: 7.
+        long_retry_limit: The same for longer data frames. Default: dot11LongRetryLimit (IEEE 802.11-2007 annex D).
+            Without it: 4.
+        rts_threshold: RTS and CTS precede longer data frames (MAC header and FCS included). Default:
+            dot11RTSThreshold (IEEE 802.11-2007 annex D), so that none is. Without it: "2347B".
+        fragmentation_threshold: Longer unicast data frames (MAC header and FCS included) are sent in fragments of
+            this length, an even number from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D),
+            so that none is. Without it: "2346B".
+        protection: Protection of 802.11g frames from stations of 802.11b (IEEE 802.11-2007 section 9.13). Left
+            out: none.
+        edca: Access categories by packet class. Left out: none.
+        channel: The channel, from 1 to 13. Cells with a `radio` on one channel share the medium; other channels do
+            not interfere. Default: 1 (IEEE 802.11-2007 section 18.4.6.2). Without it: 1.
+        beacons: Beacons: stations scan, associate, and may be stations of several cells. The cell needs a `radio`.
+            Left out: stations are associated all the time.
+        radio: Radio range by the nodes' places: each needs a `position`. Left out: all hear each other.
         loss: Losses beside the radio; a single table stands for one. Default: none.
-        queue: The queue of the access point and of each station; with `edca` each of its categories has one.
-            Default chosen: as for a wired link. Without it: {"packets": 100}.
-        mtu: The largest IP packet; at most 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
-            Default: Ethernet's 1500 bytes, because the access point bridges to it. Without it: "1500B".
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        queue: The queue of the access point and of each station; with `edca`, of each category. Default chosen: as
+            for a wired link. Without it: {"packets": 100}.
+        mtu: The largest IP packet, up to 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
+            Default: Ethernet's, because the access point bridges to it. Without it: "1500B".
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -1196,7 +1158,7 @@ class StationRate(Table):
     """The rate of some stations.
 
     Attributes:
-        stations: They, each a station of this cell.
+        stations: The stations, each of this cell.
         rate: Their rate, one of the standard's.
     """
 
@@ -1206,12 +1168,11 @@ class StationRate(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class BySignalRateControl(Table):
-    """By the power at which the last frame of the receiver arrived: the highest rate whose threshold it comes up
-    to.
+    """The highest rate whose threshold the receiver's last frame reached.
 
     Attributes:
-        thresholds: The least power of each rate. Rates that are left out are not used, but for the lowest. Left
-            out: the powers from which on the radio understands them.
+        thresholds: The least power of each rate; rates without an entry are not used, except the lowest. Left out:
+            the radio's reception thresholds.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "by_signal"}
@@ -1221,16 +1182,15 @@ class BySignalRateControl(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ArfRateControl(Table):
-    """Automatic rate fallback: up after answered exchanges in a row, down after failed ones (Kamerman and
-    Monteban, "WaveLAN-II", Bell Labs Technical Journal 2(3), 1997).
+    """Automatic rate fallback: up after successes in a row, down after failures (Kamerman and Monteban,
+    "WaveLAN-II", Bell Labs Technical Journal 2(3), 1997).
 
     Attributes:
-        successes: Answered exchanges in a row that lead to the next higher rate. Default: 10 (Kamerman and
-            Monteban 1997). Without it: 10.
-        failures: Failed exchanges in a row that lead to the next lower rate. Default: 2 (Kamerman and Monteban
-            1997). Without it: 2.
-        timer_attempts: Attempts at one rate after which the next higher one is tried, whatever came of them: the
-            timer. Default: 15 (Lacage et al. 2004). Without it: 15.
+        successes: Successes in a row before the next higher rate. Default: Kamerman and Monteban 1997. Without it:
+            10.
+        failures: Failures in a row before the next lower rate. Default: Kamerman and Monteban 1997. Without it: 2.
+        timer_attempts: Attempts at one rate before the next higher one is tried in any case. Default: Lacage et
+            al. 2004. Without it: 15.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "arf"}
@@ -1242,18 +1202,17 @@ class ArfRateControl(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class AarfRateControl(Table):
-    """Adaptive ARF: each failed attempt to go up makes the next one come later (Lacage, Manshaei and Turletti,
-    "IEEE 802.11 Rate Adaptation: A Practical Approach", MSWiM 2004).
+    """Adaptive ARF: each failed try of a higher rate delays the next (Lacage, Manshaei and Turletti, "IEEE 802.11
+    Rate Adaptation: A Practical Approach", MSWiM 2004).
 
     Attributes:
-        successes: Answered exchanges in a row that lead to the next higher rate at first. Default: 10 (Lacage et
-            al. 2004). Without it: 10.
-        most_successes: The most that it takes, after it has doubled with each failed try. Default: 50 (Lacage et
-            al. 2004). Without it: 50.
-        failures: Failed exchanges in a row that lead to the next lower rate. Default: 2 (Lacage et al. 2004).
-            Without it: 2.
-        timer_attempts: Attempts at one rate after which the next higher one is tried at first, whatever came of
-            them; it doubles as well. Default: 15 (Lacage et al. 2004). Without it: 15.
+        successes: Successes in a row before the next higher rate, at first. Default: Lacage et al. 2004. Without
+            it: 10.
+        most_successes: The limit of `successes`, which doubles with each failed try. Default: Lacage et al. 2004.
+            Without it: 50.
+        failures: Failures in a row before the next lower rate. Default: Lacage et al. 2004. Without it: 2.
+        timer_attempts: Attempts at one rate before the next higher one is tried in any case, at first; it doubles
+            too. Default: Lacage et al. 2004. Without it: 15.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "aarf"}
@@ -1266,16 +1225,14 @@ class AarfRateControl(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class MinstrelRateControl(Table):
-    """Minstrel: the rate of most throughput by the exchanges that were answered at each, while some frames look
-    around (mac80211 of Linux).
+    """Minstrel: the rate of best throughput in the past; some frames sample other rates (mac80211 of Linux).
 
     Attributes:
-        interval: How often the mean share of answered exchanges of each rate is brought up to date. Default: 100
-            ms (mac80211 of Linux). Without it: "100ms".
-        ewma_percent: The weight of that mean's old value, in percent. Default: 75 (mac80211 of Linux). Without it:
-            75.
-        lookaround_percent: How many frames in a hundred look around, at a rate that is drawn. Default: 10
-            (mac80211 of Linux). Without it: 10.
+        interval: Time between two updates of the mean success ratios. Default: mac80211 of Linux. Without it:
+            "100ms".
+        ewma_percent: The weight of the old mean, in percent. Default: mac80211 of Linux. Without it: 75.
+        lookaround_percent: Percentage of frames that sample a random rate. Default: mac80211 of Linux. Without it:
+            10.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "minstrel"}
@@ -1300,14 +1257,14 @@ class RateThreshold(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Protection(Table):
-    """Protection of the frames of 802.11g: what stations of 802.11b understand reserves the medium.
+    """Protection of 802.11g frames: frames that 802.11b stations understand reserve the medium.
 
     Attributes:
         mechanism: The frames before a protected frame.
-        rate: Its rate, one of 802.11b. Default chosen: 2Mb/s, the highest that every DSSS station has (IEEE
-            802.11-2007 clause 15). Without it: "2Mb/s".
-        preamble: Its preamble. Default: the long one, which every station understands (IEEE 802.11-2007 section
-            18.2.2). Without it: "long".
+        rate: The rate of protection frames, one of 802.11b. Default chosen: the highest of every DSSS station
+            (IEEE 802.11-2007 clause 15). Without it: "2Mb/s".
+        preamble: Their preamble. Default: long, which every station understands (IEEE 802.11-2007 section 18.2.2).
+            Without it: "long".
     """
 
     mechanism: Mechanism
@@ -1317,9 +1274,8 @@ class Protection(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Edca(Table):
-    """The access categories of EDCA (IEEE 802.11-2007 section 9.9.1): packets have one by their `dscp`, as RFC
-    8325 recommends, and categories contend with each other, also inside of a node. `edca = {}` takes the defaults
-    of the standard, which follow from `cw_min` and `cw_max` (aCWmin and aCWmax).
+    """The access categories of EDCA (IEEE 802.11-2007 section 9.9.1), chosen by `dscp` as in RFC 8325. `edca = {}`
+    takes the standard's defaults, which follow from `cw_min` (aCWmin) and `cw_max` (aCWmax).
 
     Attributes:
         stations: Those of stations. Default: IEEE 802.11-2007 table 7-37.
@@ -1336,7 +1292,7 @@ class EdcaCategories(Table):
 
     Attributes:
         ac_bk: Background: packets of class cs1.
-        ac_be: Best effort: packets without class, af1x, af2x, cs2, and those that RFC 8325 does not name.
+        ac_be: Best effort: no class, af1x, af2x, cs2, and classes that RFC 8325 does not name.
         ac_vi: Video: af3x, af4x, cs3 to cs5.
         ac_vo: Voice: ef, voice-admit, cs6 and cs7, and the MAC's management frames.
     """
@@ -1349,18 +1305,18 @@ class EdcaCategories(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class EdcaCategory(Table):
-    """An access category (IEEE 802.11-2007 section 7.3.2.29). Keys that are left out have the standard's defaults.
+    """An access category (IEEE 802.11-2007 section 7.3.2.29). Defaults are the standard's.
 
     Attributes:
-        aifsn: Its interframe space, AIFS, is SIFS and so many slots: from 2 on, at access points from 1 on. Left
-            out: 7 of background, 3 of best effort, 2 of video and voice; at access points 1 of these two.
-        cw_min: The contention window at first, in slots: a power of two less one. Left out: aCWmin of background
-            and best effort, (aCWmin + 1) / 2 - 1 of video, (aCWmin + 1) / 4 - 1 of voice.
-        cw_max: The largest contention window. Left out: aCWmax of background and best effort, aCWmin of video,
-            (aCWmin + 1) / 2 - 1 of voice; of best effort at access points 4 (aCWmin + 1) - 1.
-        txop_limit: How long it may send when it has won the medium, in units of 32us; `"0s"`: one packet. Left
-            out: one packet of background and best effort, 6.016ms of video and 3.264ms of voice in 802.11b,
-            3.008ms and 1.504ms in 802.11g.
+        aifsn: AIFS in slots beyond SIFS, from 2, at access points from 1. Left out: 7 for background, 3 for best
+            effort, 2 for video and voice (1 at access points).
+        cw_min: The first contention window in slots: a power of two less one. Left out: aCWmin for background and
+            best effort, (aCWmin + 1) / 2 - 1 for video, (aCWmin + 1) / 4 - 1 for voice.
+        cw_max: The largest contention window. Left out: aCWmax for background and best effort (4 (aCWmin + 1) - 1
+            at access points), aCWmin for video, (aCWmin + 1) / 2 - 1 for voice.
+        txop_limit: How long it may send after winning the medium, in units of 32 us; `"0s"`: one packet. Left out:
+            `"0s"` for background and best effort; for video and voice 6.016 and 3.264 ms in 802.11b, 3.008 and
+            1.504 ms in 802.11g.
     """
 
     aifsn: int | None = None
@@ -1371,15 +1327,12 @@ class EdcaCategory(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Beacons(Table):
-    """Beacons of an access point: frames at the lowest basic rate that contend as others do, before those that
-    wait.
+    """Beacons of an access point. They contend at the lowest basic rate, ahead of queued frames.
 
     Attributes:
-        period: The time between two beacons (dot11BeaconPeriod). Default: 100 time units of 1024 us, usual
-            everywhere (IEEE 802.11-2007 section 3.162 has the unit; the standard has no default). Without it:
-            "102400us".
-        start: The time of the first. Left out: drawn within a period, since clocks of access points do not know of
-            each other.
+        period: Time between two beacons (dot11BeaconPeriod). Default: 100 time units of 1024 us, the common value
+            (IEEE 802.11-2007 section 3.162 defines the unit). Without it: "102400us".
+        start: The first beacon. Left out: drawn within a period, as clocks of access points are independent.
     """
 
     period: Duration | None = None
@@ -1388,32 +1341,28 @@ class Beacons(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Radio(Table):
-    """Who hears whom, by the places of the nodes and what of their power arrives there.
+    """Radio propagation: who hears whom.
 
     Attributes:
-        transmit_power: The power of every radio, `"20dBm"` or `"100mW"`. Default: 20 dBm, which is allowed at 2.4
-            GHz in Europe (ETSI EN 300 328 section 4.3.2.2). Without it: 20.0.
+        transmit_power: The power of every radio, `"20dBm"` or `"100mW"`. Default: Europe's limit at 2.4 GHz (ETSI
+            EN 300 328 section 4.3.2.2). Without it: "20dBm".
         path_loss: How power falls with distance.
         shadowing_deviation_db: The standard deviation of log-normal shadowing in dB. Default: 0, none. Without it:
             0.0.
         shadowing: How often it is drawn. Default chosen: for each frame, as in ns-2.
-        capture: From when on a frame is received in spite of others. Left out: frames that overlap disturb each
-            other, whatever their powers.
-        reception: The criterion by which a frame is understood. Default chosen: its power alone, by
-            `reception_threshold`.
-        radius: The distance up to which frames at `rate` are understood, as far as shadowing lets them: sets
-            `reception_threshold`. With `rate_control` slower frames reach farther, as the sensitivities of their
-            rates say, and so does the cell.
-        reception_threshold: The power from which on a frame is understood. Left out: the sensitivity that the
-            standard asks for at `rate` (IEEE 802.11-2007 table 17-13; -80 dBm up to 2 Mb/s: section 15.4.8.1; -76
-            dBm above: section 18.4.8.1).
-        reception_thresholds: The same rate by rate, for each rate up to `rate`. Left out: with `rate_control` the
-            threshold of `rate` for `rate`, and for others what they are more sensitive in the same tables;
-            without, one threshold for all frames. RTS and CTS frames of `protection` are understood from the least
-            of them on.
-        carrier_sense_threshold: The power from which on a frame makes the medium busy, and disturbs others. Left
-            out: -82 dBm, which OFDM's clear channel assessment hears (IEEE 802.11-2007 section 17.3.10.5), or the
-            threshold of reception where that is lower.
+        capture: Reception in spite of overlapping frames. Left out: frames that overlap are lost.
+        reception: The test whether a frame is understood. Default chosen: its power, by `reception_threshold`.
+        radius: The distance up to which frames at `rate` are understood, before shadowing; it sets
+            `reception_threshold`. With `rate_control`, slower frames reach farther.
+        reception_threshold: The least power of an understood frame. Left out: the standard's sensitivity at `rate`
+            (IEEE 802.11-2007 table 17-13; -80 dBm up to 2 Mb/s: section 15.4.8.1; -76 dBm above: section
+            18.4.8.1).
+        reception_thresholds: The least power for each rate up to `rate`. Left out: with `rate_control`,
+            `reception_threshold` shifted by the differences in the standard's tables; else one threshold for all.
+            RTS and CTS of `protection` use the least of them.
+        carrier_sense_threshold: The power at which a frame makes the medium busy and disturbs others. Left out:
+            -82 dBm, as in OFDM's clear channel assessment (IEEE 802.11-2007 section 17.3.10.5), or a lower
+            reception threshold.
     """
 
     transmit_power: Power | None = None
@@ -1437,12 +1386,11 @@ class FreeSpacePathLoss(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class TwoRayGroundPathLoss(Table):
-    """Over flat ground: by the fourth power, where the reflection is behind the crossover (Rappaport, Wireless
-    Communications, 2nd edition, section 4.6).
+    """Flat ground: the fourth power beyond the crossover distance (Rappaport, Wireless Communications, 2nd
+    edition, section 4.6).
 
     Attributes:
-        antenna_height: The height of all antennas. Default chosen: 1.5 m, a terminal in the hand. Without it:
-            "150cm".
+        antenna_height: The height of all antennas. Default chosen: a terminal in the hand. Without it: "150cm".
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "two_ray_ground"}
@@ -1452,12 +1400,12 @@ class TwoRayGroundPathLoss(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LogDistancePathLoss(Table):
-    """By an exponent of one's own (Rappaport, section 4.9.1).
+    """An exponent that you choose (Rappaport, section 4.9.1).
 
     Attributes:
-        exponent: The exponent: 2 in free space, 2.7 to 3.5 in a town, 4 to 6 in buildings (Rappaport, table 4.2).
-        reference_distance: Up to there, space is free. Default: 1 m, as is usual indoors (Rappaport, section
-            4.9.1). Without it: "1m".
+        exponent: The exponent: 2 in free space, 2.7 to 3.5 in towns, 4 to 6 in buildings (Rappaport, table 4.2).
+        reference_distance: Free space up to here. Default: usual indoors (Rappaport, section 4.9.1). Without it:
+            "1m".
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "log_distance"}
@@ -1488,12 +1436,12 @@ class PerCoherenceTimeShadowing(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ByDistanceShadowing(Table):
-    """By the way that a pair has moved, as it sees it (Gudmundson, "Correlation Model for Shadow Fading in Mobile
-    Radio Systems", Electronics Letters 27(23), 1991).
+    """By the distance that a pair has moved (Gudmundson, "Correlation Model for Shadow Fading in Mobile Radio
+    Systems", Electronics Letters 27(23), 1991).
 
     Attributes:
-        decorrelation_distance: After which the correlation is 1/e: 8.3 m fit Gudmundson's measurements in streets,
-            504 m those in a suburb.
+        decorrelation_distance: Where the correlation is 1/e. Gudmundson measured 8.3 m in streets, 504 m in a
+            suburb.
     """
 
     fixed: ClassVar[dict[str, object]] = {"redrawn": "by_distance"}
@@ -1506,10 +1454,10 @@ class Capture(Table):
     """Frames that are received in spite of others.
 
     Attributes:
-        threshold_db: How much stronger a frame has to be than all others together, in dB. Default: 10, as in ns-2
-            (CPThresh). Without it: 10.0.
-        later_frames: Whether one that begins later than the frame that is received may be received instead.
-            Default: not, as in ns-2. Without it: false.
+        threshold_db: How much stronger than all others together a frame must be, in dB. Default: ns-2's CPThresh.
+            Without it: 10.0.
+        later_frames: Whether a later frame may take over from the one being received. Default: no, as in ns-2.
+            Without it: false.
     """
 
     threshold_db: float | None = None
@@ -1525,13 +1473,12 @@ class ThresholdWifiReception(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class SinrWifiReception(Table):
-    """The ratio of its power to the sum of noise and of all others' powers, by the error model of its modulation.
-    Link_Going_Down and rates by signal still use the thresholds of reception. Frames below
-    `carrier_sense_threshold` are neither received nor added to the interference.
+    """Its signal to interference and noise, by the error model of its modulation. Link_Going_Down and rates by
+    signal still use the reception thresholds. Frames below `carrier_sense_threshold` neither arrive nor interfere.
 
     Attributes:
-        noise_figure_db: The noise figure of a receiver, above the thermal noise, in dB. Default: 10 (IEEE
-            802.11-2007 section 17.3.10.1). Without it: 10.0.
+        noise_figure_db: Noise figure of a receiver in dB. Default: IEEE 802.11-2007 section 17.3.10.1. Without it:
+            10.0.
     """
 
     fixed: ClassVar[dict[str, object]] = {"by": "sinr"}
@@ -1544,10 +1491,10 @@ class BernoulliWifiLoss(Table):
     """Each on its own, with one probability.
 
     Attributes:
-        from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+        from_: The sender whose frames are lost: the access point or a station. Left out: all, both ways.
         start: When loss begins. Without it: "0s".
-        during: When it holds from then on. Default chosen: always, as on other links.
-        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
+        during: When it holds. Default chosen: always, as on other links.
+        of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
         probability: Probability of a loss.
     """
 
@@ -1570,14 +1517,14 @@ class GilbertElliottWifiLoss(Table):
 
     Attributes:
         per: Without it: "packet".
-        from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+        from_: The sender whose frames are lost: the access point or a station. Left out: all, both ways.
         start: When loss begins. Without it: "0s".
-        during: When it holds from then on. Default chosen: always, as on other links.
-        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
+        during: When it holds. Default chosen: always, as on other links.
+        of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
         good_to_bad: Probability of a step from the good to the bad state.
         bad_to_good: Probability of a step from the bad to the good state.
-        loss_good: Probability of a loss in the good state. Default: Gilbert's model, none. Without it: 0.0.
-        loss_bad: Probability of a loss in the bad state. Default chosen: 1, as on wired links. Without it: 1.0.
+        loss_good: Loss probability in the good state. Default: Gilbert's model, none. Without it: 0.0.
+        loss_bad: Loss probability in the bad state. Default chosen: 1, as on wired links. Without it: 1.0.
         mean_good: Mean stay in the good state.
         mean_bad: Mean stay in the bad state.
     """
@@ -1599,21 +1546,18 @@ class GilbertElliottWifiLoss(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class SeriesWifiLoss(Table):
-    """Each on its own, with a probability that changes: by `steps`, from an instant or a link event on, or a
-    `file` of them.
+    """Each independently, with a probability that changes by `steps` or a `file`.
 
     Attributes:
-        from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+        from_: The sender whose frames are lost: the access point or a station. Left out: all, both ways.
         during: When it holds. Default chosen: always, as on other links.
-        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
+        of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
         constant: The probability before the first step. Left out: the first step is at "0s".
-        steps: The time from which each probability holds, in order of time, for packets or attempts that end from
-            then on.
-        file: A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
-            relative to the folder of the scenario. The first line holds from the beginning on.
-        content: The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
-            depend on the file's content, not on its name.
-        period: After this time the steps begin again. Left out: the last holds to the end.
+        steps: When each probability begins, in order of time: for packets or attempts that end from then on.
+        file: A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
+            first line holds from the beginning on.
+        content: The steps, in place of `file`.
+        period: The steps begin again after this time. Left out: the last one stays.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "series"}
@@ -1630,16 +1574,16 @@ class SeriesWifiLoss(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ListWifiLoss(Table):
-    """Those that are lost are named: the same for every transport, and nothing is random.
+    """Loses the packets or attempts that you name: the same for every transport.
 
     Attributes:
-        from_: Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+        from_: The sender whose frames are lost: the access point or a station. Left out: all, both ways.
         start: When counting begins. Without it: "0s".
-        during: When it holds from then on. Default chosen: always, as on other links.
-        of: The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
-        segments: The numbers of those that are lost, in any order, from 1. They count packets with data that the
-            MAC has brought over, or attempts at them, of each station and direction by itself. A retransmission of
-            TCP is a packet of its own; its segments without data (handshake, pure ACK, a FIN alone) do not count.
+        during: When it holds. Default chosen: always, as on other links.
+        of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
+        segments: The numbers of those lost, from 1, for each station and direction. They count packets with data
+            that the MAC delivered, or attempts. A TCP retransmission is a packet of its own; segments without data
+            (handshake, pure ACK, a FIN alone) do not count.
         flow: Only packets of this flow count, and are lost. Left out: all packets with data.
     """
 
@@ -1663,32 +1607,29 @@ class Dect(Table):
         name: The access' name in results.
         terminal: The node that is the mobile terminal.
         gateway: The node behind the fixed part, with its interworking unit.
-        mtu: The largest IP packet; its fragments must fit into the window of the DLC. Default: Ethernet's 1500
-            bytes, because the gateway bridges to it. Without it: "1500B".
-        queue: The queue in front of each direction: packets that the DLC has not begun to send. Left out: whatever
-            comes waits, first come, first served (chosen: as the paper, whose packets are dropped in the network
-            alone).
+        mtu: The largest IP packet; its fragments must fit into the DLC window. Default: Ethernet's, because the
+            gateway bridges to it. Without it: "1500B".
+        queue: The queue before each direction, for packets that the DLC has not begun to send. Left out: no limit,
+            FIFO (chosen: the paper drops packets in the network alone).
         warm_up: The tables `dect`, `dect_states`, `dect_transitions`, `dect_procedures` and `dect_terminals` count
-            from here on, or from that of the scenario where it is later. Default: from the start of the run.
-            Without it: "0s".
-        radio_fixed_parts: Radio fixed parts of the cluster, one in each cell. Default: the paper. Without it: 3.
-        carriers: Carriers of each radio fixed part, 12 slot pairs each. Default: the ten of ETS 300 175-2 clause
-            4.1.1. Without it: 10.
-        fixed_bearers: Gives the terminal so many bearers for the whole run, in place of its `connection`: no
-            procedure touches them and none needs a handover. Left out: bearers come and go by the procedures of
-            the MAC.
+            from here on, or from the scenario's `warm_up` if it is later. Default: from the start. Without it:
+            "0s".
+        radio_fixed_parts: Radio fixed parts in the cluster, one a cell. Default: the paper. Without it: 3.
+        carriers: Carriers of each radio fixed part, 12 slot pairs each. Default: ETS 300 175-2 clause 4.1.1.
+            Without it: 10.
+        fixed_bearers: Bearers that the terminal keeps for the whole run, in place of `connection`: no MAC
+            procedure and no handover changes them. Left out: bearers come and go by MAC procedures.
         connection: How many bearers the terminal wants and needs.
         terminals: The other terminals, an entry a type. Left out: none.
         load_factor: Multiplies the offered traffic of all `terminals`. Default: as they say. Without it: 1.0.
         data_terminals: How many bearers the other terminals of type `data` want and need.
         errors: Bit errors on the terminal's bearers.
-        handovers: When bearers need a handover, and terminals move to another cell.
+        handovers: When bearers need a handover, and terminals change their cell.
         procedures: Timers and attempts of the MAC's procedures.
         channel_list: How terminals see the channels.
-        dlc: The service of the data link control layer. Left out: LU2 with its defaults.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        dlc: The data link control service. Left out: LU2 with its defaults.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -1720,7 +1661,7 @@ class Connection(Table):
         target_bearers: Set-up and modification end with so many bearers. Default: the paper. Without it: 10.
         minimum_bearers: With fewer bearers the connection is blocked or dropped, and set up again. Default chosen:
             1. Without it: 1.
-        modification_threshold: With fewer bearers the connection is modified: set up to the target again. Zero:
+        modification_threshold: With fewer bearers the connection is modified: set up to the target again. 0:
             never. Default: the paper. Without it: 4.
     """
 
@@ -1731,14 +1672,13 @@ class Connection(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Terminals(Table):
-    """The other terminals of one type: Poisson calls from anywhere in the cluster.
+    """The other terminals of one type: Poisson calls in the whole cluster.
 
     Attributes:
         type: Their type.
-        offered_erlang: Offered traffic of the whole cluster in erlang: calls at a time if none were lost.
-        mean_duration: Mean of exponential call durations. Left out: `durations`, or else the durations of the
-            paper. For `data` these are 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001;
-            for other types a mean of 120 s.
+        offered_erlang: Offered traffic of the whole cluster in erlang.
+        mean_duration: Mean of exponential call durations. Left out: `durations`, or else the paper's: a mean of
+            120 s, for `data` 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001.
         durations: Call durations by weight, in place of `mean_duration`.
     """
 
@@ -1776,7 +1716,7 @@ class DataTerminals(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Errors(Table):
-    """Bit errors on the terminal's bearers: each is good or bad, and the chain moves once a frame.
+    """Bit errors on the terminal's bearers, each good or bad; the chain moves once a frame.
 
     Attributes:
         ber_good: Bit error ratio in the good state. Default: the paper, with its two ratios exchanged. Without it:
@@ -1786,8 +1726,8 @@ class Errors(Table):
         ber_factor: Multiplies both bit error ratios. Default: as they are. Without it: 1.0.
         good_to_bad: Probability a frame of going from good to bad. Default: the paper. Without it: 0.02.
         bad_to_good: Probability a frame of going from bad to good. Default: the paper. Without it: 0.2.
-        a_field_errors: Whether the A field fails too: then nothing of a slot is received, or its acknowledgement
-            is missed. Default chosen: no, because the paper does not speak of it. Without it: false.
+        a_field_errors: Whether the A field fails too, so that a whole slot or its acknowledgement is lost. Default
+            chosen: no, because the paper does not mention it. Without it: false.
         bursts: Times in which both bit error ratios are multiplied. Left out: none.
     """
 
@@ -1802,7 +1742,7 @@ class Errors(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Burst(Table):
-    """A time in which the bit error ratios are multiplied: the frames that begin in it.
+    """A time in which the bit error ratios are multiplied, for the frames that begin in it.
 
     Attributes:
         start: When it begins.
@@ -1817,18 +1757,18 @@ class Burst(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Handovers(Table):
-    """When bearers need a handover, and terminals move to another cell.
+    """When bearers need a handover, and terminals change their cell.
 
     Attributes:
-        need_good: Probability a frame that a bearer of the terminal comes to need a handover in its good state.
-            Default: the paper. Without it: 0.0001.
+        need_good: Probability a frame that a good bearer of the terminal needs a handover. Default: the paper.
+            Without it: 0.0001.
         need_bad: The same in its bad state. Default: the paper. Without it: 0.001.
-        other_terminals_interval: Mean time until a bearer of another terminal comes to need a handover,
-            exponential. Default chosen: as often as one of the terminal, 5500 frames. Without it: "55s".
-        need_factor: Makes handovers so many times as frequent, for all terminals. Default: as they are. Without
+        other_terminals_interval: Mean time until a bearer of another terminal needs a handover, exponential.
+            Default chosen: 5500 frames, as often as one of the terminal. Without it: "55s".
+        need_factor: Multiplies how often handovers are needed, for all terminals. Default: as they are. Without
             it: 1.0.
-        cell_time: Mean time that a terminal stays in a cell before it moves to one of the others, exponential.
-            Default chosen: one minute; the paper has the chain and not its times. Without it: "60s".
+        cell_time: Mean stay of a terminal in a cell, exponential. Default chosen: one minute; the paper gives no
+            times. Without it: "60s".
     """
 
     need_good: Probability | None = None
@@ -1846,20 +1786,20 @@ class Procedures(Table):
         call_setup_timer_frames: When call set-up is given up. Default: the paper's 3 s. Without it: 300.
         bearer_handover_timer_frames: When a bearer handover is given up and the bearer released. Default: the
             paper's 3 s. Without it: 300.
-        connection_handover_timer_frames: When a connection handover is given up and the old bearers are released.
+        connection_handover_timer_frames: When a connection handover is given up and the old bearers released.
             Default: the paper's 3 s. Without it: 300.
         connection_modification_timer_frames: When a connection modification is given up. Default chosen: as the
             others. Without it: 300.
         attempt_permission: Probability that a terminal may try a channel in a frame. Default chosen: 0.1, because
             a fixed part listens to one of its ten carriers a frame. Without it: 0.1.
-        setup_attempts: Channels tried for one bearer in call set-up and connection modification. Default: N200 of
+        setup_attempts: Channels tried for a bearer in call set-up and connection modification. Default: N200 of
             ETS 300 175-3. Without it: 10.
-        multibearer_handover_attempts: Channels tried for one bearer in handovers of multibearer connections.
-            Default chosen: 2; figures depend on it. Without it: 2.
-        single_bearer_handover_attempts: Channels tried in handovers of terminals of one bearer. Default: N201 of
+        multibearer_handover_attempts: Channels tried for a bearer in multibearer handovers. Default chosen: 2;
+            results depend on it. Without it: 2.
+        single_bearer_handover_attempts: Channels tried in handovers of single-bearer terminals. Default: N201 of
             ETS 300 175-3. Without it: 15.
-        data_during_setup: Whether data goes over the bearers that are there before call set-up has ended. Default
-            chosen: yes. Without it: true.
+        data_during_setup: Whether data uses the bearers that exist before call set-up ends. Default chosen: yes.
+            Without it: true.
         transceivers: How many bearers of a terminal may share a slot pair. Default chosen: any number, because the
             paper names no limit. Without it: "unlimited".
     """
@@ -1878,15 +1818,15 @@ class Procedures(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ChannelList(Table):
-    """How terminals see the channels: quiet, interfered or busy, and not always rightly.
+    """How terminals see channels: quiet, interfered or busy, with errors.
 
     Attributes:
         refresh_frames: A list is made again after so many frames. Default: the paper. Without it: 30.
-        idle_seen_quiet: Probability that an idle channel is found quiet; otherwise interfered. Default: the paper.
-            Without it: 0.8.
-        reserved_seen_interfered: Probability that a reserved channel is found interfered; otherwise busy, and
+        idle_seen_quiet: Probability that an idle channel is seen as quiet; otherwise as interfered. Default: the
+            paper. Without it: 0.8.
+        reserved_seen_interfered: Probability that a reserved channel is seen as interfered; otherwise as busy, and
             never tried. Default: the paper. Without it: 0.5.
-        selection: Which channel of the list is tried. Default chosen: any; figures depend on it. Without it:
+        selection: Which channel of the list is tried. Default chosen: any; results depend on it. Without it:
             "uniform".
     """
 
@@ -1903,20 +1843,20 @@ class Lu2DectDlc(Table):
     Attributes:
         window_fragments: Fragments of 29 octets that may be unacknowledged, 1 to 127. Default: the paper. Without
             it: 63.
-        retransmission_timer_frames: T1: frames without progress until the receiver of an incomplete DLC frame asks
-            for retransmission. Default: the paper. Without it: 10.
+        retransmission_timer_frames: T1: frames without progress before the receiver of an incomplete DLC frame
+            asks for retransmission. Default: the paper. Without it: 10.
         discard_timer_frames: T2: frames from that request until the DLC frame is dropped. Default: the paper.
             Without it: 20.
         acknowledgement: The unit that the receiver acknowledges. Default chosen: every fragment. Without it:
             "fragments".
         acknowledgement_delay_frames: Frames until the sender knows what the receiver knows. Default chosen: 1, the
             shortest. Without it: 1.
-        timers_without_bearers: Whether the two timers run while the terminal has no bearer. Default chosen: no,
-            nothing can arrive then. Without it: "stopped".
-        max_attempts: The Ip channel: how often a packet is sent on its bearer before it is discarded. Default: the
-            paper. Without it: 10.
-        unfinished_packets: The Ip channel: what becomes of an unfinished packet when its bearer is released or
-            handed over. Default chosen: it is lost. Without it: "lost".
+        timers_without_bearers: Whether T1 and T2 run while there is no bearer. Default chosen: no, nothing can
+            arrive then. Without it: "stopped".
+        max_attempts: The Ip channel: transmissions of a packet before it is discarded. Default: the paper. Without
+            it: 10.
+        unfinished_packets: The Ip channel: the fate of an unfinished packet when its bearer goes. Default chosen:
+            it is lost. Without it: "lost".
     """
 
     fixed: ClassVar[dict[str, object]] = {"service": "lu2"}
@@ -1933,7 +1873,7 @@ class Lu2DectDlc(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Lu1DectDlc(Table):
-    """No recovery at all: slots of 40 octets, unprotected (the In channel); TCP is left to repair alone."""
+    """No recovery: unprotected slots of 40 octets (the In channel). TCP alone repairs losses."""
 
     fixed: ClassVar[dict[str, object]] = {"service": "lu1"}
 
@@ -1942,25 +1882,23 @@ class Lu1DectDlc(Table):
 class Cell(Table):
     """A `[[cell]]`: a base station, and the stations that may be in its cell.
 
-    Stations may be in several cells, which may overlap. Full duplex: the base station has one transmitter for all,
-    each station has its own. The stations' addresses follow them from cell to cell at once, as if all base
-    stations were one bridged network; unless they are `multihomed`, or of a `[[mobile_ip]]`.
+    Cells may overlap. The base station has one transmitter for all, each station its own (full duplex). A
+    station's address follows it from cell to cell at once, as over one bridged network, unless it is `multihomed`
+    or in a `[[mobile_ip]]`.
 
     Attributes:
         name: The cell's name in results.
         base_station: The node that is the base station; it needs a `position`.
-        stations: The nodes that may be stations here, now or later; each needs a `position`. They have no wired
-            links.
+        stations: The nodes that may be stations here; each needs a `position` and has no wired links.
         rate: Bit rate of every transmitter.
         delay: Propagation delay, one way. Left out: the distance over the speed of light.
-        queue: The queue of every transmitter: of the base station one for all stations. Default chosen: as for a
+        queue: The queue of every transmitter: the base station has one for all stations. Default chosen: as for a
             wired link. Without it: {"packets": 100}.
-        mtu: The largest IP packet. Default: Ethernet's 1500 bytes, as for a wired link. Without it: "1500B".
-        coverage: How far the cell reaches, and how many packets are lost at which distance.
+        mtu: The largest IP packet. Default: Ethernet's, as for a wired link. Without it: "1500B".
+        coverage: The cell's reach, and its losses by distance.
         advertisement: How the base station makes itself known.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -1990,15 +1928,15 @@ class DiscCoverage(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class DistancePowerCoverage(Table):
-    """The error probability grows with a power of the distance up to the edge; outside everything is lost.
+    """The error probability grows with a power of the distance up to the edge; beyond, everything is lost.
 
     Attributes:
         radius: The distance of the edge.
         error_at_edge: The error probability at the edge.
-        exponent: The exponent. Default: 4, by which power falls over flat ground (Rappaport, Wireless
-            Communications, 2nd edition, section 4.6). Without it: 4.0.
-        per: The error that the probability is of. Default chosen: a packet, because the figure is then a loss
-            ratio. Without it: "packet".
+        exponent: The exponent. Default: power falls so over flat ground (Rappaport, Wireless Communications, 2nd
+            edition, section 4.6). Without it: 4.0.
+        per: Whether the probability is that of a packet or of a bit. Default chosen: a packet, so that it is a
+            loss ratio. Without it: "packet".
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "distance_power"}
@@ -2014,13 +1952,11 @@ class CoverageTable(Table):
     """How many packets are lost at which distance.
 
     Attributes:
-        points: The points, in order of distance. The first error holds for anything nearer as well. Default: none,
-            where a file has them.
-        per: The error that the probabilities are of. Default chosen: packets, as of `distance_power`. Without it:
+        points: The points, in order of distance. The first error also holds nearer. Default: none, with a `file`.
+        per: Whether the probabilities are those of packets or of bits. Default chosen: packets. Without it:
             "packet".
-        file: A file in place of `points`, relative to the folder of the scenario. Each line has a distance in
-            metres and a probability, with a comma or spaces between. Lines that begin with `#` are comments.
-            Default: none.
+        file: A file in place of `points`, relative to the scenario's folder: a distance in metres and a
+            probability a line. `#` begins a comment. Default: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "table"}
@@ -2045,19 +1981,18 @@ class ErrorPoint(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Advertisement(Table):
-    """How a base station makes itself known: by beacons of the link layer, which take no time on the transmitter.
+    """Beacons of a base station's link layer; they take no time on the transmitter.
 
     Attributes:
-        period: The time between two beacons. Default: 100 time units, the usual beacon interval of IEEE 802.11 (a
-            time unit is 1024 us: IEEE 802.11-2007 section 3.162). Without it: "102400us".
+        period: Time between two beacons. Default: 100 time units of 1024 us, common in IEEE 802.11 (IEEE
+            802.11-2007 section 3.162). Without it: "102400us".
         start: When the first beacon comes. Without it: "0s".
-        lifetime: After how many missed beacons in a row a station gives the cell up. Default chosen: 3, the ratio
-            of lifetime to interval in router discovery (RFC 1256 section 4.1) and of agent advertisements (RFC
-            5944 section 2.1). Without it: 3.
-        size: The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100
-            bytes, about what a beacon of IEEE 802.11 has. Without it: "100B".
-        going_down_ahead: A station gets Link_Going_Down this long before its walk leads it out of reach. Left out:
-            when it has missed a first beacon.
+        lifetime: Missed beacons in a row after which a station leaves the cell. Default chosen: 3, as in router
+            discovery (RFC 1256 section 4.1) and agent advertisements (RFC 5944 section 2.1). Without it: 3.
+        size: The length of a beacon, for bit errors. Default chosen: about a beacon of IEEE 802.11. Without it:
+            "100B".
+        going_down_ahead: How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: at
+            its first missed beacon.
     """
 
     period: Duration | None = None
@@ -2069,57 +2004,51 @@ class Advertisement(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Wimax(Table):
-    """A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or
-    OFDMA, time division duplex.
+    """A `[[wimax]]`: a base station and its stations by IEEE Std 802.16-2004, WirelessMAN-OFDM or OFDMA, with time
+    division duplex.
 
     Attributes:
         name: The cell's name in results.
         base_station: The node that is the base station.
-        stations: The nodes that are stations. They talk with the base station, and through it with each other.
+        stations: The stations. They send to the base station, and through it to each other.
         ofdma: OFDMA with PUSC in place of OFDM, `{}` for the defaults. Left out: OFDM.
-        bandwidth: The bandwidth of the channel: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, by which goes the
-            sampling factor (IEEE Std 802.16-2004 table 213), up to 28 MHz. Default chosen: 5 MHz. Without it:
-            "5MHz".
-        cyclic_prefix: The cyclic prefix, as a part of the useful symbol (IEEE Std 802.16-2004 table 213). Default
-            chosen: 1/8, with which a symbol of 5 MHz takes 50 us. Without it: "1/8".
+        bandwidth: The channel's bandwidth, up to 28 MHz: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, which sets
+            the sampling factor (IEEE Std 802.16-2004 table 213). Default chosen: 5 MHz. Without it: "5MHz".
+        cyclic_prefix: The cyclic prefix as a part of the useful symbol (IEEE Std 802.16-2004 table 213). Default
+            chosen: 1/8, with symbols of 50 us at 5 MHz. Without it: "1/8".
         frame: The duration of a frame: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (IEEE Std 802.16-2004 table 230). Default
-            chosen: 5 ms, which the profiles of the WiMAX Forum have. Without it: "5ms".
-        downlink_share: The downlink's share of the symbols of a frame, preamble, header and maps included; rounded
-            down to whole symbols. Default chosen: 0.5. Without it: 0.5.
-        transmit_gap: TTG: the gap between downlink and uplink. Default chosen: 100 us, two symbols of 5 MHz.
-            Without it: "100us".
-        receive_gap: RTG: the gap between uplink and the next frame, which also has what is left of a symbol.
-            Default chosen: as the other. Without it: "100us".
+            chosen: as in profiles of the WiMAX Forum. Without it: "5ms".
+        downlink_share: The downlink's share of a frame's symbols, with preamble, header and maps; rounded down.
+            Default chosen: 0.5. Without it: 0.5.
+        transmit_gap: TTG: the gap between downlink and uplink. Default chosen: two symbols of 5 MHz. Without it:
+            "100us".
+        receive_gap: RTG: the gap between uplink and the next frame; the rest of a symbol is added. Default chosen:
+            as TTG. Without it: "100us".
         burst_profile: The burst profile to and from stations. Default chosen: the fastest. Without it: "64-QAM
             3/4".
         station_profiles: Stations with other burst profiles. Default: none.
         map_profile: The burst profile of the maps. Default chosen: the most robust, which every station
-            understands; in OFDMA it is always QPSK 1/2.
-        unsolicited_grants: Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004
-            section 6.3.5.2.1); those of no list are served best effort. Who is earlier among UGS, rtPS, nrtPS and
-            best effort goes first, both ways. An entry with `dscp` is a service flow of its own for these classes
-            of packets, beside the one for everything else. Default: none.
-        real_time_polling: Stations that are asked at each interval what bandwidth they want, and never contend for
-            their data, as a connection of rtPS (IEEE Std 802.16-2004 section 6.3.5.2.2). Default: none.
-        non_real_time_polling: Stations that are asked so and may contend as well, as a connection of nrtPS (IEEE
-            Std 802.16-2004 section 6.3.5.2.3). Default: none.
-        packing: Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3
-            octets. The sender is free to do so (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of
-            services may say otherwise of its own. Default chosen: false. Without it: false.
-        arq: How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of
-            unsolicited grants, which have no room for more; an entry of the lists of polls may say otherwise of
-            its own. Left out: what is lost is lost.
+            understands; OFDMA has always QPSK 1/2.
+        unsolicited_grants: Stations with unsolicited grants (UGS, IEEE Std 802.16-2004 section 6.3.5.2.1). UGS
+            goes before rtPS, nrtPS and best effort, both ways; stations in no list get best effort. An entry with
+            `dscp` is an additional service flow for these classes. Default: none.
+        real_time_polling: Stations that are polled at each interval and never contend (rtPS, IEEE Std 802.16-2004
+            section 6.3.5.2.2). Default: none.
+        non_real_time_polling: Stations that are polled and may also contend (nrtPS, IEEE Std 802.16-2004 section
+            6.3.5.2.3). Default: none.
+        packing: Whether a PDU may carry several packets of a service flow, with 3 octets each (IEEE Std
+            802.16-2004 section 6.3.3.4). An entry of a service may differ. Default chosen: false. Without it:
+            false.
+        arq: ARQ, `{}` for the defaults: for all service flows but UGS; a polled entry may differ. Left out: losses
+            are not repaired.
         requests: Bandwidth requests by contention.
-        entry: How stations find the base station and enter the network, by their places. Left out: they are
-            connected from the beginning and for ever.
-        queue: The queue of each connection: one to and one from each station, or each of its service flows.
-            Default chosen: as for a wired link. Without it: {"packets": 100}.
-        mtu: The largest IP packet; at most 2033 bytes, with which a PDU and its subheaders have the 2047 that its
-            header can tell (IEEE Std 802.16-2004 section 6.3.2.1.1). Default: Ethernet's 1500 bytes, as for a
-            wired link. Without it: "1500B".
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        entry: Network entry, by the nodes' places. Left out: stations are connected all the time.
+        queue: The queue of each connection: one to and one from each station or service flow. Default chosen: as
+            for a wired link. Without it: {"packets": 100}.
+        mtu: The largest IP packet, up to 2033 bytes: a PDU has 2047 (IEEE Std 802.16-2004 section 6.3.2.1.1).
+            Default: Ethernet's, as for a wired link. Without it: "1500B".
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -2149,15 +2078,15 @@ class Wimax(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WimaxOfdma(Table):
-    """WirelessMAN-OFDMA with PUSC in place of WirelessMAN-OFDM (IEEE Std 802.16e-2005 section 8.4): slots in place
-    of symbols, codes in place of messages in contention.
+    """WirelessMAN-OFDMA with PUSC (IEEE Std 802.16e-2005 section 8.4): slots replace symbols, and codes replace
+    messages in contention.
 
     Attributes:
-        subcarriers: Subcarriers, 512 or 1024: 15 and 17 subchannels of downlink and uplink, or 30 and 35. Left
-            out: 512 up to a bandwidth of 5 MHz, 1024 above, as in the profiles of the WiMAX Forum.
-        map_repetition: How often the burst of the maps is there, in QPSK 1/2: 1, 2, 4 or 6 times (section 8.4.9).
-            Default chosen: 4, as of the frame control header. Without it: 4.
-        request_codes: Codes for bandwidth requests; with those for ranging 256 at most (section 8.4.7.3). Default
+        subcarriers: Subcarriers, 512 or 1024: 15 downlink and 17 uplink subchannels, or 30 and 35. Left out: 512
+            up to 5 MHz, 1024 above, as in profiles of the WiMAX Forum.
+        map_repetition: Repetitions of the map burst in QPSK 1/2: 1, 2, 4 or 6 (section 8.4.9). Default chosen: 4,
+            as of the frame control header. Without it: 4.
+        request_codes: Codes for bandwidth requests; with those for ranging at most 256 (section 8.4.7.3). Default
             chosen: 32. Without it: 32.
         ranging_codes: Codes for initial ranging. Default chosen: 32. Without it: 32.
     """
@@ -2173,7 +2102,7 @@ class StationProfile(Table):
     """The burst profiles of some stations.
 
     Attributes:
-        stations: They, each a station of this cell.
+        stations: The stations, each of this cell.
         downlink: Of bursts to them. Left out: `burst_profile` of the cell.
         uplink: Of bursts from them. Left out: `burst_profile` of the cell.
     """
@@ -2185,17 +2114,16 @@ class StationProfile(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class UnsolicitedGrants(Table):
-    """Bursts that stations get without asking: each has room for one packet, whole.
+    """Unsolicited grants: each has room for one whole packet.
 
     Attributes:
         stations: The stations, each with grants of its own.
-        dscp: The packets that it is for, by the `dscp` of their flows, in both directions: `["ef"]`. Left out: all
-            for which the station has no other entry (IEEE Std 802.16-2004 section 11.13.19.3.4.2: the range of the
-            type of service of a classifier).
-        packet_size: The longest packet that a grant has room for, IP header included. Longer ones are cut.
-        interval: The time between two grants. The first is due at time zero, each in the frame that begins then or
+        dscp: The classes that it carries, both ways, by the `dscp` of flows: `["ef"]` (IEEE Std 802.16-2004
+            section 11.13.19.3.4.2). Left out: all without another entry.
+        packet_size: The longest packet of a grant, with its IP header. Longer packets are cut.
+        interval: Time between two grants; the first is due at 0 s. Each goes into the frame that begins then or
             next.
-        packing: Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
+        packing: Whether its PDUs may carry several packets. Left out: the cell's `packing`.
     """
 
     stations: list[str] | tuple[str, ...]
@@ -2207,16 +2135,16 @@ class UnsolicitedGrants(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Polling(Table):
-    """Stations that are polled: each gets a burst for a request, whether it has something to send or not.
+    """Polled stations: each gets a burst for a request, needed or not.
 
     Attributes:
         stations: The stations, each with polls of its own.
-        dscp: The packets that it is for, by the `dscp` of their flows, in both directions: `["af41", "af42"]`.
-            Left out: all for which the station has no other entry.
-        interval: The time between two polls. The first is due at time zero, each in the frame that begins then or
+        dscp: The classes that it carries, both ways, by the `dscp` of flows: `["af41", "af42"]`. Left out: all
+            without another entry.
+        interval: Time between two polls; the first is due at 0 s. Each goes into the frame that begins then or
             next.
-        packing: Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
-        arq: Whether what is lost of it is sent again. Left out: where the cell has `arq`.
+        packing: Whether its PDUs may carry several packets. Left out: the cell's `packing`.
+        arq: Whether it has ARQ. Left out: as the cell.
     """
 
     stations: list[str] | tuple[str, ...]
@@ -2228,31 +2156,25 @@ class Polling(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WimaxArq(Table):
-    """How service flows send again what is lost (IEEE Std 802.16-2004 section 6.3.4). The standard has no
-    defaults; those here are the ones that ORBIT's testbed documents for its base stations (wimax.orbit-lab.org,
-    "ARQ Control").
+    """ARQ of service flows (IEEE Std 802.16-2004 section 6.3.4). The standard has no defaults; these are of
+    ORBIT's base stations (wimax.orbit-lab.org, "ARQ Control").
 
     Attributes:
-        block_size: ARQ_BLOCK_SIZE: packets are cut in blocks of this size, and a block is never cut; up to 2040
-            bytes (section 11.13.18.8). Default: 256 bytes, as of ORBIT's base stations. Without it: "256B".
-        window: ARQ_WINDOW_SIZE: the most blocks that may be sent from the first one on that is not acknowledged,
-            up to 1024 (section 11.13.18.2). Default: 1024, as of ORBIT's base stations. Without it: 1024.
-        retry_timeout: ARQ_RETRY_TIMEOUT: what is not acknowledged that long after it was last sent is sent again
-            (section 11.13.18.3). Default: 200 ms, the delays of transmitter and receiver of ORBIT's base stations.
-            Without it: "200ms".
-        block_lifetime: ARQ_BLOCK_LIFETIME: what is not acknowledged that long after it was first sent is given up,
-            with its packet; 0 s: never (section 11.13.18.4). Default: 500 ms, as of ORBIT's base stations. Without
-            it: "500ms".
-        sync_loss_timeout: ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins again,
-            with ARQ_Reset; 0 s: never (section 11.13.18.5). Default: 1 s, as of ORBIT's base stations. Without it:
-            "1s".
-        purge_timeout: ARQ_RX_PURGE_TIMEOUT: a receiver that has a block waits that long for those before it; 0 s:
-            for ever (section 11.13.18.7). Default: 500 ms, as of ORBIT's base stations. Without it: "500ms".
-        deliver_in_order: ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: true, as of ORBIT's base stations.
-            Without it: true.
-        acknowledgement: The form of the receivers' feedback about blocks (section 6.3.4.2). Default chosen:
-            `"cumulative with selective"`, which has all that the others have. Without it: "cumulative with
-            selective".
+        block_size: ARQ_BLOCK_SIZE: packets are cut into blocks of this size, up to 2040 bytes (section
+            11.13.18.8). Default: ORBIT. Without it: "256B".
+        window: ARQ_WINDOW_SIZE: unacknowledged blocks, up to 1024 (section 11.13.18.2). Default: ORBIT. Without
+            it: 1024.
+        retry_timeout: ARQ_RETRY_TIMEOUT: retransmission this long after the last transmission (section
+            11.13.18.3). Default: ORBIT, transmitter and receiver delay. Without it: "200ms".
+        block_lifetime: ARQ_BLOCK_LIFETIME: a block and its packet are dropped this long after the first
+            transmission; 0 s: never (section 11.13.18.4). Default: ORBIT. Without it: "500ms".
+        sync_loss_timeout: ARQ_SYNC_LOSS_TIMEOUT: a sender with a stalled window resets ARQ after this time; 0 s:
+            never (section 11.13.18.5). Default: ORBIT. Without it: "1s".
+        purge_timeout: ARQ_RX_PURGE_TIMEOUT: how long a receiver waits for missing blocks before a received one; 0
+            s: for ever (section 11.13.18.7). Default: ORBIT. Without it: "500ms".
+        deliver_in_order: ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: ORBIT. Without it: true.
+        acknowledgement: The receivers' feedback (section 6.3.4.2). Default chosen: the form that includes the
+            others. Without it: "cumulative with selective".
     """
 
     block_size: Size | None = None
@@ -2270,18 +2192,16 @@ class Requests(Table):
     """Bandwidth requests by contention (IEEE Std 802.16-2004 section 6.3.8).
 
     Attributes:
-        opportunities: Opportunities in each frame, of two symbols each; in OFDMA of one symbol and six subchannels
-            each. Default chosen: 4. Without it: 4.
-        backoff_start: Request back-off start: the first window has two to the power of this opportunities, from 0
-            to 15 (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, the opportunities of a frame. Without it:
-            2.
-        backoff_end: Request back-off end: the same of the last window. Default chosen: 6, 64 opportunities.
-            Without it: 6.
-        retries: Request retries: after so many that came to nothing the packet is given up. Default: the
-            standard's least, 16 (IEEE Std 802.16-2004 table 342). Without it: 16.
-        t16: T16: how long a station waits for a grant before it asks again. Left out: the standard's least, 10 ms
-            (IEEE Std 802.16-2004 table 342), or two frames where they are longer.
-        beyond_standard: Keys of this table that may be below the standard's limits. Default: none. Without it: [].
+        opportunities: Opportunities a frame, of two symbols each; in OFDMA one symbol and six subchannels. Default
+            chosen: 4. Without it: 4.
+        backoff_start: The exponent of two of the first back-off window, 0 to 15 (IEEE Std 802.16-2004 section
+            11.3). Default chosen: 2, the opportunities of a frame. Without it: 2.
+        backoff_end: The same of the last window. Default chosen: 6, 64 opportunities. Without it: 6.
+        retries: Failed requests after which a packet is dropped. Default: the standard's least (IEEE Std
+            802.16-2004 table 342). Without it: 16.
+        t16: T16: a station's wait for a grant. Left out: the standard's least, 10 ms (IEEE Std 802.16-2004 table
+            342), or two longer frames.
+        beyond_standard: Keys here that may be below the standard's limits. Default: none. Without it: [].
     """
 
     opportunities: int | None = None
@@ -2294,55 +2214,47 @@ class Requests(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Entry(Table):
-    """Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search the base station, range, register, and
-    are connected while they hear it. They and the base station need a `position`.
+    """Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search, range, register, and stay connected
+    while they hear the base station. All need a `position`.
 
     Attributes:
-        radius: Within this distance a station and the base station hear each other, beyond it nothing. This, or
-            `radio`.
+        radius: The reach of base station and stations. This, or `radio`.
         radio: Path loss and thresholds of reception. This, or `radius`.
-        known_descriptors: Whether stations know DCD and UCD before they hear them, as from an earlier scan.
-            Default chosen: false. Without it: false.
-        dcd_interval: The time from one DCD to the next, in whole frames, at most 10 s (IEEE Std 802.16-2004 table
-            342). Default chosen: 5s, half of that. Without it: "5s".
-        ucd_interval: The same of the UCD. Default chosen: 5s, half of the standard's 10 s (IEEE Std 802.16-2004
-            table 342). Without it: "5s".
-        ucd_start: The first UCD. The first DCD comes at time zero. Default chosen: 0s, so that they come together.
-            Without it: "0s".
-        ranging_interval: The time from one region of initial ranging to the next, in whole frames, at most 2 s
-            (IEEE Std 802.16-2004 table 342). Default chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
-            Without it: "20ms".
-        ranging_opportunities: Opportunities in a region, of five symbols each; in OFDMA of two symbols and six
-            subchannels each. Default chosen: 2. Without it: 2.
-        ranging_backoff_start: Ranging back-off start: the first window has two to the power of this opportunities,
-            from 0 to 15 (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, as in NIST's simulations of its
-            mobility package. Without it: 2.
-        ranging_backoff_end: Ranging back-off end: the same of the last window. Default chosen: 6, as there.
-            Without it: 6.
-        ranging_retries: Contention ranging retries. Default: the standard's least, 16 (IEEE Std 802.16-2004 table
+        known_descriptors: Whether stations already know DCD and UCD. Default chosen: false. Without it: false.
+        dcd_interval: Time between two DCDs, in whole frames, up to 10 s (IEEE Std 802.16-2004 table 342). Default
+            chosen: half of that. Without it: "5s".
+        ucd_interval: The same of the UCD. Default chosen: half of 10 s (IEEE Std 802.16-2004 table 342). Without
+            it: "5s".
+        ucd_start: The first UCD. The first DCD comes at 0 s. Default chosen: together. Without it: "0s".
+        ranging_interval: Time between two regions of initial ranging, in whole frames, up to 2 s (IEEE Std
+            802.16-2004 table 342). Default chosen: a fortieth of the symbols of 5 MHz. Without it: "20ms".
+        ranging_opportunities: Opportunities a region, of five symbols each; in OFDMA two symbols and six
+            subchannels. Default chosen: 2. Without it: 2.
+        ranging_backoff_start: The exponent of two of the first ranging back-off window, 0 to 15 (IEEE Std
+            802.16-2004 section 11.3). Default chosen: as in NIST's simulations of its mobility package. Without
+            it: 2.
+        ranging_backoff_end: The same of the last window. Default chosen: as in NIST's simulations. Without it: 6.
+        ranging_retries: Contention ranging retries. Default: the standard's least (IEEE Std 802.16-2004 table
             342). Without it: 16.
-        invited_ranging_retries: Invited ranging retries: after so many bursts more in which a station was not
-            heard the base station sends it away. Default: the standard's least, 16 (IEEE Std 802.16-2004 table
-            342). Without it: 16.
-        capability_retries: Repetitions of SBC-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table
+        invited_ranging_retries: Invited ranging bursts in which a station was not heard before it is sent away.
+            Default: the standard's least (IEEE Std 802.16-2004 table 342). Without it: 16.
+        capability_retries: Repetitions of SBC-REQ. Default: the standard's least (IEEE Std 802.16-2004 table 342).
+            Without it: 3.
+        registration_retries: Repetitions of REG-REQ. Default: the standard's least (IEEE Std 802.16-2004 table
             342). Without it: 3.
-        registration_retries: Repetitions of REG-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table
-            342). Without it: 3.
-        flow_retries: Repetitions of DSA-REQ and DSA-RSP. Default: the standard's, 3 (IEEE Std 802.16-2004 table
-            342). Without it: 3.
-        channels: How many channels a station searches, one after the other, T20 each. Default chosen: 1, as of a
-            station that knows its network. Without it: 1.
-        channel: The place of the base station's channel among them, from 1. Default chosen: the first. Without it:
-            1.
-        search_interval: How long a station rests when it has searched all channels and found none. Default chosen:
-            100ms. Without it: "100ms".
-        report_interval: The time from one Link_Parameters_Report to the next. Default chosen: 100ms, about the
-            beacon interval of 802.11. Without it: "100ms".
-        going_down_ahead: A station gets Link_Going_Down this long before its walk leads it out of reach. Left out:
-            when it hears no maps any more.
-        scanning: Scan intervals, in which a connected station listens on other channels. Left out: it never does.
+        flow_retries: Repetitions of DSA-REQ and DSA-RSP. Default: IEEE Std 802.16-2004 table 342. Without it: 3.
+        channels: Channels that a station searches, T20 each. Default chosen: 1, a station that knows its network.
+            Without it: 1.
+        channel: The base station's place among them, from 1. Default chosen: the first. Without it: 1.
+        search_interval: A station's rest after a search of all channels without success. Default chosen: 100 ms.
+            Without it: "100ms".
+        report_interval: Time between two Link_Parameters_Reports. Default chosen: about a beacon interval of
+            802.11. Without it: "100ms".
+        going_down_ahead: How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: when
+            it loses the maps.
+        scanning: Scan intervals of connected stations. Left out: none.
         timers: Timers.
-        beyond_standard: Keys of `timers`, and intervals, that may be beyond the standard's limits. Default: none.
+        beyond_standard: Keys of `timers`, and intervals, that may exceed the standard's limits. Default: none.
             Without it: [].
     """
 
@@ -2373,28 +2285,25 @@ class Entry(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WimaxRadio(Table):
-    """The signal that arrives, by the places of the nodes, and the ratio of signal to noise from which a burst
-    profile is understood.
+    """Received signal by the nodes' places, and the signal-to-noise ratio that a burst profile needs.
 
     Attributes:
-        transmit_power: The power of the base station, `"30dBm"` or `"1W"`. Default: 30 dBm, as ns-3 has it.
-            Without it: 30.0.
-        station_transmit_power: The power of each station. Default: 30 dBm, as ns-3 has it. Without it: 30.0.
+        transmit_power: The base station's power, `"30dBm"` or `"1W"`. Default: ns-3's. Without it: "30dBm".
+        station_transmit_power: The power of each station. Default: 30 dBm, as ns-3 has it. Without it: "30dBm".
         frequency: The carrier. Default chosen: 3.5 GHz, where most fixed networks are. Without it: "3500MHz".
         path_loss: How power falls with distance.
-        noise_figure_db: The noise figure of a receiver, above the thermal noise, in dB. Left out: 7 (IEEE Std
-            802.16-2004 section 8.3.11.1), in OFDMA 8 (IEEE Std 802.16e-2005 section 8.4.13.1.1).
-        implementation_margin_db: The implementation loss of a receiver, in dB. Default: 5 (IEEE Std 802.16-2004
-            section 8.3.11.1). Without it: 5.0.
-        thresholds: Thresholds of single burst profiles. Others have the standard's. In OFDM these are 6.4, 9.4,
-            11.2, 16.4, 18.2, 22.7 and 24.4 dB, from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266). In
-            OFDMA they are 5, 8, 10.5, 14, 18 and 20 dB, from QPSK 1/2 on (IEEE Std 802.16e-2005 table 338).
-        going_down_factor: A falling signal is low below this factor times the power that maps need.
-            Link_Going_Down then comes. Default chosen: 4, 6 dB, as of stations of 802.11. Without it: 4.0.
-        block_errors: Block errors of burst profiles by signal over noise; the standard has no table of them. Left
-            out, and for profiles that are not in it: all is understood from the threshold on, and nothing below.
-        adaptation: How burst profiles follow the signal, `{}` for the defaults. Left out: they stay as
-            `burst_profile` and `station_profiles` say.
+        noise_figure_db: Noise figure of a receiver in dB. Left out: 7 (IEEE Std 802.16-2004 section 8.3.11.1), in
+            OFDMA 8 (IEEE Std 802.16e-2005 section 8.4.13.1.1).
+        implementation_margin_db: Implementation loss of a receiver in dB. Default: IEEE Std 802.16-2004 section
+            8.3.11.1. Without it: 5.0.
+        thresholds: Thresholds of single burst profiles. Others are the standard's. OFDM: 6.4, 9.4, 11.2, 16.4,
+            18.2, 22.7 and 24.4 dB from BPSK 1/2 up (IEEE Std 802.16-2004 table 266). OFDMA: 5, 8, 10.5, 14, 18 and
+            20 dB from QPSK 1/2 up (IEEE Std 802.16e-2005 table 338).
+        going_down_factor: Link_Going_Down comes below this factor times the power that maps need. Default chosen:
+            6 dB, as of stations of 802.11. Without it: 4.0.
+        block_errors: Block errors of burst profiles by signal-to-noise ratio; the standard has none. Left out, and
+            for other profiles: no errors above the threshold, nothing received below.
+        adaptation: How burst profiles follow the signal, `{}` for the defaults. Left out: they stay as configured.
     """
 
     transmit_power: Power | None = None
@@ -2424,11 +2333,11 @@ class WimaxThreshold(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WimaxBlockErrors(Table):
-    """A table of block errors. A block is what a symbol carries (IEEE Std 802.16-2004 table 215); a PDU is lost
-    with any block of it.
+    """A table of block errors. A block is one symbol's data (IEEE Std 802.16-2004 table 215); any lost block loses
+    the PDU.
 
     Attributes:
-        source: Where its numbers come from; the table `wimax` of the results repeats it.
+        source: The source of the numbers, repeated in the results' table `wimax`.
         profiles: Those of each burst profile.
     """
 
@@ -2442,8 +2351,8 @@ class WimaxProfileErrors(Table):
 
     Attributes:
         profile: The profile.
-        points: Pairs of signal over noise, in dB, and block error ratio: `[[8.0, 0.9], [9.0, 0.2], [10.0, 0.01]]`,
-            on straight lines between them. Below the first all blocks are lost, above the last none.
+        points: Pairs of signal-to-noise ratio in dB and block error ratio, linear between: `[[8.0, 0.9], [9.0,
+            0.2], [10.0, 0.01]]`. Below the first all blocks are lost, above the last none.
     """
 
     profile: BurstProfile
@@ -2452,13 +2361,12 @@ class WimaxProfileErrors(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class WimaxAdaptation(Table):
-    """Burst profiles that follow the signal, in both directions: a station enters with those that fit, and looks
-    at its signal every `report_interval`.
+    """Burst profiles that follow the signal both ways: at entry, and every `report_interval`.
 
     Attributes:
         margin_db: How far above its threshold a profile is left for a more robust one, in dB. Default chosen: 1,
-            which a walk takes seconds for. Without it: 1.0.
-        hysteresis_db: How much further above it a faster profile is entered, in dB. Default chosen: 1. Without it:
+            seconds of a walk. Without it: 1.0.
+        hysteresis_db: How much further above it a faster profile begins, in dB. Default chosen: 1. Without it:
             1.0.
     """
 
@@ -2468,24 +2376,22 @@ class WimaxAdaptation(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Scanning(Table):
-    """Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2). In scan intervals it listens on
-    the channels of the other `[[wimax]]` that it is a station of, and its packets wait.
+    """Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2). It listens on the channels of
+    its other `[[wimax]]`, and its packets wait.
 
     Attributes:
-        duration: How long a scan interval is, in whole frames, 255 at most (IEEE Std 802.16e-2005 section
-            6.3.2.3.48). Left out: 50 frames, as in NIST's simulations of its mobility package.
-        interleaving_interval: The time between two scan intervals, in which packets go on, in whole frames, from 1
-            to 255 (IEEE Std 802.16e-2005 section 6.3.2.3.48). Left out: 50 frames, as there.
-        iterations: Scan intervals of a scan, from 1 to 255 (IEEE Std 802.16e-2005 section 6.3.2.3.48). Default: 2,
-            as there. Without it: 2.
-        every: From a Link_Up, or the end of a scan, to the next scan. Left out: a station scans when its link is
+        duration: A scan interval, up to 255 whole frames (IEEE Std 802.16e-2005 section 6.3.2.3.48). Left out: 50
+            frames, as in NIST's simulations of its mobility package.
+        interleaving_interval: Time between two scan intervals, 1 to 255 whole frames. Left out: 50 frames, as in
+            NIST's simulations.
+        iterations: Scan intervals of a scan, 1 to 255. Default: as in NIST's simulations. Without it: 2.
+        every: Time from Link_Up, or the end of a scan, to the next. Left out: a station scans when its link is
             going down.
-        t44: T44: waits for MOB_SCN-RSP. Default: 100ms, as there; the standard has no value (IEEE Std 802.16e-2005
-            table 342). Without it: "100ms".
+        t44: T44: waits for MOB_SCN-RSP. Default: as in NIST's simulations; the standard has no value (IEEE Std
+            802.16e-2005 table 342). Without it: "100ms".
         retries: Repetitions of MOB_SCN-REQ. Default: 3, as there. Without it: 3.
-        hysteresis_db: With `radio`: a station changes to a cell whose signal is stronger by more than that.
-            Without, the `hysteresis` of the station says how much nearer. Default chosen: 5, as of stations of
-            802.11. Without it: 5.0.
+        hysteresis_db: With `radio`: how much stronger another cell must be, in dB. Without: the station's
+            `hysteresis`. Default chosen: as of stations of 802.11. Without it: 5.0.
     """
 
     duration: Duration | None = None
@@ -2502,32 +2408,27 @@ class Timers(Table):
     """Timers of network entry. Defaults are the standard's limits (IEEE Std 802.16-2004 table 342).
 
     Attributes:
-        t1: T1: waits for a DCD. Left out: five times `dcd_interval` (IEEE Std 802.16-2004 table 342).
-        t2: T2: waits for a ranging opportunity. Left out: five times `ranging_interval` (IEEE Std 802.16-2004
-            table 342).
-        t3: T3: waits for RNG-RSP. Default: 200ms (IEEE Std 802.16-2004 table 342). Without it: "200ms".
-        t4: T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins
-            network entry again. Default: 35s (IEEE Std 802.16-2004 table 342). Without it: "35s".
-        t6: T6: waits for REG-RSP. Default: 3s (IEEE Std 802.16-2004 table 342). Without it: "3s".
-        t7: T7: the base station waits for DSA-RSP. Default: 1s (IEEE Std 802.16-2004 table 342). Without it: "1s".
-        t8: T8: waits for DSA-ACK. Default: 300ms (IEEE Std 802.16-2004 table 342). Without it: "300ms".
-        t9: T9: the base station waits for SBC-REQ. Default: 300ms, the least (IEEE Std 802.16-2004 table 342).
-            Without it: "300ms".
-        t12: T12: waits for a UCD. Left out: five times `ucd_interval` (IEEE Std 802.16-2004 table 342).
-        t18: T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: 50ms
-            (IEEE Std 802.16-2004 table 342). Without it: "50ms".
-        t20: T20: looks for preambles on a channel. Left out: two frames, the least (IEEE Std 802.16-2004 table
-            342).
-        t21: T21: looks for a DL-MAP on a channel with a preamble. Default: 10s (IEEE Std 802.16-2004 table 342).
-            Without it: "10s".
-        t27_idle: T27 idle: after so long without a burst of a station the base station grants it one, to range it.
-            Default chosen: 10s, so that three come within T4. Without it: "10s".
-        t27_active: T27 active: the same of a station whose last burst it has not heard. Default chosen: 500ms, so
-            that 16 repetitions end before T4. Without it: "500ms".
-        lost_dl_map: How long a station without a DL-MAP is synchronized. Default: 600ms (IEEE Std 802.16-2004
-            table 342). Without it: "600ms".
-        lost_ul_map: How long one without a UL-MAP is. Default: 600ms (IEEE Std 802.16-2004 table 342). Without it:
+        t1: T1: waits for a DCD. Left out: five times `dcd_interval`.
+        t2: T2: waits for a ranging opportunity. Left out: five times `ranging_interval`.
+        t3: T3: waits for RNG-RSP. Default: table 342. Without it: "200ms".
+        t4: T4: waits for a burst granted to it alone, which ranges it again; without one it enters the network
+            again. Default: table 342. Without it: "35s".
+        t6: T6: waits for REG-RSP. Default: table 342. Without it: "3s".
+        t7: T7: the base station waits for DSA-RSP. Default: table 342. Without it: "1s".
+        t8: T8: waits for DSA-ACK. Default: table 342. Without it: "300ms".
+        t9: T9: the base station waits for SBC-REQ. Default: the least of table 342. Without it: "300ms".
+        t12: T12: waits for a UCD. Left out: five times `ucd_interval`.
+        t18: T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: table
+            342. Without it: "50ms".
+        t20: T20: looks for preambles on a channel. Left out: two frames, the least.
+        t21: T21: looks for a DL-MAP on a channel with a preamble. Default: table 342. Without it: "10s".
+        t27_idle: T27 idle: a station is ranged by a burst after this time without one. Default chosen: three
+            within T4. Without it: "10s".
+        t27_active: T27 active: the same of a station whose last burst was not heard. Default chosen: 16
+            repetitions within T4. Without it: "500ms".
+        lost_dl_map: How long a station without a DL-MAP stays synchronized. Default: table 342. Without it:
             "600ms".
+        lost_ul_map: The same without a UL-MAP. Default: table 342. Without it: "600ms".
     """
 
     t1: Duration | None = None
@@ -2553,27 +2454,25 @@ class MobileIp(Table):
     """A `[[mobile_ip]]`: nodes that keep their home address while they move between cells, by Mobile IPv4 (RFC
     5944).
 
-    Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell.
-    Packets for it go there. While it is away, a tunnel takes them on to the foreign agent whose cell it is in.
+    Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell. While
+    it is away, a tunnel forwards its packets to the foreign agent of its cell.
 
     Attributes:
         name: The entry's name, by which overrides refer to it.
-        mobile_nodes: The nodes that move: stations of the home agent's cell, and of those of the foreign agents.
-        home_agent: The node that is their home agent: the base station of their home cell.
+        mobile_nodes: The nodes that move: stations of the home agent's and the foreign agents' cells.
+        home_agent: Their home agent: the base station of their home cell.
         foreign_agents: The nodes that are foreign agents: base stations of the other cells.
         advertisement: How all these agents advertise.
         registration: How the mobile nodes register.
-        move_detection: How a mobile node finds out that it has moved. Default: the first algorithm of RFC 5944
+        move_detection: How a mobile node detects that it has moved. Default: the first algorithm of RFC 5944
             (section 2.4.2.1). Without it: "lifetime".
-        solicitation: Whether a mobile node that hears no agent asks for one. It asks three times at most once a
-            second, then ever more seldom, up to once a minute (RFC 5944 section 2.4). Default: it does (section
-            2.4.2.1: it "SHOULD attempt to discover a new agent"). Without it: true.
-        reverse_tunnel: Whether what a mobile node sends while it is away goes through the home agent as well (RFC
-            3024). Default: it leaves the foreign agent by the shortest way (RFC 5944 section 4.2.2). Without it:
-            false.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        solicitation: Whether a mobile node that hears no agent solicits one: three times at most once a second,
+            then less often, down to once a minute (RFC 5944 section 2.4). Default: yes (section 2.4.2.1, a
+            SHOULD). Without it: true.
+        reverse_tunnel: Whether packets of a mobile node away from home go through the home agent as well (RFC
+            3024). Default: no, they take the shortest way (RFC 5944 section 4.2.2). Without it: false.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -2593,19 +2492,18 @@ class AgentAdvertisement(Table):
     """Agent advertisements (RFC 5944 section 2.1).
 
     Attributes:
-        period: The longest time between two advertisements (RFC 1256's MaxAdvertisementInterval). Default chosen:
-            1 s, as ns-2's base stations; RFC 1256's 600 s are for hosts that stay. Without it: "1s".
-        jitter: How much shorter it may be: each time is drawn uniformly from `period - jitter` to `period`. Left
-            out: a quarter of the period (RFC 1256 section 4.1).
-        lifetime: How long an advertisement holds: whole seconds. Left out: three periods (RFC 5944 section 2.1),
-            rounded up.
-        registration_lifetime: The longest registration that an agent takes: whole seconds; `"65535s"` has no end.
-            Default: 1800 s, the lifetime of RFC 1256 (section 4.1: 3 x 600 s) that RFC 5944 has for registrations
-            (section 3.6.1.2). Without it: "1800s".
-        prefix_length: The length of the prefix that an agent says its cell has, for move detection by prefix.
-            Default: 32, every cell a network of its own, because addresses are not given out by prefix here. With
-            a shorter one, agents whose addresses begin alike are taken for one network. Without it: 32.
-        max_visitors: How many visitors a foreign agent takes; it refuses the others. Left out: without limit.
+        period: MaxAdvertisementInterval of RFC 1256. Default chosen: 1 s, as ns-2; RFC 1256's 600 s are for hosts
+            that stay. Without it: "1s".
+        jitter: Each interval is drawn uniformly from `period - jitter` to `period`. Left out: a quarter of the
+            period (RFC 1256 section 4.1).
+        lifetime: The lifetime of an advertisement, in whole seconds. Left out: three periods (RFC 5944 section
+            2.1), rounded up.
+        registration_lifetime: The longest registration that an agent accepts, in whole seconds; `"65535s"` has no
+            end. Default: RFC 1256's lifetime (section 4.1: 3 x 600 s), as RFC 5944 section 3.6.1.2 says. Without
+            it: "1800s".
+        prefix_length: The prefix length that an agent advertises, for move detection by prefix. Default: 32, every
+            cell a network of its own. A shorter one merges agents whose addresses begin alike. Without it: 32.
+        max_visitors: Visitors that a foreign agent accepts. Left out: no limit.
     """
 
     period: Duration | None = None
@@ -2621,20 +2519,18 @@ class Registration(Table):
     """Registration (RFC 5944 section 3).
 
     Attributes:
-        lifetime: The lifetime that a mobile node asks for: whole seconds; `"65535s"` has no end. It gets no more
-            than the agents take, and renews when half of it is over. Default: 1800 s, as for the agents. Without
-            it: "1800s".
-        retransmission: When a request that was not answered is sent again for the first time. Default: 1 s, the
-            least that RFC 5944 allows (section 3.6.3); ns-2 has 0.5 s. Without it: "1s".
-        max_retransmission: The end of this time's doubling. Default chosen: 64 s, six times doubled, about TCP's
-            60 s (RFC 6298). Without it: "64s".
-        replay_protection: How requests are protected against replay. Default: timestamps, which RFC 5944 demands
-            of all (section 5.7). Without it: "timestamps".
-        replay_window: How far a timestamp may be from the home agent's time. Default: 7 s (RFC 5944 section
-            5.7.1). Without it: "7s".
-        clock_ahead: How far a mobile node's clock is ahead of its home agent's at the start. By more than
-            `replay_window`, the first request is refused, and the clock set. Default chosen: the clocks agree.
-            Without it: "0s".
+        lifetime: The lifetime that a mobile node requests, in whole seconds; `"65535s"` has no end. It renews
+            after half of the granted one. Default: as for the agents. Without it: "1800s".
+        retransmission: The first retransmission of an unanswered request. Default: the least that RFC 5944 allows
+            (section 3.6.3); ns-2 has 0.5 s. Without it: "1s".
+        max_retransmission: The limit of that time's doubling. Default chosen: 64 s, about TCP's 60 s (RFC 6298).
+            Without it: "64s".
+        replay_protection: Replay protection of requests. Default: timestamps, mandatory in RFC 5944 (section 5.7).
+            Without it: "timestamps".
+        replay_window: The largest accepted error of a timestamp. Default: RFC 5944 section 5.7.1. Without it:
+            "7s".
+        clock_ahead: How far a mobile node's clock is ahead of its home agent's at the start. Beyond
+            `replay_window` the first request is refused and the clock set. Default chosen: none. Without it: "0s".
     """
 
     lifetime: Duration | None = None
@@ -2647,29 +2543,24 @@ class Registration(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Flow(Table):
-    """A `[[flow]]`: an application between two nodes, over a transport connection of its own, from one to the
-    other or both ways.
+    """A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
 
     Attributes:
         name: The flow's name in results.
-        from_: The node that sends (with `bidirectional`, one of two); with `request_response`, the client. It
-            opens the TCP connection or the SCTP association.
+        from_: The sender; with `bidirectional` one of two, with `request_response` the client. It opens the
+            connection or association.
         to: The node that receives; with `request_response`, the server.
         transport: The transport that carries the data.
-        dscp: The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as
-            applications do that set it on their sockets. Default: best effort (RFC 2474 section 4.1). Without it:
-            0.
+        dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
+            (RFC 2474 section 4.1). Without it: 0.
         application: The application that generates the data.
-        bidirectional: Whether the application generates data at both ends of the one connection, at each with
-            random numbers of its own. Acknowledgements then ride on the data of the other direction. In results,
-            the direction from `to` to `from` has a row of its own, with the nodes in this order. Default: no.
-            `request_response` has two directions by itself. Without it: false.
-        reader: How `to` reads what it has received, over TCP. Left out: at once, so that the receive window never
-            closes.
-        reverse_reader: With `bidirectional`, how `from` reads what it has received. Left out: at once.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        bidirectional: Whether both ends generate data over the one connection, independently; acknowledgements
+            then ride on data. Results have a row for each direction. Default: no. `request_response` has two
+            directions by itself. Without it: false.
+        reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
+        reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -2696,24 +2587,22 @@ class TcpTransport(Table):
     """The Transmission Control Protocol (RFC 9293).
 
     Attributes:
-        stack: A preset of every mechanism and buffer: it takes the place of the defaults below. A key beside it
-            goes first, and settings of the preset that need what the key turns off are left out. Left out: the
-            defaults below.
+        stack: A preset, which replaces the defaults below. A key beside it goes first, and the preset's settings
+            that need what the key turns off are left out. Left out: the defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
         congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack`
-            or `cubic`; or a class in Python that the command line or the API names, never the file alone
-            (`FILE.py:CLASS`). A class needs `reno`, `newreno`, `sack` or `cubic`, and keeps the recovery of that
-            variant. Left out: that of the variant.
-        mss: Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
-            leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
-        initial_window: The window that a connection starts with, in segments. Left out: min(10 MSS, max(2 MSS,
-            14600 bytes)) (RFC 6928 section 2).
-        receive_window: The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the
-            maximum of Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
+            or `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs
+            `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
+        mss: Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
+            3.7.1).
+        initial_window: The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
+            (RFC 6928 section 2).
+        receive_window: The receiver's buffer: the largest window that it offers. Left out: 6 MiB (the maximum of
+            Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
         initial_receive_window: The window that a receiver offers at first. It then follows the octets of each
             round trip, up to `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out:
-            `receive_window` at once.
+            `receive_window`.
         window_scaling: Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
             Without it: true.
         min_rto: Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4. Without it: "1s".
@@ -2731,63 +2620,53 @@ class TcpTransport(Table):
             classical BSD timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s. Without it: "200ms".
         delayed_ack_adapts: Whether the delay follows the times between segments, from 40 ms up to
             `delayed_ack_timeout`, as in Linux 6.12. Default: no. Without it: false.
-        quick_acks: Quick ACKs: how many segments are acknowledged at once when data begins to arrive, and again
-            after a pause of more than a retransmission timeout. An end that answers with data has none. Default:
-            0. Linux has 16. Without it: 0.
-        delayed_ack_count: The delayed acknowledgement comes with every so many full-sized segments, 1 or more.
-            Default: RFC 5681 section 4.2, every second one. With more than the window holds, an acknowledgement
-            waits for data to ride on, or for its timeout. Without it: 2.
-        piggyback_acks: Whether data carries an acknowledgement that is due, so that none goes alone where there is
-            something to send. Default: yes (RFC 9293 section 3.8.6.3 has acknowledgement and data combined). With
-            false, which goes with `delayed_ack = false`, each goes at once and alone, ahead of data: the pure
-            acknowledgement of each segment in studies of connections with data in both directions. Without it:
-            true.
-        one_way_connections: Whether each direction is a connection of its own, as with the one-way agents of ns-2,
-            `Agent/TCP` and `Agent/TCPSink` (ns Manual, "TCP Agents"). Then data never acknowledges: every
-            acknowledgement goes in a segment without data, and when that is lost no data of the other direction
-            replaces it. Handshake and close stay those of TCP. Default: no (RFC 9293: one connection carries both
-            directions). Without it: false.
+        quick_acks: Segments that are acknowledged at once when data begins to arrive, and again after a pause of
+            more than a retransmission timeout. An end that answers with data has none. Default: 0. Linux has 16.
+            Without it: 0.
+        delayed_ack_count: Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681
+            section 4.2. With more than the window holds, an acknowledgement waits for data or its timeout. Without
+            it: 2.
+        piggyback_acks: Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With
+            false, which needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
+            Without it: true.
+        one_way_connections: Whether each direction is a connection of its own, like ns-2's one-way agents
+            `Agent/TCP` and `Agent/TCPSink` (ns Manual, "TCP Agents"). Data then never acknowledges. Handshake and
+            close stay TCP's. Default: no (RFC 9293). Without it: false.
         nagle: Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293
             section 3.7.4). Without it: true.
         dup_ack_threshold: How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section
             3.2. Without it: 3.
-        successive_fast_retransmits: Whether Reno may begin another fast retransmit in a window that it has
-            repaired. Default: yes (RFC 5681, which has no guard). With false it waits for an acknowledgement
-            beyond what was sent before the last loss (Floyd 1994, RFC 6582's `recover`), as Tahoe, NewReno, SACK
-            and CUBIC always do. False goes with `variant = "reno"` alone; Vegas has a rule of its own. Without it:
-            true.
+        successive_fast_retransmits: Whether Reno may fast retransmit again in a window that it has repaired.
+            Default: yes (RFC 5681). With false it waits for an acknowledgement beyond the data sent before the
+            last loss (Floyd 1994, RFC 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC do. Only with `variant
+            = "reno"`. Without it: true.
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
-        sack: Whether selective acknowledgements are offered and, if both ends do, sent (RFC 2018). Left out: yes
-            where the variant's recovery uses them, `sack`, `cubic` and `bbr`. Without them `sack` and `cubic`
-            recover as NewReno does; `bbr` needs them. The other variants send them if told to and learn nothing
-            from them.
-        max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: what the header has room for, 4, or 3
-            beside timestamps (RFC 2018 section 3).
+        sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic` and `bbr`. Without it `sack`
+            and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
+        max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018
+            section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
             Without it: false.
         window_validation: When a window that is not used grows, and whether it shrinks. Default: `half` (RFC 7661
             section 4.2). Not with `bbr`. Without it: "half".
-        restart_after_idle: Whether sending restarts from the initial window after the connection was idle for
-            longer than the retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
-        max_retransmissions: How often a segment is retransmitted before the connection is given up. Left out:
-            without limit, as in the published studies.
+        restart_after_idle: Whether sending restarts from the initial window after an idle time longer than the
+            retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
+        max_retransmissions: Retransmissions of a segment before the connection is given up. Left out: no limit, as
+            in the published studies.
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
-        byte_counting_limit: How many segments' worth of octets an acknowledgement counts in slow start at most: L
-            of appropriate byte counting (RFC 3465), 1 or more. Default: 1 (RFC 5681 section 3.1, equation 2). With
-            2 slow start doubles the window in a round trip of delayed acknowledgements too. More is beyond what
-            RFC 3465 section 2.3 allows, and lets one acknowledgement send a larger burst; a number above the
-            window is no limit. After a timeout it is 1 all the same (section 2.3). Without it: 1.
+        byte_counting_limit: L of appropriate byte counting (RFC 3465): the segments' worth of octets that an
+            acknowledgement counts in slow start. Default: RFC 5681 section 3.1, equation 2. With 2, slow start
+            doubles the window each round trip in spite of delayed acknowledgements; more exceeds RFC 3465 section
+            2.3. After a timeout it is 1 (section 2.3). Without it: 1.
         vegas: The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
-        fast_convergence: Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default:
-            on (RFC 9438 section 4.7, which advises to do without where a flow is alone). The other variants have
-            none. Without it: true.
+        fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
+            on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
         cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
-        rack: RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
-            plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
-            SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it. Without
-            it: false.
+        rack: RACK (RFC 8985): a segment is lost when a later one has arrived and a round trip and a reordering
+            window have passed, also for retransmissions. It needs a variant that learns from SACK. Default chosen:
+            off, as in the publications; `bbr` always has it. Without it: false.
         tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
             lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
@@ -2796,23 +2675,22 @@ class TcpTransport(Table):
             Default: off. Without it: false.
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
-        hystart: HyStart: the first slow start ends when the round trip grows, before a queue overflows. Not with
-            `vegas` and `bbr`, which have rules of their own. Default: off. Without it: false.
+        hystart: HyStart: the first slow start ends when the round trip grows. Not with `vegas` and `bbr`. Default:
+            off. Without it: false.
         hystart_rules: The rules of `hystart`. Default: HyStart++ (RFC 9406). Without it: "rfc9406".
         pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
-            Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate.
-            Default: off. Without it: false.
-        ecn: Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets
-            instead of dropping them. Default chosen: off, as queues mark only where a scenario says so. RFC 3168.
+            Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces. Default: off.
             Without it: false.
+        ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
+            instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
         abe: Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
             0.85. Default: no (RFC 8511 is experimental). Without it: false.
-        msl: Maximum segment lifetime: the end that closes first waits twice as long in TIME-WAIT for segments that
-            are still on their way. Default: 2 minutes (RFC 9293 section 3.4.2). Without it: "120s".
-        challenge_ack_interval: The time in which at most `challenge_ack_limit` challenge ACKs are sent; the first
-            one begins it. Default: RFC 5961 section 7. Without it: "5s".
-        challenge_ack_limit: How many challenge ACKs (answers to segments that may be forged) are sent in that time
-            at most. Default: RFC 5961 section 7. Without it: 10.
+        msl: Maximum segment lifetime: the end that closes first stays twice as long in TIME-WAIT. Default: RFC
+            9293 section 3.4.2. Without it: "120s".
+        challenge_ack_interval: The time in which at most `challenge_ack_limit` challenge ACKs are sent. Default:
+            RFC 5961 section 7. Without it: "5s".
+        challenge_ack_limit: Challenge ACKs (answers to segments that may be forged) in that time. Default: RFC
+            5961 section 7. Without it: 10.
     """
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "tcp"}
@@ -2872,62 +2750,57 @@ class SctpTransport(Table):
     """The Stream Control Transmission Protocol (RFC 9260).
 
     Attributes:
-        rules: Whose rules hold for the detection of losses, the window and the first retransmission timeout.
-            Default: the standard in force. Without it: "rfc9260".
+        rules: The RFC whose rules hold for loss detection, the window and the first timeout. Default: the standard
+            in force. Without it: "rfc9260".
         mtu: The largest IP packet that the association makes. Left out: the smallest MTU on the path (RFC 9260
             section 7.3).
-        message_size: The size of the messages that carry a stream without messages, `bulk` and `transfer`. Left
-            out: the user data of one full packet, so that nothing is fragmented or bundled (chosen).
-        streams: Messages go on this many streams in turn. Default chosen: 1, as TCP has. Without it: 1.
-        ordered: Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes, as
-            messages are unless the user asks otherwise (RFC 9260 section 11.1.5). Without it: true.
-        initial_window: The window that a path starts with, in the units in which it grows: the largest DATA chunk,
-            PMDCS, or by RFC 2960's rules the MTU. Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260
-            section 7.2.1), or 2 MTU (RFC 2960 section 7.2.1).
-        receive_window: The receiver's buffer, and so the largest window that it offers. Default chosen: 6 MiB, as
-            for TCP here. Without it: "6MiB".
-        missing_reports: How many times a chunk is reported missing before it is sent again. Left out: 3 (RFC 9260
-            section 7.2.4), or 4 (RFC 2960 section 7.2.4).
-        fast_retransmit_in_recovery: In fast recovery, a SACK may bring chunks their last missing report. Whether
-            it then always lets one packet of them go at once, whatever the window is, as in RFC 4960 (section
-            7.2.4, step 3), ns-2 and Linux. Default: no, as RFC 9260 has it: the first packet goes at once, the
-            others as the window allows ("If not in Fast Recovery", section 7.2.4, step 3). Not with RFC 2960's
-            rules, which know no fast recovery. Without it: false.
-        sack_frequency: How many packets with data one SACK acknowledges, where nothing is missing. Default: RFC
-            9260 section 6.2. 1 is without delay. Without it: 2.
-        max_gap_ack_blocks: The most gap ack blocks that a SACK holds, the lowest ones. Left out: as many as a
-            packet holds (RFC 9260 section 6.2). TCP has room for 3 or 4 (RFC 2018 section 3): this shows what more
-            of them are worth.
-        sack_delay: How long a SACK waits for the packets that it is to acknowledge, at most 500 ms. Default: RFC
-            9260 section 6.2. Without it: "200ms".
+        message_size: The size of messages that carry a stream (`bulk` and `transfer`). Left out: one full packet,
+            so that nothing is fragmented or bundled (chosen).
+        streams: Streams that messages use in turn. Default chosen: 1, as TCP has. Without it: 1.
+        ordered: Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes (RFC 9260
+            section 11.1.5). Without it: true.
+        initial_window: A path's first window, in units of the largest DATA chunk (PMDCS), or of the MTU by RFC
+            2960's rules. Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 MTU (RFC
+            2960 section 7.2.1).
+        receive_window: The receiver's buffer: the largest window that it offers. Default chosen: 6 MiB, as for TCP
+            here. Without it: "6MiB".
+        missing_reports: Missing reports of a chunk before its retransmission. Left out: 3 (RFC 9260 section
+            7.2.4), or 4 (RFC 2960 section 7.2.4).
+        fast_retransmit_in_recovery: Whether fast recovery sends one packet of chunks with their last missing
+            report at once, whatever the window is, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux.
+            Default: no, as in RFC 9260 (section 7.2.4, step 3): only the first packet. Not with RFC 2960's rules.
+            Without it: false.
+        sack_frequency: Packets with data that one SACK acknowledges while nothing is missing; 1 is without delay.
+            Default: RFC 9260 section 6.2. Without it: 2.
+        max_gap_ack_blocks: The most gap ack blocks in a SACK, the lowest ones. Left out: as many as a packet holds
+            (RFC 9260 section 6.2). TCP has 3 or 4 (RFC 2018 section 3).
+        sack_delay: The longest wait of a SACK, up to 500 ms. Default: RFC 9260 section 6.2. Without it: "200ms".
         rto_initial: The retransmission timeout before the first RTT measurement; `rto_max` bounds it. Left out: 1
             s (RFC 9260 section 16), or 3 s (RFC 2960 section 14).
         rto_min: Lower bound of the retransmission timeout. Default: RFC 9260 section 16. Without it: "1s".
         rto_max: Upper bound of the retransmission timeout. Default: RFC 9260 section 16. Without it: "60s".
-        clock_granularity: The granularity G of the clock that measures round-trip times. Default chosen: 1 ms, as
-            for TCP here. Without it: "1ms".
-        max_burst: How many packets with data may leave in answer to one event. Default: RFC 9260 section 16.
-            Without it: 4.
-        association_max_retrans: How many timeouts in a row on all paths the association survives. Default: RFC
-            9260 section 16. Without it: 10.
-        primary_path: The link or cell whose address of a `multihomed` end makes the primary path, on which data
-            goes while it is active (RFC 9260 section 6.4; Set Primary, section 11.1.6). Left out: the address that
-            is nearest to the peer, of equally near ones that of the first link of the scenario. Not with
-            `dynamic_addresses`, where a station says which address it prefers.
-        path_max_retrans: How many timeouts in a row a path survives before it counts as inactive. Default: RFC
-            9260 section 16. Without it: 5.
-        max_init_retransmits: How often an INIT or a COOKIE ECHO is repeated before the association is given up.
-            Default: RFC 9260 section 16. Without it: 8.
-        heartbeats: Whether idle paths are watched by HEARTBEATs. Default: yes (RFC 9260 section 8.3). Paths other
-            than that of the handshake are confirmed by a HEARTBEAT in any case (section 5.4). Without it: true.
-        heartbeat_interval: Time between two HEARTBEATs of an idle path, beyond its retransmission timeout.
-            Default: RFC 9260 section 16. Without it: "30s".
+        clock_granularity: The granularity G of the clock for round-trip times. Default chosen: 1 ms, as for TCP
+            here. Without it: "1ms".
+        max_burst: Packets with data that may leave in answer to one event. Default: RFC 9260 section 16. Without
+            it: 4.
+        association_max_retrans: Timeouts in a row on all paths before the association fails. Default: RFC 9260
+            section 16. Without it: 10.
+        primary_path: The link or cell whose address of a `multihomed` end is the primary path (RFC 9260 section
+            6.4; Set Primary, section 11.1.6). Left out: the address nearest to the peer; on a tie, that of the
+            scenario's first link. Not with `dynamic_addresses`.
+        path_max_retrans: Timeouts in a row before a path counts as inactive. Default: RFC 9260 section 16. Without
+            it: 5.
+        max_init_retransmits: Repetitions of an INIT or a COOKIE ECHO before the association is given up. Default:
+            RFC 9260 section 16. Without it: 8.
+        heartbeats: Whether HEARTBEATs watch idle paths. Default: yes (RFC 9260 section 8.3). Additional paths are
+            confirmed by a HEARTBEAT in any case (section 5.4). Without it: true.
+        heartbeat_interval: Time between two HEARTBEATs of an idle path, beyond its timeout. Default: RFC 9260
+            section 16. Without it: "30s".
         valid_cookie_life: How long a state cookie is good. Default: RFC 9260 section 16. Without it: "60s".
-        dynamic_addresses: Whether the association follows the addresses of a `multihomed` station at one of its
-            ends, by ASCONF (RFC 5061; mobile SCTP). It begins with the addresses of the cells that the station
-            hears. It adds the address of each newly heard cell, and deletes that of a lost one. It asks for data
-            at the address that the station prefers (`change_primary_at` of the node). Default: no, as Linux
-            (`net.sctp.addip_enable`); all addresses are then known from the start. Without it: false.
+        dynamic_addresses: Whether the association follows the addresses of a `multihomed` station by ASCONF (RFC
+            5061; mobile SCTP). It adds the address of each newly heard cell, deletes that of a lost one, and asks
+            for data at the preferred one (`change_primary_at` of the node). Default: no, as Linux
+            (`net.sctp.addip_enable`): all addresses are known from the start. Without it: false.
     """
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "sctp"}
@@ -2964,12 +2837,11 @@ class Vegas(Table):
     """Vegas' thresholds: how many segments a connection keeps in the queues of its path.
 
     Attributes:
-        alpha: With fewer segments in the queues the window grows by one a round trip. Default: Brakmo and Peterson
-            1995, section III.B. Without it: 2.
-        beta: With more segments in the queues the window shrinks by one a round trip. Default: Brakmo and Peterson
-            1995, section III.B. Without it: 4.
-        gamma: With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux. Without
-            it: 1.
+        alpha: With fewer segments in the queues, the window grows by one a round trip. Default: Brakmo and
+            Peterson 1995, section III.B. Without it: 2.
+        beta: With more segments, the window shrinks by one a round trip. Default: Brakmo and Peterson 1995,
+            section III.B. Without it: 4.
+        gamma: With more segments, slow start ends. Default chosen: 1, as in ns-2 and Linux. Without it: 1.
     """
 
     alpha: int | None = None
@@ -2979,11 +2851,11 @@ class Vegas(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class BulkApplication(Table):
-    """A greedy transfer: always more to send. A stream: over TCP or SCTP.
+    """A greedy transfer without end, over TCP or SCTP.
 
     Attributes:
-        start: When it begins; by a distribution it is drawn once a run. Default: with the run. Without it: "0s".
-        stop: When it ends. Left out: with the run, as also when this is later.
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "bulk"}
@@ -2994,11 +2866,11 @@ class BulkApplication(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class TransferApplication(Table):
-    """A finite transfer, with its completion time. A stream: over TCP or SCTP.
+    """A finite transfer with its completion time, over TCP or SCTP.
 
     Attributes:
         size: How much is transferred.
-        start: When it begins; by a distribution it is drawn once a run. Default: with the run. Without it: "0s".
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "transfer"}
@@ -3009,22 +2881,18 @@ class TransferApplication(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class TransfersApplication(Table):
-    """Transfers that arrive, each over a connection of its own, with their completion times. Over TCP.
+    """Arriving transfers with their completion times, each over its own TCP connection.
 
     Attributes:
-        rate: How many arrive a second in the mean: a Poisson process. With `size`; either this or `trace`.
+        rate: Mean arrivals a second, a Poisson process. With `size`; either this or `trace`.
         size: How much a transfer is.
-        trace: A file of transfers, relative to the folder of the scenario. Each line has the arrival, in seconds
-            since the start of the application, and the size in bytes, with a comma or spaces between.
-        content: The lines, in place of `trace`. Reading the scenario replaces a file by its lines, so results
-            depend on the file's content, not on its name.
-        max_connections: The most connections at one time, with those that wait for their last packets to leave the
-            network. Further arrivals are not begun, and counted as `refused`. Default chosen: more than a link
-            that keeps up with its transfers has. Without it: 10000.
-        start: When the process begins; by a distribution it is drawn once a run. Default: with the run. Without
-            it: "0s".
-        stop: No transfer arrives at or after this instant. Left out: the end of the run, as also when this is
-            later.
+        trace: A file of transfers, relative to the scenario's folder: the arrival in seconds since the
+            application's start and the size in bytes, a line each.
+        content: The file's lines, in place of `trace`.
+        max_connections: The most connections at a time, closing ones included. Further arrivals count as
+            `refused`. Default chosen: more than a link that keeps up has. Without it: 10000.
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "transfers"}
@@ -3043,14 +2911,13 @@ class CbrApplication(Table):
     """Packets at constant intervals.
 
     Attributes:
-        packet_size: Payload of each packet, without transport and IP headers; over TCP, of each write.
+        packet_size: Payload of each packet, without headers; over TCP, of each write.
         interval: Time between two packets. Either this or `rate`.
         rate: Rate of the payload. Either this or `interval`.
-        start: When the first packet is generated; by a distribution it is drawn once a run. Default: with the run.
-            Without it: "0s".
-        stop: When generation ends. Left out: with the run, as also when this is later.
-        deadline: By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
-            does, lost ones counted as late. Left out: none, and there is no share.
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
+        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
+            share that does. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "cbr"}
@@ -3065,18 +2932,17 @@ class CbrApplication(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class PoissonApplication(Table):
-    """Packets at exponential intervals.
+    """Packets at exponential intervals; the first interval begins at `start`.
 
     Attributes:
-        packet_size: Payload of each packet, without transport and IP headers; over TCP, of each write.
-        mean_interval: Mean time between two packets, over batches and the pauses between them.
-        mean_batch: Mean number of packets that are generated at one instant: geometric, at least 1. Batches come
-            as a Poisson process, so many times rarer than packets. Default: packets come alone. Without it: 1.
-        start: When the first interval begins; by a distribution it is drawn once a run. Default: with the run.
-            Without it: "0s".
-        stop: When generation ends. Left out: with the run, as also when this is later.
-        deadline: By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
-            does, lost ones counted as late. Left out: none, and there is no share.
+        packet_size: Payload of each packet, without headers; over TCP, of each write.
+        mean_interval: Mean time between two packets, batches included.
+        mean_batch: Mean packets at one instant, geometric, at least 1; batches come rarer by this factor. Default:
+            packets come alone. Without it: 1.
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
+        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
+            share that does. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "poisson"}
@@ -3094,15 +2960,14 @@ class OnOffApplication(Table):
     """Constant rate during on-periods, silence during off-periods.
 
     Attributes:
-        packet_size: Payload of each packet, without transport and IP headers; over TCP, of each write.
+        packet_size: Payload of each packet, without headers; over TCP, of each write.
         rate: Rate of the payload during an on-period.
         on: Length of an on-period.
         off: Length of an off-period.
-        start: When the first on-period begins; by a distribution it is drawn once a run. Default: with the run.
-            Without it: "0s".
-        stop: When generation ends. Left out: with the run, as also when this is later.
-        deadline: By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
-            does, lost ones counted as late. Left out: none, and there is no share.
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
+        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
+            share that does. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "on_off"}
@@ -3124,17 +2989,13 @@ class RequestResponseApplication(Table):
         request_size: Payload of a request.
         response_size: Payload of a response.
         think_time: Time from a response to the next request. Default: none. Without it: "0s".
-        processing_time: Time from a request's arrival to its response, at the server. Default: none. Without it:
-            "0s".
-        timeout: Over UDP: a request without a response for this long is counted as lost, and the client goes on as
-            if it had been answered. Left out: 1 s (chosen: as TCP's initial timeout, RFC 6298 section 2.1). TCP
-            has no use for it.
-        start: When the first request is sent; by a distribution it is drawn once a run. Default: with the run.
-            Without it: "0s".
-        stop: No request is sent at or after this instant. Left out: the end of the run, as also when this is
-            later.
-        deadline: By when a response is to arrive after its request: `in_time_share` of `flows` is the share that
-            does, requests given up counted as late. Left out: none, and there is no share.
+        processing_time: The server's time from a request to its response. Default: none. Without it: "0s".
+        timeout: Over UDP, the time after which an unanswered request counts as lost and the client goes on. Left
+            out: 1 s (chosen: TCP's initial timeout, RFC 6298 section 2.1).
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
+        deadline: The time after its request by which a response should arrive; `in_time_share` of `flows` is the
+            share that does. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "request_response"}
@@ -3155,28 +3016,24 @@ class VideoApplication(Table):
 
     Attributes:
         film: The film whose published statistics the frames have. Either this or `trace`.
-        trace: A file of recorded frames, verbose or terse, as the libraries of TU Berlin (TKN) and Arizona State
-            University have them; relative to the folder of the scenario. Either this or `film`.
-        content: The frames, in place of `trace`. Reading the scenario replaces a file by its lines, so results
-            depend on the file's content, not on its name.
-        repeat: Of a trace: whether it begins again when it is over, its last frame lasting as long as the one
-            before. Default: no, nothing more is sent (chosen: a film that is over is over). Without it: false.
-        frame_interval: Of a terse trace, which has no times: the time between two frames. Default: 40 ms (25
-            frames a second, as the libraries' films have).
-        group_of_pictures: Of a terse trace, which has no types: those of its frames, in the order in which they
-            stand there and are decoded, again and again, such as "IBBPBBPBBPBB". Left out: no frame needs another.
-        packet_size: The most payload of a packet, without transport and IP headers; over TCP, of a write.
-        spread: Whether the packets of a frame leave spread evenly over the time until the next frame. Default: no,
-            all at the frame's instant (chosen: an encoder gives out a whole frame, and that burst is what a queue
-            has to hold). Without it: false.
-        playout_delay: A frame is in time when all its packets have arrived this long after its instant. Default:
-            150 ms (ITU-T G.114: what does not disturb a conversation); who only watches can wait for longer.
-            Without it: "150ms".
-        start: When the first frame is sent; by a distribution it is drawn once a run. Default: with the run.
-            Without it: "0s".
-        stop: No frame is sent at or after this instant. Left out: the end of the run, as also when this is later.
-        deadline: By when a packet is to arrive after it was sent: `in_time_share` of `flows` is the share that
-            does, lost ones counted as late. Frames have `playout_delay`. Left out: none, and there is no share.
+        trace: A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) or Arizona State
+            University; relative to the scenario's folder. Either this or `film`.
+        content: The file's lines, in place of `trace`.
+        repeat: Whether a trace begins again; its last frame lasts as long as the one before. Default: no (chosen:
+            the film is over). Without it: false.
+        frame_interval: Time between two frames of a terse trace. Default: 40 ms, 25 frames a second, as in the
+            libraries.
+        group_of_pictures: Frame types of a terse trace, in decoding order, repeated: "IBBPBBPBBPBB". Left out: no
+            frame needs another.
+        packet_size: The most payload of a packet, without headers; over TCP, of a write.
+        spread: Whether a frame's packets are spread over the frame interval. Default: no (chosen: an encoder emits
+            whole frames, and queues must hold these bursts). Without it: false.
+        playout_delay: A frame is in time if all its packets arrive this long after its instant. Default: ITU-T
+            G.114, for conversation; viewers can wait longer. Without it: "150ms".
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
+        deadline: The time after its sending by which a packet should arrive; `in_time_share` of `flows` is the
+            share that does. Frames have `playout_delay`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "video"}
@@ -3214,8 +3071,7 @@ class ExponentialSizeDistribution(Table):
 
     Attributes:
         mean: The mean, before the bounds take effect.
-        min: The least size; smaller draws become this. Default: a byte, the least that can be sent. Without it:
-            "1B".
+        min: The least size; smaller draws become this. Default: the least that can be sent. Without it: "1B".
         max: The largest size; larger draws become this.
     """
 
@@ -3228,8 +3084,8 @@ class ExponentialSizeDistribution(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ParetoSizeDistribution(Table):
-    """Pareto between two bounds: above x with a probability in proportion to x^-shape - max^-shape. Sizes of files
-    and of pages have shapes of 1 to 1.5 (Crovella and Bestavros, IEEE/ACM Transactions on Networking 5(6), 1997).
+    """Pareto within bounds: above x with probability proportional to x^-shape - max^-shape. Files and pages have
+    shapes of 1 to 1.5 (Crovella and Bestavros, IEEE/ACM Transactions on Networking 5(6), 1997).
 
     Attributes:
         min: The smallest value.
@@ -3261,18 +3117,16 @@ class UniformSizeDistribution(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Reader(Table):
-    """An application that reads slowly, or stops reading for a time or for good: what it has not read fills the
-    receiver's buffer, and the window that TCP offers closes. Data counts as delivered when it is read.
+    """An application that reads slowly or pauses: unread data fills the receiver's buffer, and TCP's window
+    closes. Data counts as delivered when it is read.
 
     Attributes:
-        read_rate: How fast it reads: a read keeps it busy for as long as its octets take at this rate. Left out:
-            it reads at once whatever there is.
-        read_size: The most that it takes in one read, with `read_rate`. Left out: 1 KiB (chosen: less than a
-            segment, so that the window opens in TCP's steps and not in those of the reader).
-        pauses: When it does not read. None may lie within another. Left out: never.
-        stop: When it closes the connection, in a flow of one direction. Data that is unread then, or arrives
-            later, is lost, and its sender gets a reset (RFC 9293 section 3.6.1). Left out: when the sender has
-            closed and everything was read.
+        read_rate: Its reading rate. Left out: it reads everything at once.
+        read_size: The most in one read, with `read_rate`. Left out: 1 KiB (chosen: less than a segment, so that
+            the window opens in TCP's steps).
+        pauses: When it does not read; pauses must not overlap. Left out: never.
+        stop: When it closes the connection of a one-way flow. Unread and later data is lost, and its sender gets a
+            reset (RFC 9293 section 3.6.1). Left out: when the sender has closed and everything was read.
     """
 
     read_rate: Rate | None = None
@@ -3283,7 +3137,7 @@ class Reader(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Pause(Table):
-    """A time in which nothing is read: from `start` on, while the time is before `stop`.
+    """A time without reading, from `start` to just before `stop`.
 
     Attributes:
         start: Its first instant.
@@ -3296,10 +3150,10 @@ class Pause(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Signalling(Table):
-    """A `[[signalling]]`: the MIH user at one node sends indications or requests to the MIHF of another, or its
-    links send theirs.
+    """A `[[signalling]]`: MIH indications or requests from one node to the MIHF of another, or the events of its
+    links.
 
-    Registration, subscription and, over TCP, the connection come before `start` and count in no overhead.
+    Registration, subscription and the TCP connection come before `start` and do not count as overhead.
 
     Attributes:
         name: The source's name in results.
@@ -3307,38 +3161,28 @@ class Signalling(Table):
         from_: The node that originates. It opens the TCP connection.
         to: The node that receives, and answers requests.
         transport: The transport of the MIH messages.
-        dscp: The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as
-            applications do that set it on their sockets. Default: best effort (RFC 2474 section 4.1). Without it:
-            0.
-        message_size: Size of the whole MIH message, header and MIHF IDs included; of a response as well. Of
-            `link_events` it may be left out: a message is then as long as what it says.
-        interval: Time between two messages: generated at start, start + interval, ... while the time is before
-            `stop`. Of `link_events` there is none: links say when.
-        processing_time: Time from a request's arrival to its response, at the responder. Default: none. Without
-            it: "0s".
-        acknowledgement: MIH acknowledgement of every message. Left out: no message asks for one, and none is sent
-            again.
-        lifetime: How long both ends keep a transaction. Left out: without limit, until its ID is used again.
-        rate_limit: A token bucket at each of the two MIHFs, for all that it sends of this signalling. Left out: no
-            limit.
-        events: Of `link_events`, the events to which the MIH user at `to` subscribes. Left out: those that say
-            whether a link can be used, `link_up`, `link_going_down` and `link_down`. With `link_parameters_report`
-            each beacon that is heard is a message.
-        confidence: Of `link_events`, the least confidence of a reported Link_Going_Down, as in the table
-            `link_events`. The report comes at the report or beacon that reaches it. Left out: at once, whatever it
-            is.
-        thresholds: Of `link_events`, thresholds of the signal, or of packet errors, that the MIH user at `to`
-            configures at links of `from` (MIH_Link_Configure_Thresholds). It subscribes to
-            MIH_Link_Parameters_Report of these links as well, and gets a report when one has been crossed. Left
+        dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
+            (RFC 2474 section 4.1). Without it: 0.
+        message_size: Size of the whole MIH message, header and MIHF IDs included; of a response too. `link_events`
+            may leave it out: the size then follows from the content.
+        interval: Time between two messages, from `start` until `stop`. Not for `link_events`.
+        processing_time: The responder's time from a request to its response. Default: none. Without it: "0s".
+        acknowledgement: MIH acknowledgement of every message. Left out: none, and no retransmissions.
+        lifetime: How long both ends keep a transaction. Left out: until its ID is used again.
+        rate_limit: A token bucket at each of the two MIHFs, for this signalling. Left out: no limit.
+        events: For `link_events`: the events to which the MIH user at `to` subscribes. Left out: `link_up`,
+            `link_going_down` and `link_down`. With `link_parameters_report`, each heard beacon is a message.
+        confidence: For `link_events`: the least confidence of a reported Link_Going_Down, as in the table
+            `link_events`. The report waits for the beacon that reaches it. Left out: any confidence.
+        thresholds: For `link_events`: thresholds of signal or packet errors that the MIH user at `to` sets at
+            links of `from` (MIH_Link_Configure_Thresholds). Each crossing is an MIH_Link_Parameters_Report. Left
             out: none.
-        actions: Of `link_events`, the actions that the MIH user at `to` orders of links of `from` upon an event
-            (MIH_Link_Actions). Left out: nothing.
-        start: When the first message is generated; by a distribution it is drawn once a run. Default: with the
-            run. Without it: "0s".
-        stop: When generation ends. Left out: with the run, as also when this is later.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        actions: For `link_events`: actions that the MIH user at `to` orders of links of `from` upon an event
+            (MIH_Link_Actions). Left out: none.
+        start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
+        stop: When it ends. Left out: with the run.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -3367,14 +3211,14 @@ class Acknowledgement(Table):
     """MIH acknowledgement and retransmission.
 
     Attributes:
-        timeout: Time after which an unacknowledged message is sent again; one more such time after the last
-            transmission the transaction is given up.
-        retransmissions: How often an unacknowledged message is sent again. Default: 2, as in the published 802.21
-            study. Without it: 2.
-        mode: Whether an acknowledgement is a message of its own. Default: it is, as in the published 802.21 study.
+        timeout: Time until an unacknowledged message is retransmitted. The transaction fails as long after the
+            last transmission.
+        retransmissions: Retransmissions of an unacknowledged message. Default: the published 802.21 study. Without
+            it: 2.
+        mode: Whether an acknowledgement is a message of its own. Default: yes, as in the published 802.21 study.
             Without it: "separate".
-        validity: When a requester stops accepting a response. Default chosen: `acked`, because a requester whose
-            request was acknowledged has reason to wait for the response. Without it: "acked".
+        validity: When a requester stops accepting a response. Default chosen: `acked`: an acknowledged request is
+            worth waiting for. Without it: "acked".
     """
 
     timeout: Duration
@@ -3388,10 +3232,9 @@ class RateLimit(Table):
     """A token bucket with a queue.
 
     Attributes:
-        bucket: Tokens that the bucket holds, and starts with; a token is one MIH packet.
+        bucket: The bucket's size and initial content; a token is one MIH packet.
         rate: Tokens that arrive a second.
-        queue: MIH packets that wait for a token; one that finds the queue full is dropped at the MIHF. 0: none
-            waits.
+        queue: MIH packets that may wait for a token; further ones are dropped at the MIHF. 0: none waits.
     """
 
     bucket: int
@@ -3405,13 +3248,11 @@ class LinkThreshold(Table):
 
     Attributes:
         link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
-        dbm: The signal, in dBm, where the link has one. This, or one of the next two.
-        percent: The signal in percent where a distance stands for it: 100 at the base station, 0 at the end of its
-            reach.
-        packet_error_percent: How many of a hundred frames come in error at `from`, of a `[[link]]` or a
-            `[[dect]]`.
-        report_interval: Of packet errors: the time in which they are counted for a report, the same for all
-            thresholds of a link. A signal is reported as often as the link finds it out.
+        dbm: The signal in dBm, where the link has one. This, or one of the next two.
+        percent: The signal in percent, where it follows from distance: 100 at the base station, 0 at the edge.
+        packet_error_percent: Frame errors at `from` in percent, of a `[[link]]` or a `[[dect]]`.
+        report_interval: Packet errors: the time of a measurement, the same for all thresholds of a link. A signal
+            is reported at each measurement.
         direction: Which crossing counts.
         one_shot: Whether it counts once alone (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false. Without
             it: false.
@@ -3428,7 +3269,7 @@ class LinkThreshold(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkAction(Table):
-    """An action that an MIH user orders of a link, upon an event.
+    """An action that an MIH user orders of a link upon an event.
 
     Attributes:
         link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
@@ -3445,56 +3286,51 @@ class LinkAction(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class MihHandover(Table):
-    """A `[[handover]]`: MIH users hand a mobile node over from one network to another, by the commands of IEEE Std
+    """A `[[handover]]`: MIH users hand a mobile node over to another network, by the commands of IEEE Std
     802.21-2008.
 
-    The mobile node is `multihomed`, a station of both networks. Its flows over UDP and TCP begin in the first
-    network; they are redirected when the handover is committed, or when its link there is down.
+    The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows begin in the first network.
+    They are redirected when the handover is committed, or when the first link is down.
 
     Attributes:
         name: The entry's name in results.
         mobile_node: The node that is handed over.
-        initiated_by: Who decides that, and where to.
-        notice: How the point of service of the first network hears that the link is going down. Default chosen:
+        initiated_by: Who decides on the handover and on its target.
+        notice: How the first network's point of service learns that the link is going down. Default chosen:
             `local`, for it may be at the access. Without it: "local".
         from_: The network that the mobile node uses at first.
         to: Those that it may go to, the first choice first.
         transport: The transport between the mobile node and the points of service.
         transport_between_pos: The transport between points of service. Left out: the same.
-        dscp: The class of the packets: a DSCP. Default: best effort (RFC 2474 section 4.1). Without it: 0.
-        message_size: Size of each MIH message, header and MIHF IDs included; one that says more is as long as it
-            is. Left out: all are as long as they are.
-        processing_time: Time from a request's arrival to what is done about it, at each node that has none of its
-            own. Default: none. Without it: "0s".
-        reservation_time: How long a network with `capacity`, or one that admits service flows, keeps the place
-            that was agreed on for a mobile node whose link there is not up. Default chosen: 30s, longer than any
-            step of the published 802.21 study takes, whose networks have room for all. Without it: "30s".
-        scan_time: How long the mobile node scans for the networks that it may go to. It then knows those that it
-            hears.
-        act_on: Upon what the handover is prepared. Default: Link_Going_Down, as in the published 802.21 study.
+        dscp: The packets' DSCP. Default: best effort (RFC 2474 section 4.1). Without it: 0.
+        message_size: The size of an MIH message, header and MIHF IDs included; longer content makes it longer.
+            Left out: the size of the content.
+        processing_time: Time from a request to the reaction, at nodes without their own. Default: none. Without
+            it: "0s".
+        reservation_time: How long a network keeps a place that it promised, while the mobile node's link there is
+            not up. It matters with `capacity` and 802.16 service flows. Default chosen: longer than any step of
+            the published 802.21 study. Without it: "30s".
+        scan_time: How long the mobile node scans for the networks in `to`. It then knows those that it hears.
+        act_on: The event that begins the preparation. Default: Link_Going_Down, as in the published 802.21 study.
             Without it: "link_going_down".
-        confidence: Upon Link_Going_Down: from which confidence on it is acted upon, as the table `link_events` has
-            it; by the network as by the mobile node, whose MIHF tells of it then. Left out: whatever it is.
-        thresholds: Upon MIH_Link_Parameters_Report: thresholds of the first network's signal, which the mobile
-            node's user configures (MIH_Link_Configure_Thresholds). The report comes when one is crossed.
-        act_ahead: Upon Link_Going_Down: not before the link is expected to be down within this time. Left out: at
-            once.
-        choose: Which of several networks is asked for first. Default chosen: the order of `to`, which is the
-            user's. Without it: "order".
-        entry: When the mobile node enters the new network. Default: before the handover, as a node with a radio
-            for each does in the published 802.21 study. Without it: "before".
-        old_link: How long the mobile node keeps its link to the old network. Default chosen: for as long as it is
-            there, since it has a radio for each. Without it: "kept".
-        no_answer: The reaction to a request that is not answered. Left out: the answer is waited for until the
-            link is down.
-        acknowledgement: MIH acknowledgement of every message. Left out: no message asks for one, and none is sent
-            again.
+        confidence: With Link_Going_Down: the least confidence to act on, as in the table `link_events`, for
+            network and mobile node. Left out: any.
+        thresholds: With MIH_Link_Parameters_Report: thresholds of the first network's signal that the mobile
+            node's user sets (MIH_Link_Configure_Thresholds). A crossing is a report.
+        act_ahead: With Link_Going_Down: act only when the link is expected to be down within this time. Left out:
+            at once.
+        choose: Which of several networks is asked first. Default chosen: the order of `to`. Without it: "order".
+        entry: When the mobile node enters the new network. Default: before the handover, with a radio for each, as
+            in the published 802.21 study. Without it: "before".
+        old_link: How long the mobile node keeps its old link. Default chosen: as long as it lasts, with a radio
+            for each. Without it: "kept".
+        no_answer: The reaction to an unanswered request. Left out: to wait until the link is down.
+        acknowledgement: MIH acknowledgement of every message. Left out: none, and no retransmissions.
         messages: Messages that are acknowledged by timers of their own.
-        lifetime: How long both ends keep a transaction. Left out: without limit, until its ID is used again.
-        rate_limit: A token bucket at each MIHF, for all that it sends in a session. Left out: no limit.
-        count: How often the element is there, from 0: in its `name` and in every other string `{i}` becomes the
-            number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else
-            once.
+        lifetime: How long both ends keep a transaction. Left out: until its ID is used again.
+        rate_limit: A token bucket at each MIHF, for its messages of a session. Left out: no limit.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
     """
 
     name: str
@@ -3531,7 +3367,7 @@ class ServingNetwork(Table):
 
     Attributes:
         access: The cell, by the name of its `[[cell]]`, `[[wifi]]` or the like.
-        pos: The node that is its point of service.
+        pos: Its point of service, a node.
         processing_time: The `processing_time` of that node. Left out: that of the entry.
     """
 
@@ -3546,12 +3382,10 @@ class CandidateNetwork(Table):
 
     Attributes:
         access: The cell, by the name of its `[[cell]]`, `[[wifi]]` or the like.
-        pos: The node that is its point of service.
-        capacity: For how many stations it has room: those that are there, and the mobile nodes of all entries that
-            have a place. Entries that name the same cell say the same. Left out: for all that come, as far as an
-            802.16 cell admits their service flows.
-        processing_time: The `processing_time` of the node that is its point of service. Left out: that of the
-            entry.
+        pos: Its point of service, a node.
+        capacity: Stations that it has room for, present ones and promised places included. Entries with the same
+            cell must agree. Left out: no limit but the service flows that an 802.16 cell admits.
+        processing_time: The processing time of its point of service. Left out: that of the entry.
     """
 
     access: str
@@ -3566,7 +3400,7 @@ class HandoverThreshold(Table):
 
     Attributes:
         dbm: The signal, in dBm, where the network has one. This, or `percent`.
-        percent: In percent where a distance stands for it: 100 at the base station, 0 at the end of its reach.
+        percent: The signal in percent, where it follows from distance: 100 at the base station, 0 at the edge.
             This, or `dbm`.
         direction: Which crossing counts.
     """
@@ -3618,10 +3452,11 @@ class Scenario(TypedScenario):
         dect: The DECT accesses, one `[[dect]]` each.
         cell: The abstract radio cells, one `[[cell]]` each.
         wimax: The 802.16 cells, one `[[wimax]]` each.
-        mobile_ip: Nodes that keep their home address by Mobile IPv4, one `[[mobile_ip]]` an arrangement of agents.
+        mobile_ip: Mobile nodes with a fixed home address (Mobile IPv4), one `[[mobile_ip]]` for each set of
+            agents.
         flow: The data flows, one `[[flow]]` each: an application over a transport connection.
         signalling: The IEEE 802.21 signalling sources, one `[[signalling]]` each.
-        handover: Mobile nodes that MIH users hand over from one network to another, one `[[handover]]` each.
+        handover: Mobile nodes that MIH users hand over to another network, one `[[handover]]` each.
     """
 
     scenario: General
@@ -3655,12 +3490,11 @@ TimeDistribution = (
 )
 
 #: How a station's addresses follow it from cell to cell.
-#: "bridged": All base stations are one bridged network: in the instant of the association every route leads to the
-#: new cell.
+#: "bridged": All base stations are one bridged network: routes change at the instant of the association.
 #: "mobile_ip": Mobile IPv4: the home address follows by registration and tunnel.
-#: "mobile_sctp": An address in each cell: SCTP associations with `dynamic_addresses` add, prefer and delete them.
+#: "mobile_sctp": An address in each cell; SCTP with `dynamic_addresses` adds, prefers and deletes them.
 #: "multihomed": An address in each cell, which stays there.
-#: "mih": An address in each cell; MIH users redirect flows from one to another, as a `[[handover]]` says.
+#: "mih": An address in each cell; MIH users redirect flows, as a `[[handover]]` says.
 Handover = Literal["bridged", "mobile_ip", "mobile_sctp", "multihomed", "mih"]
 
 #: A way of scanning.
@@ -3668,43 +3502,36 @@ Handover = Literal["bridged", "mobile_ip", "mobile_sctp", "multihomed", "mih"]
 #: "passive": By listening for beacons.
 Scan = Literal["active", "passive"]
 
-#: When a station with an address in each cell prefers that of another one. A preferred address whose cell is lost
-#: gives way to that of the nearest cell in any case, or where none is heard, of another link. The choices go from the
-#: most aggressive change of the primary address to the most conservative one. They are those of Koh, Chang and Lee,
-#: "mSCTP for soft handover in transport layer", IEEE Communications Letters 8(3), 2004. Events are named as in IEEE
-#: Std 802.21-2008.
+#: When a station with an address in each cell prefers another one. If its cell is lost, the nearest cell's address
+#: takes over, or that of another link. The rules are those of Koh, Chang and Lee, "mSCTP for soft handover in
+#: transport layer", IEEE Communications Letters 8(3), 2004. They go from the most aggressive to the most
+#: conservative.
 #: "up": As soon as another cell is newly heard: that one.
-#: "nearer": When another base station is nearer than its own by more than `hysteresis`, as by the strength of the
-#: signal.
-#: "going_down": When the link of its own cell is going down and that of another cell is not. A link is going down
-#: when its first beacon is missed, or by `going_down_ahead`. Without another cell, the change comes when one is heard
-#: before a beacon of its own cell is.
+#: "nearer": When another base station is nearer than its own by more than `hysteresis`.
+#: "going_down": When its own link is going down and that of another cell is not. A link goes down by its first missed
+#: beacon, or by `going_down_ahead`. If no other cell is heard, the change waits for one.
 #: "down": When its own cell is lost.
 PrimaryChange = Literal["up", "nearer", "going_down", "down"]
 
-#: The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction alone.
-#: Exactly one of `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what holds before the first
-#: step.
+#: The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file` and
+#: `mahimahi`; `constant` may stand beside steps as the rate before the first.
 LinkRate = Rate | LinkRateTable
 
 #: An event of a link, in the words of IEEE 802.21.
-#: "link_detected": A base station is heard that was not.
+#: "link_detected": A new base station is heard.
 #: "link_up": Packets can be sent over it.
 #: "link_going_down": It will be down soon.
 #: "link_down": No packets can be sent over it.
 LinkEventName = Literal["link_detected", "link_up", "link_going_down", "link_down"]
 
-#: The delay of a direction: a plain time, or a table for one that changes, that is drawn for each packet, or that
-#: is of one direction alone.
+#: The delay of a direction: a plain time, or a table.
 LinkDelay = Duration | LinkDelayTable
 
-#: The packets in front of a transmitter, and the rule of their order. The packet in service does not count.
+#: The queue before a transmitter. The packet in service does not count.
 Queue = DropTailQueue | CodelQueue | FqCodelQueue | PieQueue | PriorityQueue | DrrQueue | RedQueue
 
-#: The class of packets: a Differentiated Services Codepoint (RFC 2474). It is a number from 0 to 63, or the name
-#: of a per-hop behaviour: `default`; `cs0`; `cs1`; `cs2`; `cs3`; `cs4`; `cs5`; `cs6`; `cs7`; `af11`; `af12`; `af13`;
-#: `af21`; `af22`; `af23`; `af31`; `af32`; `af33`; `af41`; `af42`; `af43`; `ef`; `le`. It stands in the IP headers of
-#: captures. As in "ef".
+#: The class of packets, a Differentiated Services Codepoint (RFC 2474): a number from 0 to 63, or a name:
+#: `default`, `cs0` to `cs7`, `af11` to `af43`, `ef` or `le`. Captures show it. As in "ef".
 Dscp = (
     int
     | Literal[
@@ -3737,16 +3564,15 @@ Dscp = (
 #: Loss on a link, in one direction or both.
 Loss = BernoulliLoss | GilbertElliottLoss | SeriesLoss | ListLoss
 
-#: Each packet that is not lost arrives twice, with a probability and on its own.
+#: Each packet that is not lost arrives twice with a probability, independently.
 Duplicate = Probability | DuplicateTable
 
 #: A physical layer of IEEE 802.11.
 #: "802.11b": High-rate direct sequence at 2.4 GHz (IEEE 802.11-2007 clause 18).
-#: "802.11g": Extended rate by OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the cell.
+#: "802.11g": OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the cell.
 WifiStandard = Literal["802.11b", "802.11g"]
 
-#: How the rate of data frames is chosen, by each transmitter for each of its receivers, up to `rate` or the
-#: receiver's of `station_rates`.
+#: Rate adaptation of each transmitter for each receiver, up to `rate` or the receiver's `station_rates`.
 RateControl = BySignalRateControl | ArfRateControl | AarfRateControl | MinstrelRateControl
 
 #: The preamble and header that precede every frame.
@@ -3773,18 +3599,18 @@ Shadowing = PerFrameShadowing | PerCoherenceTimeShadowing | ByDistanceShadowing
 #: The criterion by which a frame is understood.
 WifiReception = ThresholdWifiReception | SinrWifiReception
 
-#: Losses of data beside the radio, of each station in each direction with draws of its own.
+#: Losses of data beside the radio, independent for each station and direction.
 WifiLoss = BernoulliWifiLoss | GilbertElliottWifiLoss | SeriesWifiLoss | ListWifiLoss
 
 #: When a loss holds.
 #: "always": All the time.
-#: "link_going_down": From a station's Link_Going_Down until it is rolled back, or until the station is associated
-#: again. Frames at other times neither count nor draw.
+#: "link_going_down": From a station's Link_Going_Down until its rollback or the next association. Other frames
+#: neither count nor draw.
 During = Literal["always", "link_going_down"]
 
 #: The unit that is lost.
 #: "packets": Packets that the MAC has brought over and acknowledged: nobody repeats them.
-#: "attempts": Data frames: they are not understood, and repeated up to the retry limit.
+#: "attempts": Data frames: lost ones are repeated up to the retry limit.
 LossOf = Literal["packets", "attempts"]
 
 #: The types of terminals that compete for channels.
@@ -3801,7 +3627,7 @@ Transceivers = Literal["unlimited", "one_per_slot_pair"]
 
 #: Which channel of the list is tried.
 #: "uniform": Any that is not busy, with equal probability.
-#: "quiet_first": A quiet one; an interfered one only when no quiet one is left.
+#: "quiet_first": A quiet one; an interfered one if none is quiet.
 Selection = Literal["uniform", "quiet_first"]
 
 #: The service of the data link control layer.
@@ -3837,7 +3663,7 @@ ErrorUnit = Literal["packet", "bit"]
 #: "1/32": A thirty-second.
 CyclicPrefix = Literal["1/4", "1/8", "1/16", "1/32"]
 
-#: Modulation and rate of the code (IEEE Std 802.16-2004 table 215; of OFDMA IEEE Std 802.16e-2005 table 324).
+#: Modulation and code rate (IEEE Std 802.16-2004 table 215; OFDMA: IEEE Std 802.16e-2005 table 324).
 #: "BPSK 1/2": 12 octets a symbol; not in OFDMA.
 #: "QPSK 1/2": 24 octets a symbol, or 6 a slot.
 #: "QPSK 3/4": 36 octets a symbol, or 9 a slot.
@@ -3902,60 +3728,37 @@ Limit = Literal[
 ReplayProtection = Literal["timestamps", "nonces"]
 
 #: How a mobile node finds out that it has moved.
-#: "lifetime": When the last advertisement of its agent holds no longer (RFC 5944 section 2.4.2.1, lazy cell
-#: switching). Its home agent it returns to as soon as it hears it (section 2.4.3).
+#: "lifetime": When its agent's last advertisement expires (RFC 5944 section 2.4.2.1, lazy cell switching). It returns
+#: to its home agent at once (section 2.4.3).
 #: "prefix": When it newly hears an agent of another prefix (RFC 5944 section 2.4.2.2).
-#: "eager": When it newly hears any other agent (eager cell switching: Perkins, Mobile IP, 1998; ns-2 does the same).
+#: "eager": When it newly hears any other agent (eager cell switching: Perkins, Mobile IP, 1998; ns-2).
 MoveDetection = Literal["lifetime", "prefix", "eager"]
 
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport
 
 #: A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
-#: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"` (RFC 2001);
-#: `initial_window = 1` (RFC 2001 section 1: one segment); `receive_window = "65535B"` (RFC 793: no window scaling);
-#: `window_scaling = false` (RFC 1323 was seldom in use); `timestamps = false` (RFC 1323 was seldom in use);
-#: `limited_transmit = false` (RFC 3042 is of 2001); `delayed_ack = true` (RFC 1122 section 4.2.3.2);
-#: `delayed_ack_timeout = "200ms"` (the fast timer of 4.4BSD); `nagle = true` (RFC 896); `dup_ack_threshold = 3` (RFC
-#: 2001 section 3); `clock_granularity = "500ms"` (the slow timer of 4.4BSD); `min_rto = "1s"` (two ticks of the slow
-#: timer of 4.4BSD); `max_rto = "64s"` (4.4BSD); `initial_rto = "3s"` (RFC 1122 section 4.2.3.1).
-#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"` (tcp_congestion_control);
-#: `cubic_rules = "linux"` (net/ipv4/tcp_cubic.c, bictcp_update and cubictcp_recalc_ssthresh); `initial_window = 10`
-#: (TCP_INIT_CWND); `receive_window = "3MiB"` (tcp_rmem maximum 6 MiB, half of it for data
-#: (TCP_DEFAULT_SCALING_RATIO)); `initial_receive_window = "64KiB"` (tcp_rmem default 128 KiB, half of it for data;
-#: tcp_moderate_rcvbuf); `window_scaling = true` (tcp_window_scaling); `timestamps = true` (tcp_timestamps); `sack =
-#: true` (tcp_sack); `rack = true` (tcp_recovery); `tail_loss_probe = true` (tcp_early_retrans); `prr = true`
-#: (net/ipv4/tcp_input.c, tcp_cwnd_reduction); `frto = true` (tcp_frto); `undo = true` (tcp_dsack, tcp_timestamps);
-#: `hystart = true` (net/ipv4/tcp_cubic.c, hystart); `hystart_rules = "linux"` (net/ipv4/tcp_cubic.c, hystart_detect =
-#: 3); `pacing = false` (net/ipv4/tcp_cubic.c asks for none; the discipline fq would pace); `ecn = false` (tcp_ecn =
-#: 2: only if the peer asks for it); `dup_ack_threshold = 3` (tcp_reordering); `limited_transmit = true`
-#: (net/ipv4/tcp_input.c, tcp_limited_transmit by tcp_add_reno_sack and SACK); `byte_counting_limit = 1000000`
-#: (net/ipv4/tcp_cong.c, tcp_slow_start: no limit); `window_validation = "linux"` (net/ipv4/tcp_output.c,
-#: tcp_cwnd_validate); `restart_after_idle = true` (tcp_slow_start_after_idle); `delayed_ack = true` (RFC 9293 section
-#: 3.8.6.3); `delayed_ack_count = 2` (net/ipv4/tcp_input.c, __tcp_ack_snd_check: more than one full frame);
-#: `delayed_ack_timeout = "200ms"` (TCP_DELACK_MAX); `delayed_ack_adapts = true` (TCP_DELACK_MIN, TCP_ATO_MIN);
-#: `quick_acks = 16` (TCP_MAX_QUICKACKS); `nagle = true` (RFC 9293 section 3.7.4; TCP_NODELAY is off);
-#: `clock_granularity = "1ms"` (TCP_TS_HZ); `min_rto = "200ms"` (TCP_RTO_MIN); `min_rto_of = "variation"`
-#: (net/ipv4/tcp_input.c, tcp_rtt_estimator: it bounds mdev_max_us); `max_rto = "120s"` (TCP_RTO_MAX); `initial_rto =
-#: "1s"` (TCP_TIMEOUT_INIT); `max_retransmissions = 15` (tcp_retries2); `msl = "30s"` (TCP_TIMEWAIT_LEN of 60 s);
-#: `challenge_ack_limit = 1` (tcp_invalid_ratelimit: one in that time); `challenge_ack_interval = "500ms"`
-#: (tcp_invalid_ratelimit).
-#: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"` (RFC
-#: 9438); `cubic_rules = "rfc9438"` (RFC 9438 section 4.3); `initial_window = 10` (RFC 6928 section 2, experimental;
-#: RFC 5681 section 3.1 has 2 to 4); `receive_window = "6MiB"` (chosen: no RFC has a size); `window_scaling = true`
-#: (RFC 7323 section 2); `timestamps = true` (RFC 7323 section 3); `sack = true` (RFC 2018; RFC 9438 section 4.6);
-#: `rack = true` (RFC 8985 section 6); `tail_loss_probe = true` (RFC 8985 section 7); `prr = true` (RFC 9937); `frto =
-#: true` (RFC 5682); `undo = true` (RFC 9438 section 4.9); `hystart_rules = "rfc9406"` (RFC 9406); `window_validation
-#: = "half"` (RFC 7661 section 4.2, experimental); `min_rto_of = "timeout"` (RFC 6298 section 2.4); `hystart = true`
-#: (RFC 9406; RFC 9438 section 4.10); `pacing = false` (chosen: no RFC asks for it); `ecn = false` (chosen: queues
-#: mark only where a scenario says so; RFC 9293 section 3.8.2 has it as a SHOULD); `dup_ack_threshold = 3` (RFC 5681
-#: section 3.2); `limited_transmit = true` (RFC 3042); `byte_counting_limit = 1` (RFC 5681 section 3.1, equation 2);
-#: `restart_after_idle = true` (RFC 5681 section 4.1); `fast_convergence = true` (RFC 9438 section 4.7); `delayed_ack
-#: = true` (RFC 9293 section 3.8.6.3); `delayed_ack_count = 2` (RFC 5681 section 4.2); `delayed_ack_timeout = "200ms"`
-#: (chosen: below the 0.5 s of RFC 9293 section 3.8.6.3); `nagle = true` (RFC 9293 section 3.7.4); `clock_granularity
-#: = "1ms"` (chosen: RFC 6298 section 4 asks for 100 ms or less); `min_rto = "1s"` (RFC 6298 section 2.4); `max_rto =
-#: "60s"` (RFC 6298 section 2.5); `initial_rto = "1s"` (RFC 6298 section 2.1); `msl = "2min"` (RFC 9293 section
-#: 3.4.2); `challenge_ack_limit = 10` (RFC 5961 section 7); `challenge_ack_interval = "5s"` (RFC 5961 section 7).
+#: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"`; `initial_window = 1`;
+#: `receive_window = "65535B"`; `window_scaling = false`; `timestamps = false`; `limited_transmit = false`;
+#: `delayed_ack = true`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `dup_ack_threshold = 3`; `clock_granularity
+#: = "500ms"`; `min_rto = "1s"`; `max_rto = "64s"`; `initial_rto = "3s"`.
+#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `cubic_rules = "linux"`;
+#: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `window_scaling = true`;
+#: `timestamps = true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo =
+#: true`; `hystart = true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`;
+#: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
+#: true`; `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`;
+#: `quick_acks = 16`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `min_rto_of = "variation"`;
+#: `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl = "30s"`; `challenge_ack_limit = 1`;
+#: `challenge_ack_interval = "500ms"`.
+#: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
+#: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
+#: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`;
+#: `hystart_rules = "rfc9406"`; `window_validation = "half"`; `min_rto_of = "timeout"`; `hystart = true`; `pacing =
+#: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
+#: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
+#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`;
+#: `initial_rto = "1s"`; `msl = "2min"`; `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -3994,11 +3797,10 @@ TcpCubicRules = Literal["rfc9438", "linux"]
 TcpHystartRules = Literal["rfc9406", "linux"]
 
 #: An RFC's rules for loss and congestion.
-#: "rfc9260": Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a
-#: first timeout of 1 s. RFC 4960 differs in the timeout, 3 s, in a window that moves in MTUs, and in what fast
-#: recovery sends at once (`fast_retransmit_in_recovery`).
-#: "rfc2960": Fast retransmit on the fourth missing report, no fast recovery, a window that starts at 2 MTU and grows
-#: by MTUs, a first timeout of 3 s.
+#: "rfc9260": Fast retransmit on the third missing report, fast recovery, a first window of about 4404 bytes, a first
+#: timeout of 1 s. RFC 4960 differs: 3 s, a window in MTUs, and `fast_retransmit_in_recovery`.
+#: "rfc2960": Fast retransmit on the fourth missing report, no fast recovery, a window from 2 MTU that grows by MTUs,
+#: a first timeout of 3 s.
 SctpRules = Literal["rfc9260", "rfc2960"]
 
 #: The source of a flow's data.
@@ -4013,24 +3815,24 @@ Application = (
     | VideoApplication
 )
 
-#: A size, constant or drawn at each use. It is bounded, because packets are.
+#: A size, constant or drawn at each use, within bounds.
 SizeDistribution = (
     Size | ConstantSizeDistribution | ExponentialSizeDistribution | ParetoSizeDistribution | UniformSizeDistribution
 )
 
-#: A film whose statistics were published (F. Fitzek and M. Reisslein, "MPEG-4 and H.263 Video Traces for Network
+#: A film with published statistics (F. Fitzek and M. Reisslein, "MPEG-4 and H.263 Video Traces for Network
 #: Performance Evaluation", IEEE Network 15(6), 2001).
-#: "star_wars_iv_high": "Star Wars IV", MPEG-4 at high quality: 25 frames a second in groups IBBPBBPBBPBB, 1400 B a
-#: frame in the mean.
-#: "lecture_room_cam": "Lecture Room Cam", H.263 without a target rate: 617.59 B a frame in the mean, at multiples of
-#: 40 ms, 79.2 ms in the mean.
+#: "star_wars_iv_high": "Star Wars IV", MPEG-4 at high quality: 25 frames a second in groups IBBPBBPBBPBB, mean 1400 B
+#: a frame.
+#: "lecture_room_cam": "Lecture Room Cam", H.263 without a target rate: mean 617.59 B a frame, at multiples of 40 ms,
+#: mean 79.2 ms.
 FilmName = Literal["star_wars_iv_high", "lecture_room_cam"]
 
 #: The messages of a signalling source.
 #: "indication": One message, without a response.
 #: "request": A request, which the other end answers with a response.
-#: "link_events": The events of the links of `from`, as they happen: the MIH indications of `events`, to which the MIH
-#: user at `to` subscribes once `from` has registered its links.
+#: "link_events": The MIH indications of `events`, as links of `from` raise them. The MIH user at `to` subscribes once
+#: `from` has registered its links.
 SignallingKind = Literal["indication", "request", "link_events"]
 
 #: Whether an acknowledgement is a message of its own.
@@ -4041,14 +3843,14 @@ AcknowledgementMode = Literal["separate", "piggyback"]
 #: When a requester stops accepting a response.
 #: "open": Never.
 #: "acked": When the transaction was given up, unless its request had been acknowledged.
-#: "strict": When the time for all transmissions of the request has passed, acknowledged or not.
+#: "strict": After the time of all transmissions of the request, acknowledged or not.
 Validity = Literal["open", "acked", "strict"]
 
-#: An event of a link that a remote MIH user can subscribe to.
-#: "link_detected": MIH_Link_Detected: a base station is heard that was not.
+#: A link event that a remote MIH user can subscribe to.
+#: "link_detected": MIH_Link_Detected: a new base station is heard.
 #: "link_up": MIH_Link_Up: packets can be sent over the link.
-#: "link_parameters_report": MIH_Link_Parameters_Report: the strength of the signal, as often as the link finds it
-#: out, or where it has crossed a threshold. Wires and DECT accesses report when packet errors cross a threshold.
+#: "link_parameters_report": MIH_Link_Parameters_Report: the signal strength at each measurement, or when it crosses a
+#: threshold. Wires and DECT accesses report packet errors that cross a threshold.
 #: "link_going_down": MIH_Link_Going_Down: it is about to go down.
 #: "link_down": MIH_Link_Down: packets cannot be sent over it any more.
 SubscribedEvent = Literal["link_detected", "link_up", "link_parameters_report", "link_going_down", "link_down"]
@@ -4060,36 +3862,35 @@ Crossing = Literal["above", "below"]
 
 #: An action of a link (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
 #: "power_up": It may be taken up again, and is where it is heard.
-#: "power_down": It is given up, and not taken up before it is powered up.
+#: "power_down": The station leaves it, and does not return before a power up.
 #: "disconnect": The same.
-#: "scan": It scans: an 802.11 link with `beacons`, or an 802.16 link with `scanning`.
+#: "scan": An 802.11 link with `beacons`, or an 802.16 link with `scanning`, scans.
 LinkActionKind = Literal["power_up", "power_down", "disconnect", "scan"]
 
 #: Who decides on a handover.
-#: "mobile_node": The mobile node, upon Link_Going_Down: it scans, asks for resources, has them reserved, and
-#: redirects its flows when that is confirmed.
-#: "network": The point of service of the network that it uses: it asks for resources, has the mobile node scan,
-#: reserves, and tells it to go.
-#: "both": Either, each upon its own event. Where both begin, the mobile node declines what the network prepares.
+#: "mobile_node": The mobile node, at its event: it scans, asks for resources, reserves, and redirects its flows when
+#: that is confirmed.
+#: "network": The point of service of its network: it asks for resources, has the mobile node scan, reserves, and
+#: orders the handover.
+#: "both": Either, at its own event. If both begin, the mobile node declines the network's handover.
 Initiator = Literal["mobile_node", "network", "both"]
 
-#: How a point of service hears that the link of a mobile node is going down.
+#: How a point of service learns that a mobile node's link is going down.
 #: "local": By its own access, in the same instant as the mobile node.
 #: "remote": By MIH_Link_Going_Down.indication of the mobile node's MIHF, to which it has subscribed.
 Notice = Literal["local", "remote"]
 
 #: Upon what a handover is prepared.
-#: "link_detected": Link_Detected of a network of `to`, once the link to the first one is up.
+#: "link_detected": Link_Detected of a network of `to`, once the first link is up.
 #: "link_going_down": Link_Going_Down.
-#: "link_parameters_report": Link_Parameters_Report: the signal of the first network crosses one of `thresholds`. A
-#: handover that has begun goes on when the signal recovers.
+#: "link_parameters_report": Link_Parameters_Report: the first network's signal crosses one of `thresholds`. A
+#: handover continues if the signal recovers.
 #: "link_down": Link_Down: nothing is prepared, and traffic is redirected then.
 ActOn = Literal["link_detected", "link_going_down", "link_parameters_report", "link_down"]
 
 #: Which of several networks is asked for first.
 #: "order": The first of `to`.
-#: "signal": The one that the mobile node hears best at the end of its scan. Candidates whose signal it knows in dBm
-#: come first, the others by their distance.
+#: "signal": The strongest at the end of the scan. Candidates with a signal in dBm come first, the others by distance.
 #: "free_capacity": The one that has room for most mobile nodes.
 Choice = Literal["order", "signal", "free_capacity"]
 
@@ -4098,16 +3899,15 @@ Choice = Literal["order", "signal", "free_capacity"]
 #: "after_commitment": When the handover is committed, or its old link is down.
 NetworkEntry = Literal["before", "after_commitment"]
 
-#: How long a mobile node keeps the link to the network that it leaves.
+#: How long a mobile node keeps its old link.
 #: "kept": For as long as it is there.
 #: "until_completed": Until the handover is complete.
 #: "until_redirected": Until traffic is redirected.
-#: "until_committed": Until the handover is committed, and 10 ms longer, in which its last messages leave: break
-#: before make.
+#: "until_committed": Until the handover is committed, and 10 ms longer for its last messages: break before make.
 OldLink = Literal["kept", "until_completed", "until_redirected", "until_committed"]
 
 #: A reaction to a request that is not answered.
-#: "repeat": The request is made again, in a transaction of its own, again and again; an answer to any of them counts.
-#: "abort": It is given up, and nothing more is done until the link is down.
-#: "other_interface": The mobile node redirects its traffic through the new network without an answer.
+#: "repeat": The request is repeated in new transactions; an answer to any counts.
+#: "abort": The handover is given up; the mobile node waits until the link is down.
+#: "other_interface": The mobile node redirects its traffic to the new network without an answer.
 Then = Literal["repeat", "abort", "other_interface"]

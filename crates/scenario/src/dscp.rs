@@ -108,11 +108,8 @@ impl JsonSchema for Dscp {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
         json_schema!({
-            "description": format!(
-                "The class of packets: a Differentiated Services Codepoint (RFC 2474). It is a number from 0 to 63, or the \
-                 name of a per-hop behaviour: {}. It stands in the IP headers of captures.",
-                names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join("; ")
-            ),
+            "description": "The class of packets, a Differentiated Services Codepoint (RFC 2474): a number from 0 to 63, or a \
+                name: `default`, `cs0` to `cs7`, `af11` to `af43`, `ef` or `le`. Captures show it.",
             "anyOf": [
                 { "type": "integer", "minimum": 0, "maximum": 63 },
                 { "type": "string", "enum": names },

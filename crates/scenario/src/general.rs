@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::node::motion::model::Area;
 use crate::units;
 
-/// A `[scenario]`: the name of the run, its duration, and settings of the whole.
+/// A `[scenario]`: the name and duration of the run, and global settings.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct General {
@@ -17,26 +17,25 @@ pub struct General {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub duration: Span,
-    /// Time that is cut from the tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`, `marks`,
-    /// `percentiles` and those of DECT accesses. Rates and means are over the rest. Default chosen: nothing
-    /// is cut, so that a run counts all that happened.
+    /// Start of the measurement. The tables `flows`, `signalling`, `links`, `drops`, `queues`, `ecn`,
+    /// `marks`, `percentiles` and those of DECT accesses leave out everything before. Default chosen: nothing
+    /// is left out.
     #[serde(with = "units::instant")]
     #[schemars(with = "units::Instant")]
     #[serde(default)]
     pub warm_up: Time,
-    /// Percentiles of the delays of messages, from above 0 to 100, each a row of the table `percentiles` for
-    /// every flow of messages and signalling entry: `[50, 99.9]`. Default chosen: none beside the 50th, 95th
-    /// and 99th of `flows` and `signalling`.
+    /// More percentiles of message delays, above 0 and up to 100: `[50, 99.9]`. They are rows of the table
+    /// `percentiles`. Default chosen: none beside the 50th, 95th and 99th of `flows` and `signalling`.
     #[serde(default)]
     pub percentiles: Vec<f64>,
     /// A sentence or two about the scenario.
     #[serde(default)]
     pub description: Option<String>,
-    /// The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the
-    /// 802.21 studies run over IPv6.
+    /// The Internet Protocol of all nodes, and so the size of the network header. Default chosen: the 802.21
+    /// studies run over IPv6.
     #[serde(default)]
     pub ip: IpVersion,
-    /// Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
+    /// The area that nodes must not leave. Left out: no limit.
     #[serde(default)]
     pub area: Option<Area>,
 }

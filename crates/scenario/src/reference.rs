@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::repeat::COUNT;
 use crate::schema::schema;
 
 const HEAD: &str = include_str!("reference.md");
@@ -32,7 +33,7 @@ pub fn schema_pages() -> Vec<(String, String)> {
         pages.insert(table.name, table.key);
         types.retain(|&name| name != table.name);
     }
-    let mut written = vec![("scenario.md".to_owned(), index(&tables, &pages))];
+    let mut written = vec![("scenario.md".to_owned(), index(&tables))];
     for table in &tables {
         let mut page = Page { text: String::new(), here: table.key, pages: &pages };
         let definition = &defs[table.name];
@@ -100,19 +101,10 @@ fn reached<'a>(name: &'a str, defs: &'a Value) -> Vec<&'a str> {
 }
 
 /// The page that leads to all others.
-fn index(tables: &[Table<'_>], pages: &BTreeMap<&str, &str>) -> String {
+fn index(tables: &[Table<'_>]) -> String {
     let mut page = format!("{HEAD}\n| table | |\n|---|---|\n");
     for Table { key, heading, about, .. } in tables {
         let _ = writeln!(page, "| [`{heading}`](scenario/{key}.md) | {} |", about.trim_end_matches('.'));
-    }
-    page.push_str("\n## Types\n\n| | |\n|---|---|\n");
-    let mut letters: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (name, at) in pages.iter().filter(|(name, _)| tables.iter().all(|table| table.name != **name)) {
-        let link = format!("[{name}](scenario/{at}.md#{})", name.to_lowercase());
-        letters.entry(&name[..1]).or_default().push(link);
-    }
-    for (letter, links) in letters {
-        let _ = writeln!(page, "| {letter} | {} |", links.join(", "));
     }
     page.push_str("\n```{toctree}\n:hidden:\n\n");
     for key in tables.iter().map(|table| table.key).chain([SHARED]) {
@@ -130,7 +122,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The types that are described here, behind a list of them.
+    /// The types that are described here.
     fn types(&mut self, types: &[&str], defs: &Value) {
         let mut own: Vec<&str> = Vec::new();
         for &name in types {
@@ -138,12 +130,6 @@ impl Page<'_> {
                 own.push(name);
             }
         }
-        if own.is_empty() {
-            return;
-        }
-        let links: Vec<String> =
-            own.iter().map(|name| format!("[{name}](#{})", name.to_lowercase())).collect();
-        let _ = write!(self.text, "\nTypes on this page: {}.\n", links.join(";\n"));
         for name in own {
             let _ = write!(self.text, "\n## {name}\n\n{}\n", text(&defs[name]));
             self.definition(&defs[name]);
@@ -160,9 +146,7 @@ impl Page<'_> {
                 let first = definition["enum"].get(0) == Some(word);
                 let _ = writeln!(self.text, "{}- `{}`", if first { "\n" } else { "" }, toml(word));
             }
-            if definition.get("properties").is_some() {
-                self.keys(definition);
-            }
+            self.keys(definition);
             return;
         };
         if variants.iter().all(|v| v.get("const").is_some()) {
@@ -171,6 +155,11 @@ impl Page<'_> {
                 let _ = writeln!(self.text, "- `{}`: {}", toml(&variant["const"]), text(variant));
             }
             return;
+        }
+        let shared = shared(variants);
+        if !shared.is_empty() {
+            self.text.push_str("\nKeys of several of the kinds below:\n");
+            self.table(&shared);
         }
         for variant in variants {
             if variant.get("properties").is_none() {
@@ -181,39 +170,42 @@ impl Page<'_> {
             let tags: Vec<String> = entries(&variant["properties"])
                 .filter_map(|(key, property)| Some(format!("{key} = {}", toml(property.get("const")?))))
                 .collect();
-            let heading = match &tags[..] {
-                [] => entries(&variant["properties"])
-                    .map(|(key, _)| key.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                tags => tags.join(", "),
-            };
-            let _ = write!(self.text, "\n### `{heading}`\n\n{}\n", text(variant));
-            self.keys(variant);
+            // A table beside a plain value has no name of its own.
+            if !tags.is_empty() {
+                let _ = write!(self.text, "\n### `{}`\n", tags.join(", "));
+            }
+            let _ = write!(self.text, "\n{}\n", text(variant));
+            let (above, own): (Vec<_>, Vec<_>) = keys(variant).partition(|key| shared.contains(key));
+            self.table(&own);
+            if !above.is_empty() {
+                let names: Vec<String> = above.iter().map(|key| format!("`{}`", key.name)).collect();
+                let also = if own.is_empty() { "Keys" } else { "Also" };
+                let _ = write!(self.text, "\n{also}: {}.\n", names.join(", "));
+            }
         }
     }
 
-    /// A table of the keys, without the tags that name a variant.
     fn keys(&mut self, definition: &Value) {
-        let properties: Vec<_> =
-            entries(&definition["properties"]).filter(|(_, p)| p.get("const").is_none()).collect();
-        if properties.is_empty() {
+        self.table(&keys(definition).collect::<Vec<_>>());
+    }
+
+    fn table(&mut self, keys: &[Key<'_>]) {
+        if keys.is_empty() {
             return;
         }
         self.text.push_str("\n| key | type | default | |\n|---|---|---|---|\n");
-        for (key, property) in properties {
+        for Key { name, property, required } in keys {
             let kind = self.kind(property);
-            let required = definition["required"].as_array().is_some_and(|r| r.iter().any(|k| k == key));
             let default = match property.get("default") {
-                _ if required => "required".into(),
+                _ if *required => "required".into(),
                 Some(default) => format!("`{}`", toml(default)),
                 None => String::new(),
             };
-            let _ = writeln!(
-                self.text,
-                "| `{key}` | {kind} | {default} | {} |",
-                text(property).replace('|', "\\|")
-            );
+            let about = match text(property) {
+                COUNT => "[Copies](../scenario.md#copies) of the element.".into(),
+                about => about.replace('|', "\\|"),
+            };
+            let _ = writeln!(self.text, "| `{name}` | {kind} | {default} | {about} |");
         }
     }
 
@@ -231,7 +223,10 @@ impl Page<'_> {
         }
         match property["type"].as_str() {
             Some("array") => match property.get("minItems").and_then(Value::as_u64) {
-                Some(count) => format!("list of {count} {}s", self.kind(&property["items"])),
+                Some(count) => {
+                    let one = property.get("items").unwrap_or(&property["prefixItems"][0]);
+                    format!("list of {count} {}s", self.kind(one))
+                }
                 None => format!("list of {}", self.kind(&property["items"])),
             },
             Some("integer") => "whole number".into(),
@@ -239,6 +234,42 @@ impl Page<'_> {
             None => String::new(),
         }
     }
+}
+
+/// A key of a table, but for the tags that name a variant.
+#[derive(Clone, Copy, PartialEq)]
+struct Key<'a> {
+    name: &'a str,
+    property: &'a Value,
+    required: bool,
+}
+
+fn keys(definition: &Value) -> impl Iterator<Item = Key<'_>> {
+    let required = definition["required"].as_array();
+    entries(&definition["properties"]).filter(|(_, p)| p.get("const").is_none()).map(
+        move |(name, property)| Key {
+            name,
+            property,
+            required: required.is_some_and(|keys| keys.iter().any(|key| key == name)),
+        },
+    )
+}
+
+/// A description up to this length is repeated in each variant.
+const SHORT_BYTES: usize = 30;
+
+/// The keys that several variants have in the same words, in the order of the first; of each name one.
+fn shared(variants: &[Value]) -> Vec<Key<'_>> {
+    let all: Vec<_> = variants.iter().flat_map(keys).collect();
+    let mut shared = Vec::new();
+    for key in &all {
+        let common = all.iter().filter(|other| *other == key).count() > 1;
+        let is_new = shared.iter().all(|other: &Key<'_>| other.name != key.name);
+        if common && is_new && text(key.property).len() > SHORT_BYTES {
+            shared.push(*key);
+        }
+    }
+    shared
 }
 
 fn entries(object: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -25,8 +25,8 @@ pub(crate) const MAX_COUNT: u64 = 1_000_000;
 const MAX_VALUES: u64 = 10_000_000;
 
 /// What the schema says of the key.
-pub(crate) const COUNT: &str = "How often the element is there, from 0: in its `name` and in every other string `{i}` \
-    becomes the number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else once.";
+pub(crate) const COUNT: &str = "The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. \
+    Default: with `{i}`, as many as the copies that it refers to; else one.";
 
 /// Whether anything in a section has the number of a copy in it, so that [`apply`] may change the tree.
 pub(crate) fn is_meant(tree: &Tree) -> bool {
@@ -134,7 +134,7 @@ fn declare(
 ) {
     let known = *counts.entry(name.to_owned()).or_insert(count);
     if known != count {
-        let message = format!("\"{name}\" is there {known} times elsewhere, and {count} times here");
+        let message = format!("\"{name}\" has {known} copies elsewhere, and {count} here");
         problems.add(at(node, section, name, message).help("give one of the two another name"));
     }
 }
@@ -186,17 +186,14 @@ fn follow(followers: &[Follower<'_>], counts: &mut Counts, problems: &mut Proble
             // What it follows is complained about.
             _ if follows_unsettled => {}
             Some((meant, node)) => {
-                let message = format!(
-                    "nothing is repeated under this name, so nothing says how often \"{name}\" is there"
-                );
+                let message =
+                    format!("this name has no copies, so the number of copies of \"{name}\" is unknown");
                 problems.add(at(node, section, name, message).help(format!("did you mean \"{meant}\"?")));
             }
             None => {
                 let here = element.table().and_then(|table| table.get("name")).unwrap_or(element);
-                let message = format!("nothing says how often \"{name}\" is there");
-                let help = format!(
-                    "write a `count`, or refer to something that is repeated, or leave {NUMBER} out of the name"
-                );
+                let message = format!("the number of copies of \"{name}\" is missing");
+                let help = format!("write a `count`, or refer to copies, or leave {NUMBER} out of the name");
                 problems.add(at(here, section, name, message).help(help));
             }
         }
@@ -218,8 +215,7 @@ fn check_references(root: Node<'_>, counts: &Counts, problems: &mut Problems) {
                 let Some(&there) = counts.get(text).filter(|_| !problems.full()) else { return };
                 if there < count || (follows && there != count) {
                     let only = if there < count { "only " } else { "" };
-                    let message =
-                        format!("\"{name}\" is there {count} times, \"{text}\" {only}{there} times");
+                    let message = format!("\"{name}\" has {count} copies, \"{text}\" {only}{there}");
                     let help = match follows {
                         true => "make what it refers to equally many, or write a `count` here",
                         false => "lower the one `count` or raise the other",
@@ -345,7 +341,7 @@ fn spread(tree: &mut Tree, (section, element): (u32, u32), counts: &Counts, prob
         let names = || counts.keys().map(String::as_str);
         let (message, help) = if counts.contains_key(text) {
             let first = numbered(text, 0);
-            let message = format!("which of the \"{text}\"? \"{name}\" is there once");
+            let message = format!("\"{text}\" are several, and \"{name}\" is one: name one of them");
             let help = format!(
                 "write one of them, such as \"{first}\", or put {NUMBER} into the name of \"{name}\""
             );
@@ -356,7 +352,7 @@ fn spread(tree: &mut Tree, (section, element): (u32, u32), counts: &Counts, prob
                 (None, true) => format!("a [[node]] whose name has {NUMBER} is repeated `count` times"),
                 (None, false) => format!("what is repeated: {}", alternatives(names())),
             };
-            (format!("nothing is repeated under the name \"{text}\""), help)
+            (format!("there are no copies with the name \"{text}\""), help)
         };
         problems.add(at_place(place, &section, &name, message).help(help));
     });

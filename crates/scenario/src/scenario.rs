@@ -64,7 +64,7 @@ pub struct Scenario {
     /// The 802.16 cells, one `[[wimax]]` each.
     #[serde(default)]
     pub wimax: Vec<Wimax>,
-    /// Nodes that keep their home address by Mobile IPv4, one `[[mobile_ip]]` an arrangement of agents.
+    /// Mobile nodes with a fixed home address (Mobile IPv4), one `[[mobile_ip]]` for each set of agents.
     #[serde(default)]
     pub mobile_ip: Vec<MobileIp>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
@@ -74,7 +74,7 @@ pub struct Scenario {
     /// The IEEE 802.21 signalling sources, one `[[signalling]]` each.
     #[serde(default)]
     pub signalling: Vec<Signalling>,
-    /// Mobile nodes that MIH users hand over from one network to another, one `[[handover]]` each.
+    /// Mobile nodes that MIH users hand over to another network, one `[[handover]]` each.
     #[serde(rename = "handover", default)]
     pub mih_handovers: Vec<MihHandover>,
     /// The tree that this scenario was decoded from, as JSON with sorted keys.

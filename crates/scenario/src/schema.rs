@@ -45,6 +45,12 @@ fn tidy(value: &mut Value) {
             schema.values_mut().for_each(tidy);
             drop_null(schema);
             spread_nested_variants(schema);
+            // A default is serialized as the number that it is decoded to.
+            if schema.get("$ref") == Some(&json!("#/$defs/Power"))
+                && let Some(dbm) = schema.get("default").and_then(Value::as_f64)
+            {
+                schema.insert("default".into(), json!(format!("{dbm}dBm")));
+            }
             // The width of an integer is Rust's affair; `minimum` stays.
             if schema.get("type") == Some(&json!("integer")) {
                 schema.remove("format");

@@ -549,7 +549,7 @@ fn a_station_that_no_cell_ever_reaches_is_refused() {
         text.replace("\"west\"\nstations = [\"walker\"]", "\"west\"\nstations = [\"walker\", \"sitter\"]")
     };
     let report = refuse(&with("position = { x = \"201m\", y = \"0m\" }"));
-    let said = "\"sitter\" is never where one of its cells reaches: \"west cell\" reaches";
+    let said = "\"sitter\" is never in reach of its cells: \"west cell\" reaches";
     assert!(report.contains(said), "{report}");
     let accepted = |text: &str| {
         Scenario::parse(text, "walk", Format::Toml, &[]).map(|_| ()).map_err(|e| e.render(false))

@@ -417,7 +417,11 @@ fn what_does_not_fit_together_is_refused() {
         ),
         (MOBILE, "initiated_by = \"both\"\nact_on = \"link_detected\"\n", "hears of no other event"),
         (MOBILE, "initiated_by = \"mobile_node\"\nnotice = \"remote\"\n", "tells nobody before"),
-        (SCAN, "scan_time = \"600ms\"\nno_answer = { after = \"0s\", then = \"abort\" }", "within no time"),
+        (
+            SCAN,
+            "scan_time = \"600ms\"\nno_answer = { after = \"0s\", then = \"abort\" }",
+            "must be above zero",
+        ),
         (
             MOBILE,
             "initiated_by = \"network\"\nno_answer = { after = \"1s\", then = \"other_interface\" }\n",
@@ -431,7 +435,7 @@ fn what_does_not_fit_together_is_refused() {
         (
             SCAN,
             "scan_time = \"600ms\"\nmessages = [{ message = \"mn_ho_commit_request\", timeout = \"0s\" }]",
-            "within no time",
+            "must be above zero",
         ),
         (
             SCAN,

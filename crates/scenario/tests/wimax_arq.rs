@@ -115,7 +115,7 @@ fn what_the_standard_cannot_tell_is_refused_with_the_way_out() {
         ("arq = { window = 1025 }", "a window has from 1 to 1024 blocks", "write a number such as 1024"),
         (
             "arq = { retry_timeout = \"0s\" }",
-            "no acknowledgement comes in no time",
+            "this time must be above zero",
             "write a time such as \"200ms\"",
         ),
         ("arq = { block_lifetime = \"7s\" }", "times up to 6.5535 s", "\"0s\" for no limit"),

@@ -1,4 +1,4 @@
-"""The command line: `main` is what the command `roamsim` and `python -m roamsim` start."""
+"""The command line: `roamsim` and `python -m roamsim` start `main`."""
 
 import signal
 import sys

@@ -194,7 +194,7 @@ def sweep(
         typer.Option(
             metavar="PATH=SPEC",
             help="Values a,b,c or a range start:end:step, end included, with units (10ms:100ms:10ms). Several "
-            "make the product.",
+            "--vary run all combinations.",
             autocompletion=completion.keys,
         ),
     ],
@@ -312,7 +312,7 @@ def compare(
         list[str],
         typer.Option(
             metavar="PATH=a,b,c",
-            help="The values to compare. Further paths make the product: values of the first are compared at each "
+            help="The values to compare. With further paths, values of the first are compared at each "
             "combination of the others.",
             autocompletion=completion.keys,
         ),
@@ -330,7 +330,7 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="VALUE", help="The value with which others are compared; the first by default."),
+        typer.Option(metavar="VALUE", help="The value to compare others with; the first by default."),
     ] = None,
     replications: Annotated[
         int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 by default.")
@@ -535,12 +535,12 @@ def query(
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     vertical: Annotated[
-        bool, typer.Option("--vertical", help="Print each row as a list, as a narrow terminal does.")
+        bool, typer.Option("--vertical", help="Print each row as a list, as on a narrow terminal.")
     ] = False,
     study: OwnStudy = None,
     _: MaxMemory = None,
 ) -> None:
-    """Answer a question in SQL over the tables of results. It changes nothing."""
+    """Query the tables of results in SQL. It changes nothing."""
     from roamsim.api import ask
     from roamsim.cli.summary import print_frame
     from roamsim.storing.outputs import csv_text
@@ -568,7 +568,7 @@ def plot(
         str,
         typer.Option(
             metavar="WHAT",
-            help="A trace (cwnd, segments, ...), a panel for each point; or a metric (flows.goodput_bps, or "
+            help="A trace (cwnd, segments, ...), one panel a point; or a metric (flows.goodput_bps, or "
             "flows.NAME.goodput_bps for one row).",
             autocompletion=completion.drawn,
         ),
@@ -604,7 +604,7 @@ def plot(
     size: Annotated[str | None, typer.Option(metavar="WxH", help="Width and height in inches, as in 6x4.")] = None,
     _: MaxMemory = None,
 ) -> None:
-    """Draw a figure for paper."""
+    """Draw a figure for a paper."""
     from roamsim.pictures.paper import Dress, inches
     from roamsim.pictures.timeseries import Part
     from roamsim.reports.plot import Figured

@@ -1,4 +1,4 @@
-"""A progress bar on stderr. What draws it is imported only where stderr is a terminal."""
+"""A progress bar on stderr. Its library is imported only if stderr is a terminal."""
 
 from __future__ import annotations
 

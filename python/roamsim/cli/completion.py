@@ -1,4 +1,4 @@
-"""What the shell offers when Tab is pressed: studies, traces, tables, metrics, and the keys of the scenario at hand.
+"""Shell completion: studies, traces, tables, metrics, and the keys of the scenario at hand.
 
 A completion never complains: where nothing can be read, nothing is offered.
 """

@@ -1,4 +1,4 @@
-"""Tables, styles and progress bars on a terminal: rich, with the texts of strangers made safe."""
+"""Tables, styles and progress bars on a terminal: rich, with untrusted text made safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong in a command: a message on stderr, and the exit code."""
+"""Errors of a command: a message on stderr, and the exit code."""
 
 from __future__ import annotations
 

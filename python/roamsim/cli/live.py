@@ -50,10 +50,10 @@ def live(
         typer.Argument(metavar=USAGE, help="Programs, each with the node that it runs at.", show_default=False),
     ] = None,
     on: Annotated[
-        list[str] | None, typer.Option("--on", metavar="NODE", help="Where the command behind -- runs.")
+        list[str] | None, typer.Option("--on", metavar="NODE", help="Node of the command after --.")
     ] = None,
     shell: Annotated[
-        str | None, typer.Option("--shell", metavar="NODE", help="Open a shell at this node; its end ends the run.")
+        str | None, typer.Option("--shell", metavar="NODE", help="Open a shell at this node; the run ends with it.")
     ] = None,
     link: Annotated[
         str | None,
@@ -61,7 +61,7 @@ def live(
             "--link",
             metavar=LINK,
             help="In place of FILE, one wire between the nodes client and server: 10Mb/s,20ms,loss=1%,queue=fq_codel."
-            " The rate may be a file with a trace of mahimahi. A command without --on runs at client.",
+            " The rate may be a mahimahi trace, a file. A command without --on runs at client.",
         ),
     ] = None,
     settings: Settings = None,
@@ -85,16 +85,14 @@ def live(
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
     pcap_at: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NODE", help="Capture only what this node sends and receives; may be given several times."
-        ),
+        typer.Option(metavar="NODE", help="Capture only packets that this node sends or receives. May be repeated."),
     ] = None,
     trace: Trace = None,
 ) -> None:
-    """Run real programs at nodes of a scenario, joined by nothing but the simulated network.
+    """Run real programs at nodes of a scenario, connected only by the simulated network.
 
-    The first program that ends, Ctrl-C, or the scenario's duration ends all of them. The exit code is that of the
-    first program that ended, 124 if packets were late, 125 if this system lacks namespaces or TUN devices.
+    All of them end with the first program that ends, at Ctrl-C, or after the scenario's duration. The exit code is
+    that of the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices.
     """
     from roamsim.live.namespaces import NoNamespaces
     from roamsim.live.run import live as run_live

@@ -22,7 +22,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Replace a value; array entries go by name or index. May be repeated.",
+        help="Replace a value; a name or an index selects an array entry. May be repeated.",
         autocompletion=completion.keys,
     ),
 ]
@@ -33,7 +33,7 @@ AllowFilesOutside = Annotated[
         help="Let the scenario name files outside its folder. --set and --vary always may.",
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the random streams.")]
 Trace = Annotated[
     list[str] | None,
     typer.Option(
@@ -49,7 +49,7 @@ ShardOption = Annotated[
     typer.Option(
         "--shard",
         metavar="K/N",
-        help="Make only share K of N of the runs, for `roamsim merge`.",
+        help="Run only share K of N, for `roamsim merge`.",
     ),
 ]
 OnOption = Annotated[
@@ -57,8 +57,7 @@ OnOption = Annotated[
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="Where runs are made: dask (processes of this machine) or a scheduler (tcp://HOST:PORT); threads by "
-        "default.",
+        help="Run on dask (processes of this machine) or on a scheduler (tcp://HOST:PORT); threads by default.",
     ),
 ]
 
@@ -68,7 +67,7 @@ TimeLimit = Annotated[
     typer.Option(
         "--time-limit",
         metavar="TIME",
-        help="Stop a run after this time, such as 60s. It gets one more try, then it has failed.",
+        help="Stop a run after this time, such as 60s; it is tried once more before it fails.",
     ),
 ]
 
@@ -87,14 +86,14 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Limit of memory, such as 8GB; three quarters of the machine's by default.",
+        help="Limit of memory, such as 8GB; by default three quarters of the machine's memory.",
         callback=_limit_memory,
     ),
 ]
 ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
 OwnStudy = Annotated[
     Path | None,
-    typer.Option("--study", metavar="DIR", help="Folder of the definition of a study of your own."),
+    typer.Option("--study", metavar="DIR", help="Folder that defines your own study."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`--shard` of commands: make a share of the runs and keep it, for `roamsim merge`."""
+"""`--shard` of commands: run a share of the runs and keep it, for `roamsim merge`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MOVED = 5
 
 app = typer.Typer(
     cls=WholeSentences,
-    help="Published studies, reproduced by one command each.",
+    help="Reproduce published studies.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -58,7 +58,7 @@ def study_compare(
 ) -> None:
     """Compare a study's runs with the reference results in its folder; make missing runs first.
 
-    Ends with exit code 5 when a verdict, a value, a check or a run is not as in the reference.
+    The exit code is 5 if a verdict, a value, a check or a run differs from the reference.
     """
     from roamsim import study
     from roamsim.cli.bars import progress

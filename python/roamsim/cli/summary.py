@@ -1,4 +1,4 @@
-"""What a person reads in a terminal: the summary of a run, a table."""
+"""Text for a terminal: the summary of a run, a table."""
 
 from __future__ import annotations
 

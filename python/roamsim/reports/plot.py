@@ -1,4 +1,4 @@
-"""What `roamsim plot` draws: one figure of a folder of results, for paper."""
+"""`roamsim plot`: one figure of a folder of results, for a paper."""
 
 from __future__ import annotations
 

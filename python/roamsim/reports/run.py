@@ -64,7 +64,11 @@ def course_of(results: Results) -> tuple[dict[str, Any], str | None] | None:
         *(["Of the first replication."] if runs > 1 else []),
         *([f"{left_out} more flows have no line: those that delivered least."] if left_out else []),
         *([f"Nothing happens before {duration(begin_s)}."] if begin_s else []),
-        *([f"Nothing happens after {_last(until_s, begin_s)}; Whole shows the run."] if until_s < end_s else []),
+        *(
+            [f"Nothing happens after {_last(until_s, begin_s)}; the button Whole shows the run."]
+            if until_s < end_s
+            else []
+        ),
         *(["Dashed lines are handovers."] if events else []),
         *([IN_ORDER] if any(panel.title.startswith("Congestion window") for panel in found) else []),
     ]

@@ -39,7 +39,7 @@ def report(page: Report, results: Results) -> None:
             f"transfer-times-{name}",
             _chart(flow.drop("name")),
             f"Completion times of {name}: share of completed transfers that took this long or shorter",
-            "Of all replications together; a step of the line is 1.6 % of the time wide at most.",
+            "Of all replications together; each step of the line is at most 1.6 % of the time wide.",
         )
 
 

@@ -72,7 +72,7 @@ def report(page: Report, results: Results) -> None:
     if of_flows:
         page.table(
             summary(results, "handover_flows", OF_FLOWS),
-            f"handover_flows: losses of each flow; {'means over handovers alike' if alone else MEANS}",
+            f"handover_flows: losses of each flow; {'means over handovers of the same kind' if alone else MEANS}",
         )
     if counters:
         counted = "counts of the run" if alone else MEANS

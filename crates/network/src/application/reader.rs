@@ -8,7 +8,7 @@
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
-/// A time in which nothing is read: from `start` on, while the time is before `stop`.
+/// A time without reading, from `start` to just before `stop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// Its first instant.

@@ -17,10 +17,10 @@ const LARGEST_EXPONENT: f64 = 100.0;
 pub enum PathLoss {
     /// By the square of the distance (Friis 1946).
     FreeSpace(FreeSpace),
-    /// Over flat ground: by the fourth power, where the reflection is behind the crossover (Rappaport,
-    /// Wireless Communications, 2nd edition, section 4.6).
+    /// Flat ground: the fourth power beyond the crossover distance (Rappaport, Wireless Communications, 2nd
+    /// edition, section 4.6).
     TwoRayGround(TwoRayGround),
-    /// By an exponent of one's own (Rappaport, section 4.9.1).
+    /// An exponent that you choose (Rappaport, section 4.9.1).
     LogDistance(LogDistance),
 }
 
@@ -33,7 +33,7 @@ pub struct FreeSpace {}
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TwoRayGround {
-    /// The height of all antennas. Default chosen: 1.5 m, a terminal in the hand.
+    /// The height of all antennas. Default chosen: a terminal in the hand.
     #[serde(rename = "antenna_height", default = "default_antenna_height_m", with = "units::length")]
     #[schemars(with = "units::Length")]
     pub antenna_height_m: f64,
@@ -47,9 +47,9 @@ fn default_antenna_height_m() -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogDistance {
-    /// The exponent: 2 in free space, 2.7 to 3.5 in a town, 4 to 6 in buildings (Rappaport, table 4.2).
+    /// The exponent: 2 in free space, 2.7 to 3.5 in towns, 4 to 6 in buildings (Rappaport, table 4.2).
     pub exponent: f64,
-    /// Up to there, space is free. Default: 1 m, as is usual indoors (Rappaport, section 4.9.1).
+    /// Free space up to here. Default: usual indoors (Rappaport, section 4.9.1).
     #[serde(rename = "reference_distance", default = "default_reference_distance_m", with = "units::length")]
     #[schemars(with = "units::Length")]
     pub reference_distance_m: f64,
@@ -81,7 +81,7 @@ pub(crate) fn check(at: &[Step], law: PathLoss, report: &mut Report<'_>) -> bool
         PathLoss::TwoRayGround(law) if law.antenna_height_m <= 0.0 => Some("antenna_height"),
         PathLoss::LogDistance(law) if !(law.exponent > 0.0 && law.exponent <= LARGEST_EXPONENT) => {
             let help = "write a number above 0, up to 100: 2 is free space, 4 flat ground";
-            report.add(&join(at, ["exponent"]), "this is no exponent of a path loss", help);
+            report.add(&join(at, ["exponent"]), "this exponent is out of range", help);
             return false;
         }
         PathLoss::LogDistance(law) if law.reference_distance_m <= 0.0 => Some("reference_distance"),
@@ -89,7 +89,7 @@ pub(crate) fn check(at: &[Step], law: PathLoss, report: &mut Report<'_>) -> bool
     };
     if let Some(key) = refused {
         let help = "write a length such as \"1m\"";
-        report.add(&join(at, [key]), "no length is no place to measure at", help);
+        report.add(&join(at, [key]), "this length must be above zero", help);
     }
     refused.is_none()
 }

@@ -15,28 +15,25 @@ use crate::units;
 use roamsim_network::queue::classes::{Classes, MOST_CLASSES};
 use roamsim_network::queue::{QueueLimit, Rule, codel, drr, fq_codel, pie, red};
 
-/// The packets in front of a transmitter, and the rule of their order. The packet in service does not count.
+/// The queue before a transmitter. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:discipline=drop_tail", rename_all = "snake_case")]
 #[schemars(rename = "Queue", tag = "discipline", transform = first_variant_is_default)]
 pub enum Queue {
-    /// First come, first served; who comes when it is full is dropped.
+    /// First come, first served, the default discipline; a full queue drops arrivals.
     DropTail(Limit),
-    /// Controlled Delay (RFC 8289): packets are dropped when they leave, once all have waited longer than
-    /// `target` for an `interval`.
+    /// Controlled Delay (RFC 8289): drops packets at the head once all have waited longer than `target` for
+    /// an `interval`.
     Codel(Codel),
-    /// A queue for each flow, each under CoDel, served in turn (RFC 8290).
+    /// A CoDel queue for each flow, served in turn (RFC 8290).
     FqCodel(FqCodel),
-    /// Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come, by
-    /// how long others waited.
+    /// Proportional Integral controller Enhanced (RFC 8033): drops arrivals at random, by the queueing delay.
     Pie(Pie),
-    /// Strict priority by class: whoever is of the first class with anything to send is next.
+    /// Strict priority: the first class that has a packet sends next.
     Priority(Priority),
-    /// Deficit round robin by class (Shreedhar and Varghese 1996): classes with anything to send take turns,
-    /// by octets.
+    /// Deficit round robin (Shreedhar and Varghese 1996): classes take turns, by octets.
     Drr(Drr),
-    /// Random Early Detection (Floyd and Jacobson 1993): packets are dropped at random when they come, by the
-    /// mean length of the queue.
+    /// Random Early Detection (Floyd and Jacobson 1993): drops arrivals at random, by the mean queue length.
     Red(Red),
 }
 
@@ -44,9 +41,9 @@ pub enum Queue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "one key", rename_all = "snake_case")]
 pub enum Limit {
-    /// The most packets that wait.
+    /// The limit in packets.
     Packets(u32),
-    /// The most bytes of IP packets that wait.
+    /// The limit in bytes of IP packets.
     Bytes(
         #[serde(with = "units::size")]
         #[schemars(with = "units::Size")]
@@ -61,12 +58,11 @@ pub struct Codel {
     /// The most packets that wait. Default: Linux's.
     #[serde(default = "thousand_packets")]
     pub packets: u32,
-    /// The waiting that is acceptable for ever. Default: RFC 8289 section 4.4.
+    /// The acceptable standing delay. Default: RFC 8289 section 4.4.
     #[serde(default = "codel_target", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub target: Span,
-    /// How long waiting may be longer than that: a round-trip time at its worst. Default: RFC 8289 section
-    /// 4.3.
+    /// How long the wait may exceed `target`: a worst-case round trip. Default: RFC 8289 section 4.3.
     #[serde(default = "codel_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
@@ -79,21 +75,21 @@ pub struct Codel {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCodel {
-    /// The most packets that wait, of all flows together. Default: RFC 8290 section 5.2.3.
+    /// The most packets that wait in all queues. Default: RFC 8290 section 5.2.3.
     #[serde(default = "fq_codel_packets")]
     pub packets: u32,
-    /// How many queues; flows that a hash does not tell apart share one. Default: RFC 8290 section 5.2.5.
+    /// Number of queues; flows with the same hash share one. Default: RFC 8290 section 5.2.5.
     #[serde(default = "fq_codel_flows")]
     pub flows: u16,
-    /// The bytes that a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
+    /// Bytes that a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub quantum_bytes: Option<u64>,
-    /// The waiting that is acceptable for ever. Default: RFC 8290 section 5.2.2.
+    /// The acceptable standing delay. Default: RFC 8290 section 5.2.2.
     #[serde(default = "codel_target", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub target: Span,
-    /// How long waiting may be longer than that. Default: RFC 8290 section 5.2.1.
+    /// How long the wait may exceed `target`. Default: RFC 8290 section 5.2.1.
     #[serde(default = "codel_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
@@ -109,15 +105,15 @@ pub struct Pie {
     /// The most packets that wait. Default: Linux's.
     #[serde(default = "thousand_packets")]
     pub packets: u32,
-    /// The waiting that is aimed at. Default: RFC 8033 section 4.2.
+    /// The target of the queueing delay. Default: RFC 8033 section 4.2.
     #[serde(default = "fifteen_ms", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub target: Span,
-    /// The time between two updates of the probability. Default: RFC 8033 section 4.2.
+    /// Time between two updates of the drop probability. Default: RFC 8033 section 4.2.
     #[serde(default = "fifteen_ms", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub update_interval: Span,
-    /// How long a burst passes after calm. Default: RFC 8033 section 4.4.
+    /// How long a burst may pass after an idle time. Default: RFC 8033 section 4.4.
     #[serde(default = "pie_max_burst", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_burst: Span,
@@ -134,7 +130,7 @@ pub struct Priority {
     /// The most packets of each class that wait. Default chosen: as for drop-tail.
     #[serde(default = "hundred_packets")]
     pub packets: u32,
-    /// The classes, each a list of DSCPs, the first before the others. Other packets form a last class.
+    /// The classes, each a list of DSCPs, highest priority first. Other packets form a last class.
     #[serde(deserialize_with = "class_list")]
     #[schemars(with = "Vec<Vec<Dscp>>")]
     pub classes: Classes,
@@ -151,8 +147,8 @@ pub struct Drr {
     #[serde(deserialize_with = "class_shares")]
     #[schemars(with = "Vec<DrrClass>")]
     pub classes: ClassShares,
-    /// The bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest for
-    /// which each turn has a packet).
+    /// Bytes that the last class may send in a turn. Left out: the link's MTU (chosen: the smallest with a
+    /// packet in each turn).
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub quantum_bytes: Option<u64>,
@@ -164,7 +160,7 @@ pub struct Drr {
 struct DrrClass {
     /// Its DSCPs.
     dscp: Vec<Dscp>,
-    /// The bytes that it may send in a turn. Left out: the link's MTU.
+    /// Bytes that it may send in a turn. Left out: the link's MTU.
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     quantum_bytes: Option<u64>,
@@ -225,33 +221,32 @@ pub struct Red {
     /// The most packets that wait. Default chosen: as for drop-tail.
     #[serde(default = "hundred_packets")]
     pub packets: u32,
-    /// The mean length from which packets are dropped, in packets. Default: Floyd and Jacobson 1993,
-    /// section 6.
+    /// The mean length in packets at which drops begin. Default: Floyd and Jacobson 1993, section 6.
     #[serde(default = "red_min_threshold")]
     pub min_threshold: f64,
-    /// The mean length from which the probability is above `max_probability`, in packets. Default: three
-    /// times the other, Floyd, "RED: Discussions of Setting Parameters", 1997.
+    /// The mean length in packets at which the probability exceeds `max_probability`. Default: three times
+    /// `min_threshold`, Floyd, "RED: Discussions of Setting Parameters", 1997.
     #[serde(default = "red_max_threshold")]
     pub max_threshold: f64,
-    /// The probability just below `max_threshold`; with `adaptive` what it begins with. Default: Floyd 1997.
+    /// The probability just below `max_threshold`; with `adaptive`, its first value. Default: Floyd 1997.
     #[serde(default = "red_max_probability", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub max_probability: f64,
-    /// Whether `max_probability` adapts every half a second, between 0.01 and 0.5. The mean length then comes
-    /// into the middle fifth between the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001).
-    /// Default chosen: no, as in Floyd and Jacobson 1993.
+    /// Whether `max_probability` adapts every 0.5 s, between 0.01 and 0.5, to keep the mean midway between
+    /// the thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001). Default chosen: no, as in Floyd and
+    /// Jacobson 1993.
     #[serde(default)]
     pub adaptive: bool,
     /// The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6.
     #[serde(default = "red_weight", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub weight: f64,
-    /// Whether the probability grows on to one at twice `max_threshold`, and is not one at once. Default:
+    /// Whether the probability rises to one at twice `max_threshold` instead of jumping to it. Default:
     /// Floyd, "Recommendation on using the gentle variant of RED", 2000.
     #[serde(default = "red_gentle")]
     pub gentle: bool,
-    /// Whether no arrival is dropped or marked by the mean while no more than one packet waits, as in ns-2
-    /// and ns-3. Default: no, Floyd and Jacobson 1993, figure 2.
+    /// Whether an arrival passes while at most one packet waits, whatever the mean is, as in ns-2 and ns-3.
+    /// Default: no, Floyd and Jacobson 1993, figure 2.
     #[serde(default)]
     pub spare_single_packet: bool,
     /// The packets by which the mean decays while nothing waits. Default: ns-2's.
@@ -417,7 +412,7 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
     }
     let zero = |key: &'static str, span: Span, report: &mut Report<'_>| {
         if span == Span::ZERO {
-            report.add(&join(&at, [key]), "a time of zero is none", "write a time above zero");
+            report.add(&join(&at, [key]), "this time must be above zero", "write a time above zero");
         }
     };
     match queue {
@@ -435,7 +430,7 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
             zero("target", target, report);
             zero("interval", interval, report);
             if target > interval {
-                let message = "the target is longer than the interval: what is to last for an interval would have to wait longer first";
+                let message = "the target must not be longer than the interval";
                 let help = "write a target of 5 to 10 % of the interval (RFC 8289 section 4.4)";
                 report.add(&join(&at, ["target"]), message, help);
             }
@@ -443,7 +438,7 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
         Queue::Pie(Pie { target, update_interval, .. }) => {
             zero("target", target, report);
             if update_interval < SHORTEST_UPDATE {
-                let message = "PIE works its probability out too often: a run would do nothing else";
+                let message = "PIE would update its probability too often for a run to proceed";
                 let help = "write 100us or more, or leave it out";
                 report.add(&join(&at, ["update_interval"]), message, help);
             }
@@ -474,12 +469,12 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
             }
             for (key, value) in [("max_probability", max_probability), ("weight", weight)] {
                 if value == 0.0 {
-                    let message = "with zero RED drops nothing by its mean";
+                    let message = "with zero, RED never drops by its mean";
                     report.add(&join(&at, [key]), message, "write more than zero, or leave it out");
                 }
             }
             if idle_packet_bytes == 0 {
-                let message = "a packet of no bytes takes no time";
+                let message = "this size must be above zero";
                 report.add(
                     &join(&at, ["idle_packet_size"]),
                     message,

@@ -22,13 +22,12 @@ pub(crate) const THAT_COME_AND_GO: &str =
 /// Beacons at a shorter period are more events than packets.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
 
-/// How a base station makes itself known: by beacons of the link layer, which take no time on the
-/// transmitter.
+/// Beacons of a base station's link layer; they take no time on the transmitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advertisement {
-    /// The time between two beacons. Default: 100 time units, the usual beacon interval of IEEE 802.11
-    /// (a time unit is 1024 us: IEEE 802.11-2007 section 3.162).
+    /// Time between two beacons. Default: 100 time units of 1024 us, common in IEEE 802.11 (IEEE 802.11-2007
+    /// section 3.162).
     #[serde(default = "default_period", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub period: Span,
@@ -36,18 +35,16 @@ pub struct Advertisement {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     pub start: Time,
-    /// After how many missed beacons in a row a station gives the cell up. Default chosen: 3, the ratio of
-    /// lifetime to interval in router discovery (RFC 1256 section 4.1) and of agent advertisements (RFC 5944
-    /// section 2.1).
+    /// Missed beacons in a row after which a station leaves the cell. Default chosen: 3, as in router
+    /// discovery (RFC 1256 section 4.1) and agent advertisements (RFC 5944 section 2.1).
     #[serde(default = "default_lifetime")]
     pub lifetime: u32,
-    /// The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100
-    /// bytes, about what a beacon of IEEE 802.11 has.
+    /// The length of a beacon, for bit errors. Default chosen: about a beacon of IEEE 802.11.
     #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub size_bytes: u64,
-    /// A station gets Link_Going_Down this long before its walk leads it out of reach. Left out: when it has
-    /// missed a first beacon.
+    /// How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: at its first
+    /// missed beacon.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub going_down_ahead: Option<Span>,

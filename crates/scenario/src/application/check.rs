@@ -47,11 +47,7 @@ pub(crate) fn check(
     }
     match application.deadline() {
         Some(Span::ZERO) => {
-            report.add(
-                &join(at, ["deadline"]),
-                "no message arrives within no time",
-                "write a time above zero",
-            );
+            report.add(&join(at, ["deadline"]), "this time must be above zero", "write a time above zero");
         }
         Some(deadline) if deadline >= duration => {
             let message =
@@ -107,7 +103,7 @@ pub(crate) fn check(
                 let help = "leave `timeout` out: TCP and SCTP deliver every request";
                 report.add(&steps, "`timeout` is for requests over UDP", help);
             } else if a.timeout == Some(Span::ZERO) {
-                report.add(&steps, "no response arrives within no time", "write a time above zero");
+                report.add(&steps, "this time must be above zero", "write a time above zero");
             }
         }
     }

@@ -15,15 +15,15 @@ use crate::units;
 #[serde(rename = "tag:kind", rename_all = "snake_case")]
 #[schemars(rename = "Application", tag = "kind")]
 pub enum Application {
-    /// A greedy transfer: always more to send. A stream: over TCP or SCTP.
+    /// A greedy transfer without end, over TCP or SCTP.
     Bulk(Bulk),
-    /// A finite transfer, with its completion time. A stream: over TCP or SCTP.
+    /// A finite transfer with its completion time, over TCP or SCTP.
     Transfer(Transfer),
-    /// Transfers that arrive, each over a connection of its own, with their completion times. Over TCP.
+    /// Arriving transfers with their completion times, each over its own TCP connection.
     Transfers(Box<Transfers>),
     /// Packets at constant intervals.
     Cbr(Box<Cbr>),
-    /// Packets at exponential intervals.
+    /// Packets at exponential intervals; the first interval begins at `start`.
     Poisson(Box<Poisson>),
     /// Constant rate during on-periods, silence during off-periods.
     OnOff(Box<OnOff>),
@@ -37,11 +37,11 @@ pub enum Application {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {
-    /// When it begins; by a distribution it is drawn once a run. Default: with the run.
+    /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub start: TimeDistribution,
-    /// When it ends. Left out: with the run, as also when this is later.
+    /// When it ends. Left out: with the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
@@ -55,7 +55,7 @@ pub struct Transfer {
     #[serde(rename = "size", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub size_bytes: u64,
-    /// When it begins; by a distribution it is drawn once a run. Default: with the run.
+    /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub start: TimeDistribution,
@@ -67,7 +67,7 @@ pub struct Transfer {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cbr {
-    /// Payload of each packet, without transport and IP headers; over TCP, of each write.
+    /// Payload of each packet, without headers; over TCP, of each write.
     pub packet_size: SizeDistribution,
     /// Time between two packets. Either this or `rate`.
     #[serde(default, with = "units::duration")]
@@ -77,16 +77,16 @@ pub struct Cbr {
     #[serde(rename = "rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub rate_bps: Option<u64>,
-    /// When the first packet is generated; by a distribution it is drawn once a run. Default: with the run.
+    /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub start: TimeDistribution,
-    /// When generation ends. Left out: with the run, as also when this is later.
+    /// When it ends. Left out: with the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
-    /// does, lost ones counted as late. Left out: none, and there is no share.
+    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
+    /// that does. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -116,27 +116,27 @@ impl Cbr {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// Payload of each packet, without transport and IP headers; over TCP, of each write.
+    /// Payload of each packet, without headers; over TCP, of each write.
     pub packet_size: SizeDistribution,
-    /// Mean time between two packets, over batches and the pauses between them.
+    /// Mean time between two packets, batches included.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub mean_interval: Span,
-    /// Mean number of packets that are generated at one instant: geometric, at least 1. Batches come as a
-    /// Poisson process, so many times rarer than packets. Default: packets come alone.
+    /// Mean packets at one instant, geometric, at least 1; batches come rarer by this factor. Default:
+    /// packets come alone.
     #[serde(rename = "mean_batch", default = "default_mean_batch_packets")]
     #[schemars(range(min = 1))]
     pub mean_batch_packets: u64,
-    /// When the first interval begins; by a distribution it is drawn once a run. Default: with the run.
+    /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub start: TimeDistribution,
-    /// When generation ends. Left out: with the run, as also when this is later.
+    /// When it ends. Left out: with the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
-    /// does, lost ones counted as late. Left out: none, and there is no share.
+    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
+    /// that does. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -150,7 +150,7 @@ fn default_mean_batch_packets() -> u64 {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
-    /// Payload of each packet, without transport and IP headers; over TCP, of each write.
+    /// Payload of each packet, without headers; over TCP, of each write.
     pub packet_size: SizeDistribution,
     /// Rate of the payload during an on-period.
     #[serde(rename = "rate", with = "units::rate")]
@@ -160,16 +160,16 @@ pub struct OnOff {
     pub on: TimeDistribution,
     /// Length of an off-period.
     pub off: TimeDistribution,
-    /// When the first on-period begins; by a distribution it is drawn once a run. Default: with the run.
+    /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub start: TimeDistribution,
-    /// When generation ends. Left out: with the run, as also when this is later.
+    /// When it ends. Left out: with the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a message is to arrive after it was written: `in_time_share` of `flows` is the share that
-    /// does, lost ones counted as late. Left out: none, and there is no share.
+    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
+    /// that does. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -187,26 +187,25 @@ pub struct RequestResponse {
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub think_time: TimeDistribution,
-    /// Time from a request's arrival to its response, at the server. Default: none.
+    /// The server's time from a request to its response. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub processing_time: TimeDistribution,
-    /// Over UDP: a request without a response for this long is counted as lost, and the client goes on as if
-    /// it had been answered. Left out: 1 s (chosen: as TCP's initial timeout, RFC 6298 section 2.1). TCP has
-    /// no use for it.
+    /// Over UDP, the time after which an unanswered request counts as lost and the client goes on. Left out:
+    /// 1 s (chosen: TCP's initial timeout, RFC 6298 section 2.1).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,
-    /// When the first request is sent; by a distribution it is drawn once a run. Default: with the run.
+    /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub start: TimeDistribution,
-    /// No request is sent at or after this instant. Left out: the end of the run, as also when this is later.
+    /// When it ends. Left out: with the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a response is to arrive after its request: `in_time_share` of `flows` is the share that does,
-    /// requests given up counted as late. Left out: none, and there is no share.
+    /// The time after its request by which a response should arrive; `in_time_share` of `flows` is the share
+    /// that does. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,

@@ -353,7 +353,7 @@ fn choose<'de>(text: &str, key: &str, variants: &'static [&'static str]) -> Resu
         Some(meant) => format!("did you mean \"{meant}\"? It may be {list}"),
         None => format!("it may be {list}"),
     };
-    Err(Error::new(format!("there is no {key} \"{text}\"")).help(help))
+    Err(Error::new(format!("unknown `{key}` \"{text}\"")).help(help))
 }
 
 fn quoted(variants: &[&str]) -> String {

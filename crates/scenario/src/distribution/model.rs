@@ -37,10 +37,9 @@ pub enum TimeDistribution {
         #[schemars(with = "units::Duration")]
         max: Span,
     },
-    /// Pareto: never shorter than mean * (shape - 1) / shape, and longer than x times that with the
-    /// probability x^-shape. Up to a shape of 2 its variance is infinite. Many on-off sources with such
-    /// periods make traffic with long memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al.,
-    /// IEEE/ACM Transactions on Networking 5(1), 1997).
+    /// Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Up to a
+    /// shape of 2 the variance is infinite: on-off sources then make long-range dependent traffic (Willinger
+    /// et al., IEEE/ACM Transactions on Networking 5(1), 1997).
     Pareto {
         /// The mean.
         #[serde(with = "units::duration")]
@@ -100,7 +99,7 @@ impl TimeDistribution {
     }
 }
 
-/// A size, constant or drawn at each use. It is bounded, because packets are.
+/// A size, constant or drawn at each use, within bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:distribution=constant", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "SizeDistribution", tag = "distribution", transform = plain_value_is_constant)]
@@ -118,7 +117,7 @@ pub enum SizeDistribution {
         #[serde(rename = "mean", with = "units::size")]
         #[schemars(with = "units::Size")]
         mean_bytes: u64,
-        /// The least size; smaller draws become this. Default: a byte, the least that can be sent.
+        /// The least size; smaller draws become this. Default: the least that can be sent.
         #[serde(rename = "min", default = "one_byte", with = "units::size")]
         #[schemars(with = "units::Size")]
         min_bytes: u64,
@@ -127,9 +126,8 @@ pub enum SizeDistribution {
         #[schemars(with = "units::Size")]
         max_bytes: u64,
     },
-    /// Pareto between two bounds: above x with a probability in proportion to x^-shape - max^-shape. Sizes of
-    /// files and of pages have shapes of 1 to 1.5 (Crovella and Bestavros, IEEE/ACM Transactions on
-    /// Networking 5(6), 1997).
+    /// Pareto within bounds: above x with probability proportional to x^-shape - max^-shape. Files and pages
+    /// have shapes of 1 to 1.5 (Crovella and Bestavros, IEEE/ACM Transactions on Networking 5(6), 1997).
     Pareto {
         /// The smallest value.
         #[serde(rename = "min", with = "units::size")]

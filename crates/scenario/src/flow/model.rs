@@ -13,15 +13,14 @@ use crate::names::name::Name;
 use crate::transport::Transport;
 use crate::units;
 
-/// A `[[flow]]`: an application between two nodes, over a transport connection of its own, from one to the
-/// other or both ways.
+/// A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The flow's name in results.
     pub name: Name,
-    /// The node that sends (with `bidirectional`, one of two); with `request_response`, the client. It opens
-    /// the TCP connection or the SCTP association.
+    /// The sender; with `bidirectional` one of two, with `request_response` the client. It opens the
+    /// connection or association.
     pub from: Name,
     /// The node that receives; with `request_response`, the server.
     pub to: Name,
@@ -29,23 +28,21 @@ pub struct Flow {
     #[serde(deserialize_with = "transport")]
     #[schemars(with = "Transport")]
     pub transport: Arc<Transport>,
-    /// The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as
-    /// applications do that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
+    /// The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
+    /// (RFC 2474 section 4.1).
     #[serde(default)]
     pub dscp: Dscp,
     /// The application that generates the data.
     pub application: Application,
-    /// Whether the application generates data at both ends of the one connection, at each with random numbers
-    /// of its own. Acknowledgements then ride on the data of the other direction. In results, the direction
-    /// from `to` to `from` has a row of its own, with the nodes in this order. Default: no.
-    /// `request_response` has two directions by itself.
+    /// Whether both ends generate data over the one connection, independently; acknowledgements then ride on
+    /// data. Results have a row for each direction. Default: no. `request_response` has two directions by
+    /// itself.
     #[serde(default)]
     pub bidirectional: bool,
-    /// How `to` reads what it has received, over TCP. Left out: at once, so that the receive window never
-    /// closes.
+    /// How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
     #[serde(default)]
     pub reader: Option<Box<Reader>>,
-    /// With `bidirectional`, how `from` reads what it has received. Left out: at once.
+    /// With `bidirectional`, how `from` reads. Left out: at once.
     #[serde(default)]
     pub reverse_reader: Option<Box<Reader>>,
 }
@@ -60,27 +57,25 @@ impl Sharing for Flow {
     }
 }
 
-/// An application that reads slowly, or stops reading for a time or for good: what it has not read fills the
-/// receiver's buffer, and the window that TCP offers closes. Data counts as delivered when it is read.
+/// An application that reads slowly or pauses: unread data fills the receiver's buffer, and TCP's window
+/// closes. Data counts as delivered when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reader {
-    /// How fast it reads: a read keeps it busy for as long as its octets take at this rate. Left out: it
-    /// reads at once whatever there is.
+    /// Its reading rate. Left out: it reads everything at once.
     #[serde(rename = "read_rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub rate_bps: Option<u64>,
-    /// The most that it takes in one read, with `read_rate`. Left out: 1 KiB (chosen: less than a segment, so
-    /// that the window opens in TCP's steps and not in those of the reader).
+    /// The most in one read, with `read_rate`. Left out: 1 KiB (chosen: less than a segment, so that the
+    /// window opens in TCP's steps).
     #[serde(rename = "read_size", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub read_size_bytes: Option<u64>,
-    /// When it does not read. None may lie within another. Left out: never.
+    /// When it does not read; pauses must not overlap. Left out: never.
     #[serde(default)]
     pub pauses: Vec<Pause>,
-    /// When it closes the connection, in a flow of one direction. Data that is unread then, or arrives later,
-    /// is lost, and its sender gets a reset (RFC 9293 section 3.6.1). Left out: when the sender has closed
-    /// and everything was read.
+    /// When it closes the connection of a one-way flow. Unread and later data is lost, and its sender gets a
+    /// reset (RFC 9293 section 3.6.1). Left out: when the sender has closed and everything was read.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
@@ -93,7 +88,7 @@ impl Reader {
     }
 }
 
-/// A time in which nothing is read: from `start` on, while the time is before `stop`.
+/// A time without reading, from `start` to just before `stop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {

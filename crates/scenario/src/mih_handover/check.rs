@@ -103,7 +103,7 @@ fn check_policies(at: &[Step], entry: &MihHandover, network: &Network<'_>, repor
     }
     let reservation = join(at, ["reservation_time"]);
     if entry.reservation_time == Span::ZERO {
-        let message = "a place that is kept for no time is never taken";
+        let message = "this time must be above zero";
         report.add(&reservation, message, "write a time that entering the network takes, such as \"30s\"");
     } else if report.is_set(&reservation) && !entry.to.iter().any(|target| is_limited(target, entry, network))
     {
@@ -113,7 +113,7 @@ fn check_policies(at: &[Step], entry: &MihHandover, network: &Network<'_>, repor
     if let Some(no_answer) = entry.no_answer {
         if no_answer.after == Span::ZERO {
             let help = "write a time above zero, or leave `no_answer` out";
-            report.add(&join(at, ["no_answer", "after"]), "no answer arrives within no time", help);
+            report.add(&join(at, ["no_answer", "after"]), "this time must be above zero", help);
         }
         if no_answer.then == Then::OtherInterface && network_alone {
             let message = "a point of service has no other interface to the mobile node";
@@ -130,7 +130,7 @@ fn check_policies(at: &[Step], entry: &MihHandover, network: &Network<'_>, repor
         let steps = |key| [at, &[Key("messages"), At(j), Key(key)]].concat();
         if timers.timeout == Span::ZERO {
             let help = "write a time above zero; without retransmission, write retransmissions = 0";
-            report.add(&steps("timeout"), "no acknowledgement arrives within no time", help);
+            report.add(&steps("timeout"), "this time must be above zero", help);
         }
         if entry.messages[..j].iter().any(|other| other.message == timers.message) {
             report.add(&steps("message"), "this message is named twice", "name each message once");

@@ -10,11 +10,11 @@ use crate::signalling::model::{Acknowledgement, Crossing, RateLimit};
 use crate::transport::Transport;
 use crate::units;
 
-/// A `[[handover]]`: MIH users hand a mobile node over from one network to another, by the commands of IEEE
-/// Std 802.21-2008.
+/// A `[[handover]]`: MIH users hand a mobile node over to another network, by the commands of IEEE Std
+/// 802.21-2008.
 ///
-/// The mobile node is `multihomed`, a station of both networks. Its flows over UDP and TCP begin in the first
-/// network; they are redirected when the handover is committed, or when its link there is down.
+/// The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows begin in the first
+/// network. They are redirected when the handover is committed, or when the first link is down.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MihHandover {
@@ -22,10 +22,10 @@ pub struct MihHandover {
     pub name: String,
     /// The node that is handed over.
     pub mobile_node: String,
-    /// Who decides that, and where to.
+    /// Who decides on the handover and on its target.
     pub initiated_by: Initiator,
-    /// How the point of service of the first network hears that the link is going down. Default chosen:
-    /// `local`, for it may be at the access.
+    /// How the first network's point of service learns that the link is going down. Default chosen: `local`,
+    /// for it may be at the access.
     #[serde(default)]
     pub notice: Notice,
     /// The network that the mobile node uses at first.
@@ -37,69 +37,68 @@ pub struct MihHandover {
     /// The transport between points of service. Left out: the same.
     #[serde(default)]
     pub transport_between_pos: Option<Transport>,
-    /// The class of the packets: a DSCP. Default: best effort (RFC 2474 section 4.1).
+    /// The packets' DSCP. Default: best effort (RFC 2474 section 4.1).
     #[serde(default)]
     pub dscp: Dscp,
-    /// Size of each MIH message, header and MIHF IDs included; one that says more is as long as it is. Left
-    /// out: all are as long as they are.
+    /// The size of an MIH message, header and MIHF IDs included; longer content makes it longer. Left out:
+    /// the size of the content.
     #[serde(rename = "message_size", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub message_bytes: Option<u64>,
-    /// Time from a request's arrival to what is done about it, at each node that has none of its own.
-    /// Default: none.
+    /// Time from a request to the reaction, at nodes without their own. Default: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>", extend("default" = "0s"))]
     pub processing_time: Option<Span>,
-    /// How long a network with `capacity`, or one that admits service flows, keeps the place that was agreed
-    /// on for a mobile node whose link there is not up. Default chosen: 30s, longer than any step of the
-    /// published 802.21 study takes, whose networks have room for all.
+    /// How long a network keeps a place that it promised, while the mobile node's link there is not up. It
+    /// matters with `capacity` and 802.16 service flows. Default chosen: longer than any step of the
+    /// published 802.21 study.
     #[serde(default = "default_reservation_time", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub reservation_time: Span,
-    /// How long the mobile node scans for the networks that it may go to. It then knows those that it hears.
+    /// How long the mobile node scans for the networks in `to`. It then knows those that it hears.
     pub scan_time: TimeDistribution,
-    /// Upon what the handover is prepared. Default: Link_Going_Down, as in the published 802.21 study.
+    /// The event that begins the preparation. Default: Link_Going_Down, as in the published 802.21 study.
     #[serde(default)]
     pub act_on: ActOn,
-    /// Upon Link_Going_Down: from which confidence on it is acted upon, as the table `link_events` has it; by
-    /// the network as by the mobile node, whose MIHF tells of it then. Left out: whatever it is.
+    /// With Link_Going_Down: the least confidence to act on, as in the table `link_events`, for network and
+    /// mobile node. Left out: any.
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     pub confidence: Option<f64>,
-    /// Upon MIH_Link_Parameters_Report: thresholds of the first network's signal, which the mobile node's
-    /// user configures (MIH_Link_Configure_Thresholds). The report comes when one is crossed.
+    /// With MIH_Link_Parameters_Report: thresholds of the first network's signal that the mobile node's user
+    /// sets (MIH_Link_Configure_Thresholds). A crossing is a report.
     #[serde(default)]
     pub thresholds: Vec<HandoverThreshold>,
-    /// Upon Link_Going_Down: not before the link is expected to be down within this time. Left out: at once.
+    /// With Link_Going_Down: act only when the link is expected to be down within this time. Left out: at
+    /// once.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub act_ahead: Option<Span>,
-    /// Which of several networks is asked for first. Default chosen: the order of `to`, which is the user's.
+    /// Which of several networks is asked first. Default chosen: the order of `to`.
     #[serde(default)]
     pub choose: Choice,
-    /// When the mobile node enters the new network. Default: before the handover, as a node with a radio for
-    /// each does in the published 802.21 study.
+    /// When the mobile node enters the new network. Default: before the handover, with a radio for each, as
+    /// in the published 802.21 study.
     #[serde(default)]
     pub entry: NetworkEntry,
-    /// How long the mobile node keeps its link to the old network. Default chosen: for as long as it is
-    /// there, since it has a radio for each.
+    /// How long the mobile node keeps its old link. Default chosen: as long as it lasts, with a radio for
+    /// each.
     #[serde(default)]
     pub old_link: OldLink,
-    /// The reaction to a request that is not answered. Left out: the answer is waited for until the link is
-    /// down.
+    /// The reaction to an unanswered request. Left out: to wait until the link is down.
     #[serde(default)]
     pub no_answer: Option<NoAnswer>,
-    /// MIH acknowledgement of every message. Left out: no message asks for one, and none is sent again.
+    /// MIH acknowledgement of every message. Left out: none, and no retransmissions.
     #[serde(default)]
     pub acknowledgement: Option<Acknowledgement>,
     /// Messages that are acknowledged by timers of their own.
     #[serde(default)]
     pub messages: Vec<MessageTimers>,
-    /// How long both ends keep a transaction. Left out: without limit, until its ID is used again.
+    /// How long both ends keep a transaction. Left out: until its ID is used again.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub lifetime: Option<Span>,
-    /// A token bucket at each MIHF, for all that it sends in a session. Left out: no limit.
+    /// A token bucket at each MIHF, for its messages of a session. Left out: no limit.
     #[serde(default)]
     pub rate_limit: Option<RateLimit>,
 }
@@ -112,13 +111,13 @@ fn default_reservation_time() -> Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Initiator {
-    /// The mobile node, upon Link_Going_Down: it scans, asks for resources, has them reserved, and redirects
-    /// its flows when that is confirmed.
+    /// The mobile node, at its event: it scans, asks for resources, reserves, and redirects its flows when
+    /// that is confirmed.
     MobileNode,
-    /// The point of service of the network that it uses: it asks for resources, has the mobile node scan,
-    /// reserves, and tells it to go.
+    /// The point of service of its network: it asks for resources, has the mobile node scan, reserves, and
+    /// orders the handover.
     Network,
-    /// Either, each upon its own event. Where both begin, the mobile node declines what the network prepares.
+    /// Either, at its own event. If both begin, the mobile node declines the network's handover.
     Both,
 }
 
@@ -126,13 +125,13 @@ pub enum Initiator {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActOn {
-    /// Link_Detected of a network of `to`, once the link to the first one is up.
+    /// Link_Detected of a network of `to`, once the first link is up.
     LinkDetected,
     /// Link_Going_Down.
     #[default]
     LinkGoingDown,
-    /// Link_Parameters_Report: the signal of the first network crosses one of `thresholds`. A handover that
-    /// has begun goes on when the signal recovers.
+    /// Link_Parameters_Report: the first network's signal crosses one of `thresholds`. A handover continues
+    /// if the signal recovers.
     LinkParametersReport,
     /// Link_Down: nothing is prepared, and traffic is redirected then.
     LinkDown,
@@ -145,7 +144,7 @@ pub struct HandoverThreshold {
     /// The signal, in dBm, where the network has one. This, or `percent`.
     #[serde(default)]
     pub dbm: Option<i8>,
-    /// In percent where a distance stands for it: 100 at the base station, 0 at the end of its reach. This,
+    /// The signal in percent, where it follows from distance: 100 at the base station, 0 at the edge. This,
     /// or `dbm`.
     #[serde(default)]
     #[schemars(range(max = 100))]
@@ -161,8 +160,8 @@ pub enum Choice {
     /// The first of `to`.
     #[default]
     Order,
-    /// The one that the mobile node hears best at the end of its scan. Candidates whose signal it knows in
-    /// dBm come first, the others by their distance.
+    /// The strongest at the end of the scan. Candidates with a signal in dBm come first, the others by
+    /// distance.
     Signal,
     /// The one that has room for most mobile nodes.
     FreeCapacity,
@@ -179,7 +178,7 @@ pub enum NetworkEntry {
     AfterCommitment,
 }
 
-/// How long a mobile node keeps the link to the network that it leaves.
+/// How long a mobile node keeps its old link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OldLink {
@@ -190,8 +189,7 @@ pub enum OldLink {
     UntilCompleted,
     /// Until traffic is redirected.
     UntilRedirected,
-    /// Until the handover is committed, and 10 ms longer, in which its last messages leave: break before
-    /// make.
+    /// Until the handover is committed, and 10 ms longer for its last messages: break before make.
     UntilCommitted,
 }
 
@@ -211,12 +209,11 @@ pub struct NoAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Then {
-    /// The request is made again, in a transaction of its own, again and again; an answer to any of them
-    /// counts.
+    /// The request is repeated in new transactions; an answer to any counts.
     Repeat,
-    /// It is given up, and nothing more is done until the link is down.
+    /// The handover is given up; the mobile node waits until the link is down.
     Abort,
-    /// The mobile node redirects its traffic through the new network without an answer.
+    /// The mobile node redirects its traffic to the new network without an answer.
     OtherInterface,
 }
 
@@ -260,7 +257,7 @@ pub enum MessageKind {
     N2nHoCompleteResponse,
 }
 
-/// How a point of service hears that the link of a mobile node is going down.
+/// How a point of service learns that a mobile node's link is going down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Notice {
@@ -277,7 +274,7 @@ pub enum Notice {
 pub struct ServingNetwork {
     /// The cell, by the name of its `[[cell]]`, `[[wifi]]` or the like.
     pub access: String,
-    /// The node that is its point of service.
+    /// Its point of service, a node.
     pub pos: String,
     /// The `processing_time` of that node. Left out: that of the entry.
     #[serde(default, with = "units::duration")]
@@ -291,14 +288,13 @@ pub struct ServingNetwork {
 pub struct CandidateNetwork {
     /// The cell, by the name of its `[[cell]]`, `[[wifi]]` or the like.
     pub access: String,
-    /// The node that is its point of service.
+    /// Its point of service, a node.
     pub pos: String,
-    /// For how many stations it has room: those that are there, and the mobile nodes of all entries that have
-    /// a place. Entries that name the same cell say the same. Left out: for all that come, as far as an
-    /// 802.16 cell admits their service flows.
+    /// Stations that it has room for, present ones and promised places included. Entries with the same cell
+    /// must agree. Left out: no limit but the service flows that an 802.16 cell admits.
     #[serde(default)]
     pub capacity: Option<u32>,
-    /// The `processing_time` of the node that is its point of service. Left out: that of the entry.
+    /// The processing time of its point of service. Left out: that of the entry.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub processing_time: Option<Span>,

@@ -8,16 +8,15 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Handover")]
 pub enum Scheme {
-    /// All base stations are one bridged network: in the instant of the association every route leads to the
-    /// new cell.
+    /// All base stations are one bridged network: routes change at the instant of the association.
     Bridged,
     /// Mobile IPv4: the home address follows by registration and tunnel.
     MobileIp,
-    /// An address in each cell: SCTP associations with `dynamic_addresses` add, prefer and delete them.
+    /// An address in each cell; SCTP with `dynamic_addresses` adds, prefers and deletes them.
     MobileSctp,
     /// An address in each cell, which stays there.
     Multihomed,
-    /// An address in each cell; MIH users redirect flows from one to another, as a `[[handover]]` says.
+    /// An address in each cell; MIH users redirect flows, as a `[[handover]]` says.
     Mih,
 }
 

@@ -53,61 +53,56 @@ pub struct Kind {
     pub addresses: Box<[InterfaceAddress]>,
 }
 
-/// A `[[node]]`: a host or a router, which is the same thing until something runs on it.
+/// A `[[node]]`: a host or a router; both are the same until something runs on it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "Node", deny_unknown_fields)]
 struct NodeTable {
-    /// The node's name, by which links, cells, flows and signalling refer to it.
+    /// The node's name. Links, cells, flows and signalling refer to it.
     name: Name,
-    /// Where it is, or where its motion begins. Base stations and stations of a `[[cell]]` need it, unless
-    /// their motion comes from a file.
+    /// Its place, or where its motion begins. Base stations and stations of a `[[cell]]` need one, or a
+    /// motion from a file.
     #[serde(default)]
     position: Option<Place>,
     /// How it moves. Left out: not at all.
     #[serde(default)]
     motion: Option<Box<Motion>>,
-    /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue
-    /// of a link. It is drawn for each packet. Packets leave in the order in which they came. Default: none.
+    /// Processing time of each packet that the node makes or forwards, before the packet joins a link's
+    /// queue. Packets keep their order. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     packet_processing_time: TimeDistribution,
-    /// A station changes its cell when another base station is nearer by more than this; a `multihomed` one
-    /// its primary address, by the rule `nearer`. Default chosen: nothing, because a station here knows
-    /// distances without noise, and does not change back and forth.
+    /// A station changes its cell when another base station is nearer by more than this. For a `multihomed`
+    /// station it is the margin of the rule `nearer`. Default chosen: 0, because distances have no noise
+    /// here.
     #[serde(rename = "hysteresis", default, with = "units::length")]
     #[schemars(with = "units::Length")]
     hysteresis_m: f64,
-    /// Whether each of its addresses stays with its own link or cell: packets to an address arrive over that
-    /// link, and what is sent from the address leaves by it. Such a node forwards nothing. Default chosen:
-    /// false. Addresses then name the node, and routes take the shortest way to it; those of a station follow
-    /// it from cell to cell.
+    /// Whether each address belongs to its own link or cell: packets to and from the address use that link.
+    /// The node forwards nothing. Default chosen: false: an address names the node, and routes take the
+    /// shortest way to it.
     #[serde(default)]
     multihomed: bool,
-    /// How the addresses of a station follow it from cell to cell. A scheme that contradicts the scenario, or
-    /// that its cells cannot serve, is refused. Left out, the rest of the scenario decides. A mobile node of
-    /// a `[[mobile_ip]]` has `mobile_ip`. A `multihomed` node has `mobile_sctp` with an SCTP association with
-    /// `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`. All others have `bridged`.
+    /// How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
+    /// refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
+    /// `mobile_sctp` with `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`.
     #[serde(default)]
     handover: Option<Scheme>,
-    /// How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
+    /// How a station of Wi-Fi cells with `beacons` finds and leaves access points.
     #[serde(default)]
     wifi: Option<Box<WifiStation>>,
-    /// When a `multihomed` station prefers the address of another cell, for its SCTP associations with
-    /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their
-    /// cell, and schemes are then compared at the same moment.
+    /// When a `multihomed` station prefers the address of another cell, for SCTP with `dynamic_addresses`.
+    /// Default chosen: `nearer`, the moment at which stations with one address change their cell.
     #[serde(default)]
     change_primary_at: PrimaryChange,
-    /// Whether its programs run outside of the simulation, as `roamsim live` has it. Packets go in and out
-    /// there as octets. Programs talk to those of other external nodes, and to simulated nodes by flows of
-    /// TCP that carry a stream. Default chosen: false.
+    /// Whether its programs run outside the simulation (`roamsim live`). They talk to other external nodes,
+    /// and to simulated nodes over TCP streams. Default chosen: false.
     #[serde(default)]
     external: bool,
-    /// Its IP address, of the version that the scenario has in `ip`; on every link and cell, if there are
-    /// several. Captures show it, and programs outside use it. Left out: an address for each link and cell,
-    /// from 10.0.0.0/8 or 2001:db8::/32, by the order of the scenario.
+    /// Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link and
+    /// cell from 10.0.0.0/8 or 2001:db8::/32, in the scenario's order.
     #[serde(default)]
     address: Option<HostAddress>,
-    /// Its address on single links and cells, in place of `address`. On others it has automatic ones.
+    /// Its addresses on single links and cells, in place of `address`. Others are automatic.
     #[serde(default)]
     addresses: Vec<InterfaceAddress>,
 }
@@ -169,23 +164,20 @@ impl Sharing for Node {
     }
 }
 
-/// When a station with an address in each cell prefers that of another one. A preferred address whose cell is
-/// lost gives way to that of the nearest cell in any case, or where none is heard, of another link. The
-/// choices go from the most aggressive change of the primary address to the most conservative one. They are
-/// those of Koh, Chang and Lee, "mSCTP for soft handover in transport layer", IEEE Communications Letters
-/// 8(3), 2004. Events are named as in IEEE Std 802.21-2008.
+/// When a station with an address in each cell prefers another one. If its cell is lost, the nearest cell's
+/// address takes over, or that of another link. The rules are those of Koh, Chang and Lee, "mSCTP for soft
+/// handover in transport layer", IEEE Communications Letters 8(3), 2004. They go from the most aggressive to
+/// the most conservative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrimaryChange {
     /// As soon as another cell is newly heard: that one.
     Up,
-    /// When another base station is nearer than its own by more than `hysteresis`, as by the strength of the
-    /// signal.
+    /// When another base station is nearer than its own by more than `hysteresis`.
     #[default]
     Nearer,
-    /// When the link of its own cell is going down and that of another cell is not. A link is going down when
-    /// its first beacon is missed, or by `going_down_ahead`. Without another cell, the change comes when one
-    /// is heard before a beacon of its own cell is.
+    /// When its own link is going down and that of another cell is not. A link goes down by its first missed
+    /// beacon, or by `going_down_ahead`. If no other cell is heard, the change waits for one.
     GoingDown,
     /// When its own cell is lost.
     Down,

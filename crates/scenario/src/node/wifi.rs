@@ -6,69 +6,65 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 
-/// How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
+/// How a station of Wi-Fi cells with `beacons` finds and leaves access points.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WifiStation {
     /// How it scans (IEEE 802.11-2007 section 11.1.3). Default chosen: actively, as nearly all stations do.
     #[serde(default)]
     pub scan: Scan,
-    /// The channels that it scans, in this order. Left out: those of its cells, in ascending order, as of a
-    /// station that knows its network; one that does not scans `[1, 2, ..., 13]`.
+    /// The channels that it scans, in this order. Left out: those of its cells, in ascending order.
     #[serde(default)]
     pub channels: Option<Vec<u8>>,
-    /// MinChannelTime: how long it waits on a channel where its probe request is followed by silence.
-    /// Default: 1 time unit (Velayos and Karlsson, "Techniques to Reduce the IEEE 802.11b Handoff Time", ICC
-    /// 2004).
+    /// MinChannelTime: its wait on a channel where nobody answers the probe request. Default: Velayos and
+    /// Karlsson, "Techniques to Reduce the IEEE 802.11b Handoff Time", ICC 2004.
     #[serde(default = "default_min_channel_time", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub min_channel_time: Span,
-    /// MaxChannelTime: how long it stays on a channel that is in use; of a passive scan, on each. Left out:
-    /// 10 time units (Velayos and Karlsson 2004); of a passive scan 110, one beacon and a tenth.
+    /// MaxChannelTime: its wait on a channel in use; in a passive scan, on each. Left out: 10 time units
+    /// (Velayos and Karlsson 2004); 110 in a passive scan, a beacon and a tenth.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub max_channel_time: Option<Span>,
-    /// ProbeDelay: how long it waits on a new channel before its probe request. Default chosen: 100us,
-    /// several interframe spaces.
+    /// ProbeDelay: its wait on a new channel before the probe request. Default chosen: several interframe
+    /// spaces.
     #[serde(default = "default_probe_delay", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub probe_delay: Span,
-    /// The time from the end of a scan to the begin of the next, while it has no access point or the signal
-    /// of its own is low. Default chosen: 1s, so that scans take some percent of a station's time at most.
+    /// The time between scans while it has no access point or a low signal. Default chosen: 1 s, so that
+    /// scans take a few percent of its time.
     #[serde(default = "default_scan_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub scan_interval: Span,
-    /// After how many missed beacons in a row it has lost its access point. Default: 7, as Linux has it
-    /// (mac80211's beacon_loss_count).
+    /// Missed beacons in a row after which it has lost its access point. Default: Linux's (mac80211's
+    /// beacon_loss_count).
     #[serde(default = "default_missed_beacons")]
     #[schemars(range(min = 1))]
     pub missed_beacons: u32,
-    /// AuthenticateFailureTimeout and AssociateFailureTimeout: how long it waits for a response. Default:
-    /// 200ms, as Linux has it (mac80211).
+    /// AuthenticateFailureTimeout and AssociateFailureTimeout: its wait for a response. Default: Linux's
+    /// (mac80211).
     #[serde(default = "default_failure_timeout", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub failure_timeout: Span,
-    /// How often it asks for authentication, and then for association, before it looks for another access
-    /// point. Default: 3, as Linux has it (mac80211).
+    /// Tries of authentication, and then of association, with one access point. Default: Linux's (mac80211).
     #[serde(default = "default_attempts")]
     #[schemars(range(min = 1))]
     pub attempts: u32,
-    /// The weight of the latest beacon in the mean of the signal, in dBm. Default: 0.25, as Linux has it
-    /// (mac80211).
+    /// The weight of the latest beacon in the mean signal. Default: Linux's (mac80211).
     #[serde(default = "default_signal_weight")]
     pub signal_weight: f64,
-    /// The mean of the signal below which it gives its access point up, and takes no other one. Left out:
-    /// none, an access point is lost by missed beacons alone.
+    /// The mean signal below which it leaves its access point, and takes no other. Left out: it leaves by
+    /// missed beacons alone.
     #[serde(rename = "signal_threshold", default, deserialize_with = "units::some_power")]
     #[schemars(with = "Option<units::Power>")]
     pub signal_threshold_dbm: Option<f64>,
-    /// A signal is low below this factor times the reception threshold, or `signal_threshold`.
-    /// Link_Going_Down then comes, and the station looks for another access point on its other channels.
-    /// Default chosen: 4, 6 dB, which a walk away from the edge of a cell takes in seconds.
+    /// A signal below this factor times the reception threshold, or `signal_threshold`, is low. A low signal
+    /// raises Link_Going_Down and starts scans of the other channels. Default chosen: 6 dB, seconds of a
+    /// walk.
     #[serde(default = "default_going_down_factor")]
     pub going_down_factor: f64,
-    /// It changes to an access point whose signal is stronger than that of its own by more than this. Default
-    /// chosen: 5 dB, so that it does not change back and forth.
+    /// How much stronger another access point must be before it changes, in dB. Default chosen: 5 dB, against
+    /// changing back and forth.
     #[serde(default = "default_hysteresis_db")]
     pub hysteresis_db: f64,
 }

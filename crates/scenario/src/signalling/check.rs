@@ -154,7 +154,7 @@ fn check_confidence(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
         let message = "only the links of a node say how sure they are that they are going down";
         report.add(&steps, message, "leave `confidence` out, or write kind = \"link_events\"");
     } else if !told {
-        let message = format!("\"{}\" is not told of Link_Going_Down, which has the confidence", source.to);
+        let message = format!("\"{}\" does not get Link_Going_Down, which has the confidence", source.to);
         report.add(&steps, message, "add \"link_going_down\" to `events`, or leave `confidence` out");
     }
 }
@@ -269,7 +269,7 @@ fn check_commands(at: &[Step], source: &Signalling, network: &Network<'_>, repor
         let told = events.contains(&action.upon)
             || reports && source.thresholds.iter().any(|threshold| is_of(&threshold.link));
         if !told {
-            let message = format!("\"{}\" is not told of this event", source.to);
+            let message = format!("\"{}\" does not get this event", source.to);
             report.add(&join(&place, ["upon"]), message, "add it to `events`, or name one of them");
         }
         let cell = member(&action.link);
@@ -395,7 +395,7 @@ pub(crate) fn check_transactions(
     if acknowledgement.is_some_and(|acknowledgement| acknowledgement.timeout == Span::ZERO) {
         let steps = join(at, ["acknowledgement", "timeout"]);
         let help = "write a time above zero; without retransmission, write retransmissions = 0";
-        report.add(&steps, "no acknowledgement arrives within no time", help);
+        report.add(&steps, "this time must be above zero", help);
     }
     if lifetime == Some(Span::ZERO) {
         let help = "write a time above zero, or leave `lifetime` out";

@@ -119,7 +119,7 @@ quantity!(
     Span,
     Span::from_ns,
     Span::as_ns,
-    "A length of time with its unit: ns, us, ms, s, min or h; at least 1 ns fine."
+    "A length of time with its unit: ns, us, ms, s, min or h; whole nanoseconds."
 );
 quantity!(
     instant,
@@ -166,7 +166,7 @@ quantity!(
     f64,
     metres,
     millimetres,
-    "A length with its unit: mm, cm, m or km; at least 1 mm fine."
+    "A length with its unit: mm, cm, m or km; whole millimetres."
 );
 fn metres(millimetres: u64) -> f64 {
     millimetres as f64 / 1e3

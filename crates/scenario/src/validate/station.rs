@@ -180,11 +180,11 @@ fn check_reach(context: &Context<'_>, handovers: &[MihHandover], report: &mut Re
             }
             if leaves < end && !anywhere.contains(station) {
                 let message = format!(
-                    "\"{station}\" is where none of its cells reaches from {} on, to the end of the run at {}",
-                    time_text(to_ms(leaves)),
+                    "\"{station}\" is out of reach of all its cells from {}s until the run ends at {}",
+                    to_ms(leaves).as_ns() as f64 / 1e9,
                     time_text(to_ms(end))
                 );
-                let help = "lead it back, make a cell larger, or let the run end there";
+                let help = "lead it back, make a cell larger, or end the run by then";
                 report.warn(&[Key("node"), At(number), Key("motion")], message, help);
             }
             continue;
@@ -203,7 +203,7 @@ fn check_reach(context: &Context<'_>, handovers: &[MihHandover], report: &mut Re
         if cells.len() > TOLD {
             told.push(format!("and {} more cells", cells.len() - TOLD));
         }
-        let message = format!("\"{station}\" is never where one of its cells reaches: {}", told.join(", "));
+        let message = format!("\"{station}\" is never in reach of its cells: {}", told.join(", "));
         let moves = context.network.nodes[number].motion.is_some();
         let key = if moves { "motion" } else { "position" };
         let help = "lead it into a cell, make a cell larger, or leave the node out of its `stations`";

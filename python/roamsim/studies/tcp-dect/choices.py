@@ -94,4 +94,4 @@ def turned_by_choices(data: Data, statement: str, verdict: Verdict) -> tuple[str
     turning = [str(choice) for choice in others if judged(choice) == opposite]
     if not turning or judged(chosen) == opposite:
         return ()
-    return (f"what is chosen (it {opposite} with: {', '.join(turning)})",)
+    return (f"the chosen settings (it {opposite} with {', '.join(turning)})",)

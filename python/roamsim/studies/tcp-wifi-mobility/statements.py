@@ -66,7 +66,7 @@ def _with_conditions(finding: Finding, data: Data, measure: Callable[[Label], Fi
     for condition in others:
         verdict = measure(condition).verdict
         if {verdict, finding.verdict} == {"agrees", "differs"} and verdict != base:
-            turned.append(f"what is chosen ({condition}: it {verdict})")
+            turned.append(f"the chosen settings (with {condition} it {verdict})")
     return replace(finding, turned_by=tuple(turned))
 
 

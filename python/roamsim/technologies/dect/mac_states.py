@@ -238,6 +238,6 @@ def note(counts: Counts) -> str:
     time = f"{counts.hours:.3g} h" if counts.hours >= 1 else f"{60 * counts.hours:.3g} min"
     return (
         f"Boxes: share of {time} in each state. Arrows: number of transitions; pale ones never happened. "
-        "Only the access' own terminal has a call without end. It alone enters Connection_Mod, and goes from Blocked "
+        "Only the terminal of this access has an endless call. It alone enters Connection_Mod, and goes from Blocked "
         "and Dropped to Call_Setup. Of other terminals, any number may be without a call."
     )

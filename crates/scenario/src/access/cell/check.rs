@@ -48,7 +48,7 @@ fn check_coverage(at: &[Step], coverage: &Coverage, report: &mut Report<'_>) -> 
         Coverage::DistancePower(law) => {
             if !(0.0..=LARGEST_EXPONENT).contains(&law.exponent) {
                 let help = "write a number from 0 to 100: 2 is free space, 4 flat ground";
-                report.add(&join(&steps, ["exponent"]), "this is no exponent of a path loss", help);
+                report.add(&join(&steps, ["exponent"]), "this exponent is out of range", help);
             }
             radius(law.radius_m, report)
         }
@@ -59,7 +59,7 @@ fn check_coverage(at: &[Step], coverage: &Coverage, report: &mut Report<'_>) -> 
 fn check_table(at: &[Step], table: &ErrorTable, report: &mut Report<'_>) -> bool {
     if table.points.is_empty() {
         let help = "write `points = [{ distance = \"0m\", error = 0.0 }, ...]`, or a `file` of them";
-        report.add(at, "a table without points says nothing", help);
+        report.add(at, "a table needs points", help);
         return false;
     }
     let mut good = true;

@@ -11,9 +11,9 @@ use crate::units;
 
 /// A `[[cell]]`: a base station, and the stations that may be in its cell.
 ///
-/// Stations may be in several cells, which may overlap. Full duplex: the base station has one transmitter for
-/// all, each station has its own. The stations' addresses follow them from cell to cell at once, as if all
-/// base stations were one bridged network; unless they are `multihomed`, or of a `[[mobile_ip]]`.
+/// Cells may overlap. The base station has one transmitter for all, each station its own (full duplex). A
+/// station's address follows it from cell to cell at once, as over one bridged network, unless it is
+/// `multihomed` or in a `[[mobile_ip]]`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
@@ -21,7 +21,7 @@ pub struct Cell {
     pub name: String,
     /// The node that is the base station; it needs a `position`.
     pub base_station: String,
-    /// The nodes that may be stations here, now or later; each needs a `position`. They have no wired links.
+    /// The nodes that may be stations here; each needs a `position` and has no wired links.
     pub stations: Vec<String>,
     /// Bit rate of every transmitter.
     #[serde(rename = "rate", with = "units::rate")]
@@ -31,15 +31,15 @@ pub struct Cell {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub delay: Option<Span>,
-    /// The queue of every transmitter: of the base station one for all stations. Default chosen: as for a
+    /// The queue of every transmitter: the base station has one for all stations. Default chosen: as for a
     /// wired link.
     #[serde(default)]
     pub queue: Queue,
-    /// The largest IP packet. Default: Ethernet's 1500 bytes, as for a wired link.
+    /// The largest IP packet. Default: Ethernet's, as for a wired link.
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
-    /// How far the cell reaches, and how many packets are lost at which distance.
+    /// The cell's reach, and its losses by distance.
     pub coverage: Coverage,
     /// How the base station makes itself known.
     #[serde(default)]
@@ -53,10 +53,9 @@ pub struct Cell {
 pub enum Coverage {
     /// Nothing is lost inside of a circle, everything outside.
     Disc(Disc),
-    /// The error probability grows with a power of the distance up to the edge; outside everything is lost.
+    /// The error probability grows with a power of the distance up to the edge; beyond, everything is lost.
     DistancePower(DistancePower),
-    /// Error probabilities at distances, with straight lines between them; beyond the last everything is
-    /// lost.
+    /// Error probabilities at distances, linear between them; beyond the last, everything is lost.
     Table(ErrorTable),
 }
 
@@ -82,12 +81,12 @@ pub struct DistancePower {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub error_at_edge: f64,
-    /// The exponent. Default: 4, by which power falls over flat ground (Rappaport, Wireless Communications,
-    /// 2nd edition, section 4.6).
+    /// The exponent. Default: power falls so over flat ground (Rappaport, Wireless Communications, 2nd
+    /// edition, section 4.6).
     #[serde(default = "default_exponent")]
     pub exponent: f64,
-    /// The error that the probability is of. Default chosen: a packet, because the figure is then a loss
-    /// ratio.
+    /// Whether the probability is that of a packet or of a bit. Default chosen: a packet, so that it is a
+    /// loss ratio.
     #[serde(default)]
     pub per: ErrorUnit,
 }
@@ -100,16 +99,14 @@ fn default_exponent() -> f64 {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorTable {
-    /// The points, in order of distance. The first error holds for anything nearer as well. Default: none,
-    /// where a file has them.
+    /// The points, in order of distance. The first error also holds nearer. Default: none, with a `file`.
     #[serde(default)]
     pub points: Vec<ErrorPoint>,
-    /// The error that the probabilities are of. Default chosen: packets, as of `distance_power`.
+    /// Whether the probabilities are those of packets or of bits. Default chosen: packets.
     #[serde(default)]
     pub per: ErrorUnit,
-    /// A file in place of `points`, relative to the folder of the scenario. Each line has a distance in
-    /// metres and a probability, with a comma or spaces between. Lines that begin with `#` are comments.
-    /// Default: none.
+    /// A file in place of `points`, relative to the scenario's folder: a distance in metres and a probability
+    /// a line. `#` begins a comment. Default: none.
     #[serde(default)]
     pub file: Option<String>,
 }

@@ -25,29 +25,28 @@ pub struct Dect {
     pub terminal: String,
     /// The node behind the fixed part, with its interworking unit.
     pub gateway: String,
-    /// The largest IP packet; its fragments must fit into the window of the DLC. Default: Ethernet's 1500
-    /// bytes, because the gateway bridges to it.
+    /// The largest IP packet; its fragments must fit into the DLC window. Default: Ethernet's, because the
+    /// gateway bridges to it.
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
-    /// The queue in front of each direction: packets that the DLC has not begun to send. Left out: whatever
-    /// comes waits, first come, first served (chosen: as the paper, whose packets are dropped in the network
-    /// alone).
+    /// The queue before each direction, for packets that the DLC has not begun to send. Left out: no limit,
+    /// FIFO (chosen: the paper drops packets in the network alone).
     #[serde(default)]
     pub queue: Option<Queue>,
     /// The tables `dect`, `dect_states`, `dect_transitions`, `dect_procedures` and `dect_terminals` count
-    /// from here on, or from that of the scenario where it is later. Default: from the start of the run.
+    /// from here on, or from the scenario's `warm_up` if it is later. Default: from the start.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     pub warm_up: Time,
-    /// Radio fixed parts of the cluster, one in each cell. Default: the paper.
+    /// Radio fixed parts in the cluster, one a cell. Default: the paper.
     #[serde(default = "default_radio_fixed_parts")]
     pub radio_fixed_parts: u32,
-    /// Carriers of each radio fixed part, 12 slot pairs each. Default: the ten of ETS 300 175-2 clause 4.1.1.
+    /// Carriers of each radio fixed part, 12 slot pairs each. Default: ETS 300 175-2 clause 4.1.1.
     #[serde(default = "default_carriers")]
     pub carriers: u32,
-    /// Gives the terminal so many bearers for the whole run, in place of its `connection`: no procedure
-    /// touches them and none needs a handover. Left out: bearers come and go by the procedures of the MAC.
+    /// Bearers that the terminal keeps for the whole run, in place of `connection`: no MAC procedure and no
+    /// handover changes them. Left out: bearers come and go by MAC procedures.
     #[serde(default)]
     pub fixed_bearers: Option<u32>,
     /// How many bearers the terminal wants and needs.
@@ -65,7 +64,7 @@ pub struct Dect {
     /// Bit errors on the terminal's bearers.
     #[serde(default)]
     pub errors: Errors,
-    /// When bearers need a handover, and terminals move to another cell.
+    /// When bearers need a handover, and terminals change their cell.
     #[serde(default)]
     pub handovers: Handovers,
     /// Timers and attempts of the MAC's procedures.
@@ -74,7 +73,7 @@ pub struct Dect {
     /// How terminals see the channels.
     #[serde(default)]
     pub channel_list: ChannelList,
-    /// The service of the data link control layer. Left out: LU2 with its defaults.
+    /// The data link control service. Left out: LU2 with its defaults.
     #[serde(default)]
     pub dlc: Dlc,
 }
@@ -99,7 +98,7 @@ pub struct Connection {
     pub target_bearers: u32,
     /// With fewer bearers the connection is blocked or dropped, and set up again. Default chosen: 1.
     pub minimum_bearers: u32,
-    /// With fewer bearers the connection is modified: set up to the target again. Zero: never. Default: the
+    /// With fewer bearers the connection is modified: set up to the target again. 0: never. Default: the
     /// paper.
     pub modification_threshold: u32,
 }
@@ -126,18 +125,17 @@ impl Default for DataTerminals {
     }
 }
 
-/// The other terminals of one type: Poisson calls from anywhere in the cluster.
+/// The other terminals of one type: Poisson calls in the whole cluster.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Terminals {
     /// Their type.
     #[serde(rename = "type")]
     pub terminal_type: TerminalType,
-    /// Offered traffic of the whole cluster in erlang: calls at a time if none were lost.
+    /// Offered traffic of the whole cluster in erlang.
     pub offered_erlang: f64,
-    /// Mean of exponential call durations. Left out: `durations`, or else the durations of the paper. For
-    /// `data` these are 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001; for other
-    /// types a mean of 120 s.
+    /// Mean of exponential call durations. Left out: `durations`, or else the paper's: a mean of 120 s, for
+    /// `data` 1, 2 or 3 minutes with weight 0.333 each and 30 minutes with weight 0.001.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub mean_duration: Option<Span>,
@@ -172,7 +170,7 @@ pub struct WeightedDuration {
     pub duration: Span,
 }
 
-/// Bit errors on the terminal's bearers: each is good or bad, and the chain moves once a frame.
+/// Bit errors on the terminal's bearers, each good or bad; the chain moves once a frame.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Errors {
@@ -194,8 +192,8 @@ pub struct Errors {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub bad_to_good: f64,
-    /// Whether the A field fails too: then nothing of a slot is received, or its acknowledgement is missed.
-    /// Default chosen: no, because the paper does not speak of it.
+    /// Whether the A field fails too, so that a whole slot or its acknowledgement is lost. Default chosen:
+    /// no, because the paper does not mention it.
     pub a_field_errors: bool,
     /// Times in which both bit error ratios are multiplied. Left out: none.
     pub bursts: Vec<Burst>,
@@ -215,7 +213,7 @@ impl Default for Errors {
     }
 }
 
-/// A time in which the bit error ratios are multiplied: the frames that begin in it.
+/// A time in which the bit error ratios are multiplied, for the frames that begin in it.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Burst {
@@ -231,12 +229,11 @@ pub struct Burst {
     pub factor: f64,
 }
 
-/// When bearers need a handover, and terminals move to another cell.
+/// When bearers need a handover, and terminals change their cell.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Handovers {
-    /// Probability a frame that a bearer of the terminal comes to need a handover in its good state. Default:
-    /// the paper.
+    /// Probability a frame that a good bearer of the terminal needs a handover. Default: the paper.
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub need_good: f64,
@@ -244,15 +241,14 @@ pub struct Handovers {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub need_bad: f64,
-    /// Mean time until a bearer of another terminal comes to need a handover, exponential. Default chosen: as
-    /// often as one of the terminal, 5500 frames.
+    /// Mean time until a bearer of another terminal needs a handover, exponential. Default chosen: 5500
+    /// frames, as often as one of the terminal.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub other_terminals_interval: Span,
-    /// Makes handovers so many times as frequent, for all terminals. Default: as they are.
+    /// Multiplies how often handovers are needed, for all terminals. Default: as they are.
     pub need_factor: f64,
-    /// Mean time that a terminal stays in a cell before it moves to one of the others, exponential. Default
-    /// chosen: one minute; the paper has the chain and not its times.
+    /// Mean stay of a terminal in a cell, exponential. Default chosen: one minute; the paper gives no times.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub cell_time: Span,
@@ -278,7 +274,7 @@ pub struct Procedures {
     pub call_setup_timer_frames: u64,
     /// When a bearer handover is given up and the bearer released. Default: the paper's 3 s.
     pub bearer_handover_timer_frames: u64,
-    /// When a connection handover is given up and the old bearers are released. Default: the paper's 3 s.
+    /// When a connection handover is given up and the old bearers released. Default: the paper's 3 s.
     pub connection_handover_timer_frames: u64,
     /// When a connection modification is given up. Default chosen: as the others.
     pub connection_modification_timer_frames: u64,
@@ -287,15 +283,14 @@ pub struct Procedures {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub attempt_permission: f64,
-    /// Channels tried for one bearer in call set-up and connection modification. Default: N200 of ETS 300
+    /// Channels tried for a bearer in call set-up and connection modification. Default: N200 of ETS 300
     /// 175-3.
     pub setup_attempts: u32,
-    /// Channels tried for one bearer in handovers of multibearer connections. Default chosen: 2; figures
-    /// depend on it.
+    /// Channels tried for a bearer in multibearer handovers. Default chosen: 2; results depend on it.
     pub multibearer_handover_attempts: u32,
-    /// Channels tried in handovers of terminals of one bearer. Default: N201 of ETS 300 175-3.
+    /// Channels tried in handovers of single-bearer terminals. Default: N201 of ETS 300 175-3.
     pub single_bearer_handover_attempts: u32,
-    /// Whether data goes over the bearers that are there before call set-up has ended. Default chosen: yes.
+    /// Whether data uses the bearers that exist before call set-up ends. Default chosen: yes.
     pub data_during_setup: bool,
     /// How many bearers of a terminal may share a slot pair. Default chosen: any number, because the paper
     /// names no limit.
@@ -329,22 +324,22 @@ pub enum Transceivers {
     OnePerSlotPair,
 }
 
-/// How terminals see the channels: quiet, interfered or busy, and not always rightly.
+/// How terminals see channels: quiet, interfered or busy, with errors.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelList {
     /// A list is made again after so many frames. Default: the paper.
     pub refresh_frames: u64,
-    /// Probability that an idle channel is found quiet; otherwise interfered. Default: the paper.
+    /// Probability that an idle channel is seen as quiet; otherwise as interfered. Default: the paper.
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub idle_seen_quiet: f64,
-    /// Probability that a reserved channel is found interfered; otherwise busy, and never tried. Default: the
-    /// paper.
+    /// Probability that a reserved channel is seen as interfered; otherwise as busy, and never tried.
+    /// Default: the paper.
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub reserved_seen_interfered: f64,
-    /// Which channel of the list is tried. Default chosen: any; figures depend on it.
+    /// Which channel of the list is tried. Default chosen: any; results depend on it.
     pub selection: Selection,
 }
 
@@ -365,7 +360,7 @@ impl Default for ChannelList {
 pub enum Selection {
     /// Any that is not busy, with equal probability.
     Uniform,
-    /// A quiet one; an interfered one only when no quiet one is left.
+    /// A quiet one; an interfered one if none is quiet.
     QuietFirst,
 }
 
@@ -376,7 +371,7 @@ pub enum Selection {
 pub enum Dlc {
     /// Frame relay with go-back-N, over the error-corrected Ip channel (ETS 300 175-4 clause 11.3).
     Lu2(Lu2),
-    /// No recovery at all: slots of 40 octets, unprotected (the In channel); TCP is left to repair alone.
+    /// No recovery: unprotected slots of 40 octets (the In channel). TCP alone repairs losses.
     Lu1(Lu1),
 }
 
@@ -397,7 +392,7 @@ pub struct Lu1 {}
 pub struct Lu2 {
     /// Fragments of 29 octets that may be unacknowledged, 1 to 127. Default: the paper.
     pub window_fragments: u32,
-    /// T1: frames without progress until the receiver of an incomplete DLC frame asks for retransmission.
+    /// T1: frames without progress before the receiver of an incomplete DLC frame asks for retransmission.
     /// Default: the paper.
     pub retransmission_timer_frames: u32,
     /// T2: frames from that request until the DLC frame is dropped. Default: the paper.
@@ -406,13 +401,11 @@ pub struct Lu2 {
     pub acknowledgement: DlcAcknowledgement,
     /// Frames until the sender knows what the receiver knows. Default chosen: 1, the shortest.
     pub acknowledgement_delay_frames: u32,
-    /// Whether the two timers run while the terminal has no bearer. Default chosen: no, nothing can arrive
-    /// then.
+    /// Whether T1 and T2 run while there is no bearer. Default chosen: no, nothing can arrive then.
     pub timers_without_bearers: TimersWithoutBearers,
-    /// The Ip channel: how often a packet is sent on its bearer before it is discarded. Default: the paper.
+    /// The Ip channel: transmissions of a packet before it is discarded. Default: the paper.
     pub max_attempts: u32,
-    /// The Ip channel: what becomes of an unfinished packet when its bearer is released or handed over.
-    /// Default chosen: it is lost.
+    /// The Ip channel: the fate of an unfinished packet when its bearer goes. Default chosen: it is lost.
     pub unfinished_packets: UnfinishedPackets,
 }
 

@@ -178,7 +178,7 @@ fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Re
         let mut steps = join(at, ["stations"]);
         steps.extend(cell.stations.iter().position(|own| own == station).map(At));
         let message = format!(
-            "\"{station}\" is a station of \"{}\" as well, and nothing says when it is where",
+            "\"{station}\" is a station of \"{}\" as well, and cannot choose between the two",
             other.name
         );
         let help = "write `beacons = {}` and a `radio` in both, by which it finds the stronger access point; or leave it one";

@@ -6,9 +6,8 @@ use serde::Deserialize;
 
 use crate::units;
 
-/// The access categories of EDCA (IEEE 802.11-2007 section 9.9.1): packets have one by their `dscp`, as RFC
-/// 8325 recommends, and categories contend with each other, also inside of a node. `edca = {}` takes the
-/// defaults of the standard, which follow from `cw_min` and `cw_max` (aCWmin and aCWmax).
+/// The access categories of EDCA (IEEE 802.11-2007 section 9.9.1), chosen by `dscp` as in RFC 8325. `edca =
+/// {}` takes the standard's defaults, which follow from `cw_min` (aCWmin) and `cw_max` (aCWmax).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Edca {
@@ -27,7 +26,7 @@ pub struct EdcaCategories {
     /// Background: packets of class cs1.
     #[serde(default)]
     pub ac_bk: EdcaCategory,
-    /// Best effort: packets without class, af1x, af2x, cs2, and those that RFC 8325 does not name.
+    /// Best effort: no class, af1x, af2x, cs2, and classes that RFC 8325 does not name.
     #[serde(default)]
     pub ac_be: EdcaCategory,
     /// Video: af3x, af4x, cs3 to cs5.
@@ -38,26 +37,25 @@ pub struct EdcaCategories {
     pub ac_vo: EdcaCategory,
 }
 
-/// An access category (IEEE 802.11-2007 section 7.3.2.29). Keys that are left out have the standard's
-/// defaults.
+/// An access category (IEEE 802.11-2007 section 7.3.2.29). Defaults are the standard's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EdcaCategory {
-    /// Its interframe space, AIFS, is SIFS and so many slots: from 2 on, at access points from 1 on. Left
-    /// out: 7 of background, 3 of best effort, 2 of video and voice; at access points 1 of these two.
+    /// AIFS in slots beyond SIFS, from 2, at access points from 1. Left out: 7 for background, 3 for best
+    /// effort, 2 for video and voice (1 at access points).
     #[serde(default)]
     pub aifsn: Option<u32>,
-    /// The contention window at first, in slots: a power of two less one. Left out: aCWmin of background and
-    /// best effort, (aCWmin + 1) / 2 - 1 of video, (aCWmin + 1) / 4 - 1 of voice.
+    /// The first contention window in slots: a power of two less one. Left out: aCWmin for background and
+    /// best effort, (aCWmin + 1) / 2 - 1 for video, (aCWmin + 1) / 4 - 1 for voice.
     #[serde(default)]
     pub cw_min: Option<u32>,
-    /// The largest contention window. Left out: aCWmax of background and best effort, aCWmin of video,
-    /// (aCWmin + 1) / 2 - 1 of voice; of best effort at access points 4 (aCWmin + 1) - 1.
+    /// The largest contention window. Left out: aCWmax for background and best effort (4 (aCWmin + 1) - 1 at
+    /// access points), aCWmin for video, (aCWmin + 1) / 2 - 1 for voice.
     #[serde(default)]
     pub cw_max: Option<u32>,
-    /// How long it may send when it has won the medium, in units of 32us; `"0s"`: one packet. Left out: one
-    /// packet of background and best effort, 6.016ms of video and 3.264ms of voice in 802.11b, 3.008ms and
-    /// 1.504ms in 802.11g.
+    /// How long it may send after winning the medium, in units of 32 us; `"0s"`: one packet. Left out: `"0s"`
+    /// for background and best effort; for video and voice 6.016 and 3.264 ms in 802.11b, 3.008 and 1.504 ms
+    /// in 802.11g.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub txop_limit: Option<Span>,

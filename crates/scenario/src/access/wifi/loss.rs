@@ -25,7 +25,7 @@ pub struct Loss {
     pub model: LossModel,
 }
 
-/// Losses of data beside the radio, of each station in each direction with draws of its own.
+/// Losses of data beside the radio, independent for each station and direction.
 // As written; it becomes a `Loss`, which has what the models share in one place.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "tag:model", rename_all = "snake_case")]
@@ -35,10 +35,9 @@ pub(crate) enum LossTable {
     Bernoulli(BernoulliTable),
     /// In bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     GilbertElliott(GilbertElliottTable),
-    /// Each on its own, with a probability that changes: by `steps`, from an instant or a link event on, or a
-    /// `file` of them.
+    /// Each independently, with a probability that changes by `steps` or a `file`.
     Series(SeriesTable),
-    /// Those that are lost are named: the same for every transport, and nothing is random.
+    /// Loses the packets or attempts that you name: the same for every transport.
     List(ListTable),
 }
 
@@ -62,17 +61,17 @@ macro_rules! tables {
         #[derive(Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct $table {
-            /// Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+            /// The sender whose frames are lost: the access point or a station. Left out: all, both ways.
             #[serde(default)]
             from: Option<String>,
             $(#[$about_start])*
             #[serde(default, with = "units::instant")]
             #[schemars(with = "units::Instant")]
             start: Time,
-            /// When it holds from then on. Default chosen: always, as on other links.
+            /// When it holds. Default chosen: always, as on other links.
             #[serde(default)]
             during: During,
-            /// The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
+            /// The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
             #[serde(default)]
             of: LossOf,
             $($(#[$about_key])* $key: $of_key,)*
@@ -98,11 +97,11 @@ tables! {
         #[serde(deserialize_with = "units::probability")]
         #[schemars(with = "units::Probability")]
         bad_to_good: f64,
-        /// Probability of a loss in the good state. Default: Gilbert's model, none.
+        /// Loss probability in the good state. Default: Gilbert's model, none.
         #[serde(default, deserialize_with = "units::probability")]
         #[schemars(with = "units::Probability")]
         loss_good: f64,
-        /// Probability of a loss in the bad state. Default chosen: 1, as on wired links.
+        /// Loss probability in the bad state. Default chosen: 1, as on wired links.
         #[serde(default = "crate::access::wire::model::loss_bad", deserialize_with = "units::probability")]
         #[schemars(with = "units::Probability")]
         loss_bad: f64,
@@ -117,21 +116,20 @@ tables! {
         #[serde(with = "units::duration")]
         #[schemars(with = "units::Duration")]
         mean_bad: Span,
-        /// Probability of a loss in the good state. Default: Gilbert's model, none.
+        /// Loss probability in the good state. Default: Gilbert's model, none.
         #[serde(default, deserialize_with = "units::probability")]
         #[schemars(with = "units::Probability")]
         loss_good: f64,
-        /// Probability of a loss in the bad state. Default chosen: 1, as on wired links.
+        /// Loss probability in the bad state. Default chosen: 1, as on wired links.
         #[serde(default = "crate::access::wire::model::loss_bad", deserialize_with = "units::probability")]
         #[schemars(with = "units::Probability")]
         loss_bad: f64,
     }
     /// When counting begins.
     ListTable {
-        /// The numbers of those that are lost, in any order, from 1. They count packets with data that the
-        /// MAC has brought over, or attempts at them, of each station and direction by itself. A
-        /// retransmission of TCP is a packet of its own; its segments without data (handshake, pure ACK, a
-        /// FIN alone) do not count.
+        /// The numbers of those lost, from 1, for each station and direction. They count packets with data
+        /// that the MAC delivered, or attempts. A TCP retransmission is a packet of its own; segments without
+        /// data (handshake, pure ACK, a FIN alone) do not count.
         #[schemars(inner(range(min = 1)))]
         segments: Vec<u64>,
         /// Only packets of this flow count, and are lost. Left out: all packets with data.
@@ -143,33 +141,31 @@ tables! {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SeriesTable {
-    /// Whose frames are lost: the access point's, or a station's. Left out: those of all, both ways.
+    /// The sender whose frames are lost: the access point or a station. Left out: all, both ways.
     #[serde(default)]
     from: Option<String>,
     /// When it holds. Default chosen: always, as on other links.
     #[serde(default)]
     during: During,
-    /// The unit that is lost. Default chosen: packets, because the probability is then a loss ratio.
+    /// The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
     #[serde(default)]
     of: LossOf,
     /// The probability before the first step. Left out: the first step is at "0s".
     #[serde(default, deserialize_with = "units::some_probability")]
     #[schemars(with = "Option<units::Probability>")]
     constant: Option<f64>,
-    /// The time from which each probability holds, in order of time, for packets or attempts that end from
-    /// then on.
+    /// When each probability begins, in order of time: for packets or attempts that end from then on.
     #[serde(default)]
     steps: Vec<LossStep>,
-    /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
-    /// relative to the folder of the scenario. The first line holds from the beginning on.
+    /// A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
+    /// first line holds from the beginning on.
     #[serde(default)]
     file: Option<String>,
-    /// The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results depend on
-    /// the file's content, not on its name.
+    /// The steps, in place of `file`.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     content: Option<Lines<Vec<(Time, f64)>>>,
-    /// After this time the steps begin again. Left out: the last holds to the end.
+    /// The steps begin again after this time. Left out: the last one stays.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     period: Option<Span>,
@@ -182,7 +178,7 @@ pub enum LossOf {
     /// Packets that the MAC has brought over and acknowledged: nobody repeats them.
     #[default]
     Packets,
-    /// Data frames: they are not understood, and repeated up to the retry limit.
+    /// Data frames: lost ones are repeated up to the retry limit.
     Attempts,
 }
 
@@ -193,8 +189,8 @@ pub enum During {
     /// All the time.
     #[default]
     Always,
-    /// From a station's Link_Going_Down until it is rolled back, or until the station is associated again.
-    /// Frames at other times neither count nor draw.
+    /// From a station's Link_Going_Down until its rollback or the next association. Other frames neither
+    /// count nor draw.
     LinkGoingDown,
 }
 

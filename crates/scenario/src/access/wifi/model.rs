@@ -14,8 +14,8 @@ use crate::access::queue::Queue;
 use crate::decode::OneOrMany;
 use crate::units;
 
-/// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium. Several with
-/// `beacons` are access points between which stations walk.
+/// A `[[wifi]]`: an access point and the stations of its cell, which contend for the medium. With `beacons`,
+/// stations roam between several.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wifi {
@@ -23,61 +23,59 @@ pub struct Wifi {
     pub name: String,
     /// The node that is the access point.
     pub access_point: String,
-    /// The nodes that are stations. They talk with the access point, and through it with each other.
+    /// The stations. They send to the access point, and through it to each other.
     pub stations: Vec<String>,
     /// The physical layer. Default: the older one, which every station understands.
     #[serde(default)]
     pub standard: WifiStandard,
-    /// Rate of data frames: 1, 2, 5.5 or 11 Mb/s of 802.11b (IEEE 802.11-2007 clause 18), 6, 9, 12, 18, 24,
-    /// 36, 48 or 54 Mb/s of 802.11g (clause 19). Left out: the highest.
+    /// Rate of data frames. 802.11b: 1, 2, 5.5 or 11 Mb/s (IEEE 802.11-2007 clause 18). 802.11g: 6, 9, 12,
+    /// 18, 24, 36, 48 or 54 Mb/s (clause 19). Left out: the highest.
     #[serde(rename = "rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub rate_bps: Option<u64>,
-    /// Rate of acknowledgement, RTS and CTS frames, one of the data rates and not above `rate`. Left out: the
-    /// highest mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6). 802.11b has 1 and 2
-    /// Mb/s, which every DSSS station knows (clause 15); 802.11g has 6, 12 and 24 Mb/s (clause 17.3.2.1).
+    /// Rate of ACK, RTS and CTS frames, up to `rate`. Left out: the highest mandatory rate up to `rate` (IEEE
+    /// 802.11-2007 section 9.6): 1 and 2 Mb/s in 802.11b (clause 15), 6, 12 and 24 Mb/s in 802.11g (clause
+    /// 17.3.2.1).
     #[serde(rename = "basic_rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub basic_rate_bps: Option<u64>,
-    /// Stations with another rate of data frames, to them and from them. Default: none.
+    /// Stations with another data rate, both ways. Default: none.
     #[serde(default)]
     pub station_rates: Vec<StationRate>,
     /// How the rate of data frames adapts. Left out: it is fixed.
     #[serde(default)]
     pub rate_control: Option<RateControl>,
-    /// The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE 802.11-2007
-    /// section 18.2.2).
+    /// The PLCP preamble of 802.11b. Default: long, which every station understands (IEEE 802.11-2007 section
+    /// 18.2.2).
     #[serde(default)]
     pub preamble: Preamble,
-    /// The slot time of 802.11g. Left out: short, but long with `protection`, since stations of 802.11b know
-    /// only the long one (IEEE 802.11-2007 sections 7.3.1.4 and 19.4.4).
+    /// The slot time of 802.11g. Left out: short; long with `protection`, for stations of 802.11b (IEEE
+    /// 802.11-2007 sections 7.3.1.4 and 19.4.4).
     #[serde(default)]
     pub slot_time: Option<SlotTime>,
-    /// The contention window of the backoff at first, in slots: a power of two less one. Left out: aCWmin, 31
-    /// in 802.11b, 15 in 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
+    /// The first contention window in slots: a power of two less one. Left out: aCWmin, 31 in 802.11b, 15 in
+    /// 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
     #[serde(default)]
     pub cw_min: Option<u32>,
-    /// The largest contention window, which doubles with each failed attempt. Default: aCWmax (IEEE
-    /// 802.11-2007 sections 18.3.3 and 19.8.4).
+    /// The largest contention window. Default: aCWmax (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
     #[serde(default = "default_cw_max")]
     pub cw_max: u32,
-    /// How often a data frame that is no longer than `rts_threshold`, or an RTS frame, is sent in all before
-    /// its packet is given up. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D), 7.
+    /// Transmissions in all of an RTS frame, or of a data frame up to `rts_threshold`, before its packet is
+    /// dropped. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D).
     #[serde(default = "default_short_retry_limit")]
     #[schemars(range(min = 1))]
     pub short_retry_limit: u32,
-    /// How often a longer one is sent in all. Default: dot11LongRetryLimit (IEEE 802.11-2007 annex D), 4.
+    /// The same for longer data frames. Default: dot11LongRetryLimit (IEEE 802.11-2007 annex D).
     #[serde(default = "default_long_retry_limit")]
     #[schemars(range(min = 1))]
     pub long_retry_limit: u32,
-    /// Data frames longer than this, with their MAC header and FCS, are preceded by RTS and CTS. Default:
-    /// dot11RTSThreshold (IEEE 802.11-2007 annex D), 2347 bytes, so that none is.
+    /// RTS and CTS precede longer data frames (MAC header and FCS included). Default: dot11RTSThreshold (IEEE
+    /// 802.11-2007 annex D), so that none is.
     #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub rts_threshold_bytes: u64,
-    /// Data frames to one receiver that are longer than this, with their MAC header and FCS, are sent in
-    /// fragments of that length. Each fragment has an acknowledgement. An even number of bytes from 256.
-    /// Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D), 2346 bytes, so that none is.
+    /// Longer unicast data frames (MAC header and FCS included) are sent in fragments of this length, an even
+    /// number from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D), so that none is.
     #[serde(
         rename = "fragmentation_threshold",
         default = "default_fragmentation_threshold_bytes",
@@ -85,54 +83,48 @@ pub struct Wifi {
     )]
     #[schemars(with = "units::Size")]
     pub fragmentation_threshold_bytes: u64,
-    /// The protection of 802.11g frames where stations of 802.11b share the medium (IEEE 802.11-2007 section
-    /// 9.13). Left out: nothing, there are none.
+    /// Protection of 802.11g frames from stations of 802.11b (IEEE 802.11-2007 section 9.13). Left out: none.
     #[serde(default)]
     pub protection: Option<Protection>,
-    /// Access categories by the class of packets. Left out: none, all packets of a node are equal.
+    /// Access categories by packet class. Left out: none.
     #[serde(default)]
     pub edca: Option<Edca>,
-    /// The channel, from 1 to 13. Cells with a `radio` on one channel share a medium: they contend, and
-    /// disturb each other. Those on others do not notice each other. Default: 1 (IEEE 802.11-2007 section
-    /// 18.4.6.2).
+    /// The channel, from 1 to 13. Cells with a `radio` on one channel share the medium; other channels do not
+    /// interfere. Default: 1 (IEEE 802.11-2007 section 18.4.6.2).
     #[serde(default = "default_channel")]
     pub channel: u8,
-    /// How the access point makes itself known. With beacons, stations find it by scanning and become
-    /// associated, and may be stations of several cells; the cell needs a `radio`. Left out: its stations are
-    /// associated with it from the beginning and for ever.
+    /// Beacons: stations scan, associate, and may be stations of several cells. The cell needs a `radio`.
+    /// Left out: stations are associated all the time.
     #[serde(default)]
     pub beacons: Option<Beacons>,
-    /// Who hears whom, by the places of the nodes: each needs a `position`. Left out: all hear each other,
-    /// wherever they are.
+    /// Radio range by the nodes' places: each needs a `position`. Left out: all hear each other.
     #[serde(default)]
     pub radio: Option<Radio>,
     /// Losses beside the radio; a single table stands for one. Default: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     pub loss: Vec<Loss>,
-    /// The queue of the access point and of each station; with `edca` each of its categories has one. Default
-    /// chosen: as for a wired link.
+    /// The queue of the access point and of each station; with `edca`, of each category. Default chosen: as
+    /// for a wired link.
     #[serde(default)]
     pub queue: Queue,
-    /// The largest IP packet; at most 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
-    /// Default: Ethernet's 1500 bytes, because the access point bridges to it.
+    /// The largest IP packet, up to 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
+    /// Default: Ethernet's, because the access point bridges to it.
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
 }
 
-/// Beacons of an access point: frames at the lowest basic rate that contend as others do, before those that
-/// wait.
+/// Beacons of an access point. They contend at the lowest basic rate, ahead of queued frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beacons {
-    /// The time between two beacons (dot11BeaconPeriod). Default: 100 time units of 1024 us, usual everywhere
-    /// (IEEE 802.11-2007 section 3.162 has the unit; the standard has no default).
+    /// Time between two beacons (dot11BeaconPeriod). Default: 100 time units of 1024 us, the common value
+    /// (IEEE 802.11-2007 section 3.162 defines the unit).
     #[serde(default = "default_beacon_period", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub period: Span,
-    /// The time of the first. Left out: drawn within a period, since clocks of access points do not know of
-    /// each other.
+    /// The first beacon. Left out: drawn within a period, as clocks of access points are independent.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub start: Option<Time>,
@@ -170,19 +162,18 @@ fn default_fragmentation_threshold_bytes() -> u64 {
     2346
 }
 
-/// Protection of the frames of 802.11g: what stations of 802.11b understand reserves the medium.
+/// Protection of 802.11g frames: frames that 802.11b stations understand reserve the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Protection {
     /// The frames before a protected frame.
     pub mechanism: Mechanism,
-    /// Its rate, one of 802.11b. Default chosen: 2Mb/s, the highest that every DSSS station has (IEEE
+    /// The rate of protection frames, one of 802.11b. Default chosen: the highest of every DSSS station (IEEE
     /// 802.11-2007 clause 15).
     #[serde(rename = "rate", default = "default_protection_rate_bps", with = "units::rate")]
     #[schemars(with = "units::Rate")]
     pub rate_bps: u64,
-    /// Its preamble. Default: the long one, which every station understands (IEEE 802.11-2007 section
-    /// 18.2.2).
+    /// Their preamble. Default: long, which every station understands (IEEE 802.11-2007 section 18.2.2).
     #[serde(default)]
     pub preamble: Preamble,
 }
@@ -234,7 +225,7 @@ impl Wifi {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationRate {
-    /// They, each a station of this cell.
+    /// The stations, each of this cell.
     pub stations: Vec<String>,
     /// Their rate, one of the standard's.
     #[serde(rename = "rate", with = "units::rate")]

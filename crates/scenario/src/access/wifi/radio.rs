@@ -8,12 +8,12 @@ use super::rates::RateThreshold;
 use crate::access::path_loss::PathLoss;
 use crate::units;
 
-/// Who hears whom, by the places of the nodes and what of their power arrives there.
+/// Radio propagation: who hears whom.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
-    /// The power of every radio, `"20dBm"` or `"100mW"`. Default: 20 dBm, which is allowed at 2.4 GHz in
-    /// Europe (ETSI EN 300 328 section 4.3.2.2).
+    /// The power of every radio, `"20dBm"` or `"100mW"`. Default: Europe's limit at 2.4 GHz (ETSI EN 300 328
+    /// section 4.3.2.2).
     #[serde(
         rename = "transmit_power",
         default = "default_transmit_power_dbm",
@@ -29,34 +29,29 @@ pub struct Radio {
     /// How often it is drawn. Default chosen: for each frame, as in ns-2.
     #[serde(default)]
     pub shadowing: Shadowing,
-    /// From when on a frame is received in spite of others. Left out: frames that overlap disturb each other,
-    /// whatever their powers.
+    /// Reception in spite of overlapping frames. Left out: frames that overlap are lost.
     #[serde(default)]
     pub capture: Option<Capture>,
-    /// The criterion by which a frame is understood. Default chosen: its power alone, by
-    /// `reception_threshold`.
+    /// The test whether a frame is understood. Default chosen: its power, by `reception_threshold`.
     #[serde(default)]
     pub reception: Reception,
-    /// The distance up to which frames at `rate` are understood, as far as shadowing lets them: sets
-    /// `reception_threshold`. With `rate_control` slower frames reach farther, as the sensitivities of their
-    /// rates say, and so does the cell.
+    /// The distance up to which frames at `rate` are understood, before shadowing; it sets
+    /// `reception_threshold`. With `rate_control`, slower frames reach farther.
     #[serde(rename = "radius", default, with = "units::length")]
     #[schemars(with = "Option<units::Length>")]
     pub radius_m: Option<f64>,
-    /// The power from which on a frame is understood. Left out: the sensitivity that the standard asks for at
-    /// `rate` (IEEE 802.11-2007 table 17-13; -80 dBm up to 2 Mb/s: section 15.4.8.1; -76 dBm above: section
-    /// 18.4.8.1).
+    /// The least power of an understood frame. Left out: the standard's sensitivity at `rate` (IEEE
+    /// 802.11-2007 table 17-13; -80 dBm up to 2 Mb/s: section 15.4.8.1; -76 dBm above: section 18.4.8.1).
     #[serde(rename = "reception_threshold", default, deserialize_with = "units::some_power")]
     #[schemars(with = "Option<units::Power>")]
     pub reception_threshold_dbm: Option<f64>,
-    /// The same rate by rate, for each rate up to `rate`. Left out: with `rate_control` the threshold of
-    /// `rate` for `rate`, and for others what they are more sensitive in the same tables; without, one
-    /// threshold for all frames. RTS and CTS frames of `protection` are understood from the least of them on.
+    /// The least power for each rate up to `rate`. Left out: with `rate_control`, `reception_threshold`
+    /// shifted by the differences in the standard's tables; else one threshold for all. RTS and CTS of
+    /// `protection` use the least of them.
     #[serde(default)]
     pub reception_thresholds: Vec<RateThreshold>,
-    /// The power from which on a frame makes the medium busy, and disturbs others. Left out: -82 dBm, which
-    /// OFDM's clear channel assessment hears (IEEE 802.11-2007 section 17.3.10.5), or the threshold of
-    /// reception where that is lower.
+    /// The power at which a frame makes the medium busy and disturbs others. Left out: -82 dBm, as in OFDM's
+    /// clear channel assessment (IEEE 802.11-2007 section 17.3.10.5), or a lower reception threshold.
     #[serde(rename = "carrier_sense_threshold", default, deserialize_with = "units::some_power")]
     #[schemars(with = "Option<units::Power>")]
     pub carrier_sense_threshold_dbm: Option<f64>,
@@ -73,9 +68,9 @@ fn default_transmit_power_dbm() -> f64 {
 pub enum Reception {
     /// The power at which it arrives.
     Threshold(Threshold),
-    /// The ratio of its power to the sum of noise and of all others' powers, by the error model of its
-    /// modulation. Link_Going_Down and rates by signal still use the thresholds of reception. Frames below
-    /// `carrier_sense_threshold` are neither received nor added to the interference.
+    /// Its signal to interference and noise, by the error model of its modulation. Link_Going_Down and rates
+    /// by signal still use the reception thresholds. Frames below `carrier_sense_threshold` neither arrive
+    /// nor interfere.
     Sinr(Sinr),
 }
 
@@ -94,8 +89,7 @@ pub struct Threshold {}
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sinr {
-    /// The noise figure of a receiver, above the thermal noise, in dB. Default: 10 (IEEE 802.11-2007 section
-    /// 17.3.10.1).
+    /// Noise figure of a receiver in dB. Default: IEEE 802.11-2007 section 17.3.10.1.
     #[serde(default = "default_noise_figure_db")]
     pub noise_figure_db: f64,
 }
@@ -113,8 +107,8 @@ pub enum Shadowing {
     PerFrame(PerFrame),
     /// For each pair of radios and coherence time.
     PerCoherenceTime(PerCoherenceTime),
-    /// By the way that a pair has moved, as it sees it (Gudmundson, "Correlation Model for Shadow Fading in
-    /// Mobile Radio Systems", Electronics Letters 27(23), 1991).
+    /// By the distance that a pair has moved (Gudmundson, "Correlation Model for Shadow Fading in Mobile
+    /// Radio Systems", Electronics Letters 27(23), 1991).
     ByDistance(ByDistance),
 }
 
@@ -143,8 +137,7 @@ pub struct PerCoherenceTime {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByDistance {
-    /// After which the correlation is 1/e: 8.3 m fit Gudmundson's measurements in streets, 504 m those in a
-    /// suburb.
+    /// Where the correlation is 1/e. Gudmundson measured 8.3 m in streets, 504 m in a suburb.
     #[serde(rename = "decorrelation_distance", with = "units::length")]
     #[schemars(with = "units::Length")]
     pub decorrelation_distance_m: f64,
@@ -154,12 +147,10 @@ pub struct ByDistance {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// How much stronger a frame has to be than all others together, in dB. Default: 10, as in ns-2
-    /// (CPThresh).
+    /// How much stronger than all others together a frame must be, in dB. Default: ns-2's CPThresh.
     #[serde(default = "default_capture_threshold_db")]
     pub threshold_db: f64,
-    /// Whether one that begins later than the frame that is received may be received instead. Default: not,
-    /// as in ns-2.
+    /// Whether a later frame may take over from the one being received. Default: no, as in ns-2.
     #[serde(default)]
     pub later_frames: bool,
 }

@@ -8,23 +8,20 @@ use serde::Deserialize;
 
 use crate::units;
 
-/// How the rate of data frames is chosen, by each transmitter for each of its receivers, up to `rate` or the
-/// receiver's of `station_rates`.
+/// Rate adaptation of each transmitter for each receiver, up to `rate` or the receiver's `station_rates`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:algorithm", rename_all = "snake_case")]
 #[schemars(rename = "RateControl", tag = "algorithm")]
 pub enum RateControl {
-    /// By the power at which the last frame of the receiver arrived: the highest rate whose threshold it
-    /// comes up to.
+    /// The highest rate whose threshold the receiver's last frame reached.
     BySignal(BySignal),
-    /// Automatic rate fallback: up after answered exchanges in a row, down after failed ones (Kamerman and
-    /// Monteban, "WaveLAN-II", Bell Labs Technical Journal 2(3), 1997).
+    /// Automatic rate fallback: up after successes in a row, down after failures (Kamerman and Monteban,
+    /// "WaveLAN-II", Bell Labs Technical Journal 2(3), 1997).
     Arf(Arf),
-    /// Adaptive ARF: each failed attempt to go up makes the next one come later (Lacage, Manshaei and
-    /// Turletti, "IEEE 802.11 Rate Adaptation: A Practical Approach", MSWiM 2004).
+    /// Adaptive ARF: each failed try of a higher rate delays the next (Lacage, Manshaei and Turletti, "IEEE
+    /// 802.11 Rate Adaptation: A Practical Approach", MSWiM 2004).
     Aarf(Aarf),
-    /// Minstrel: the rate of most throughput by the exchanges that were answered at each, while some frames
-    /// look around (mac80211 of Linux).
+    /// Minstrel: the rate of best throughput in the past; some frames sample other rates (mac80211 of Linux).
     Minstrel(Minstrel),
 }
 
@@ -32,8 +29,8 @@ pub enum RateControl {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BySignal {
-    /// The least power of each rate. Rates that are left out are not used, but for the lowest. Left out: the
-    /// powers from which on the radio understands them.
+    /// The least power of each rate; rates without an entry are not used, except the lowest. Left out: the
+    /// radio's reception thresholds.
     #[serde(default)]
     pub thresholds: Vec<RateThreshold>,
 }
@@ -56,17 +53,15 @@ pub struct RateThreshold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arf {
-    /// Answered exchanges in a row that lead to the next higher rate. Default: 10 (Kamerman and Monteban
-    /// 1997).
+    /// Successes in a row before the next higher rate. Default: Kamerman and Monteban 1997.
     #[serde(default = "default_successes")]
     #[schemars(range(min = 1))]
     pub successes: u32,
-    /// Failed exchanges in a row that lead to the next lower rate. Default: 2 (Kamerman and Monteban 1997).
+    /// Failures in a row before the next lower rate. Default: Kamerman and Monteban 1997.
     #[serde(default = "default_failures")]
     #[schemars(range(min = 1))]
     pub failures: u32,
-    /// Attempts at one rate after which the next higher one is tried, whatever came of them: the timer.
-    /// Default: 15 (Lacage et al. 2004).
+    /// Attempts at one rate before the next higher one is tried in any case. Default: Lacage et al. 2004.
     #[serde(default = "default_timer_attempts")]
     #[schemars(range(min = 1))]
     pub timer_attempts: u32,
@@ -76,21 +71,20 @@ pub struct Arf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Aarf {
-    /// Answered exchanges in a row that lead to the next higher rate at first. Default: 10 (Lacage et al.
-    /// 2004).
+    /// Successes in a row before the next higher rate, at first. Default: Lacage et al. 2004.
     #[serde(default = "default_successes")]
     #[schemars(range(min = 1))]
     pub successes: u32,
-    /// The most that it takes, after it has doubled with each failed try. Default: 50 (Lacage et al. 2004).
+    /// The limit of `successes`, which doubles with each failed try. Default: Lacage et al. 2004.
     #[serde(default = "default_most_successes")]
     #[schemars(range(min = 1))]
     pub most_successes: u32,
-    /// Failed exchanges in a row that lead to the next lower rate. Default: 2 (Lacage et al. 2004).
+    /// Failures in a row before the next lower rate. Default: Lacage et al. 2004.
     #[serde(default = "default_failures")]
     #[schemars(range(min = 1))]
     pub failures: u32,
-    /// Attempts at one rate after which the next higher one is tried at first, whatever came of them; it
-    /// doubles as well. Default: 15 (Lacage et al. 2004).
+    /// Attempts at one rate before the next higher one is tried in any case, at first; it doubles too.
+    /// Default: Lacage et al. 2004.
     #[serde(default = "default_timer_attempts")]
     #[schemars(range(min = 1))]
     pub timer_attempts: u32,
@@ -100,16 +94,15 @@ pub struct Aarf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Minstrel {
-    /// How often the mean share of answered exchanges of each rate is brought up to date. Default: 100 ms
-    /// (mac80211 of Linux).
+    /// Time between two updates of the mean success ratios. Default: mac80211 of Linux.
     #[serde(default = "default_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
-    /// The weight of that mean's old value, in percent. Default: 75 (mac80211 of Linux).
+    /// The weight of the old mean, in percent. Default: mac80211 of Linux.
     #[serde(default = "default_ewma_percent")]
     #[schemars(range(max = 99))]
     pub ewma_percent: u32,
-    /// How many frames in a hundred look around, at a rate that is drawn. Default: 10 (mac80211 of Linux).
+    /// Percentage of frames that sample a random rate. Default: mac80211 of Linux.
     #[serde(default = "default_lookaround_percent")]
     #[schemars(range(min = 1, max = 100))]
     pub lookaround_percent: u32,

@@ -12,8 +12,7 @@ pub enum WifiStandard {
     #[default]
     #[serde(rename = "802.11b")]
     Ieee80211b,
-    /// Extended rate by OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the
-    /// cell.
+    /// OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the cell.
     #[serde(rename = "802.11g")]
     Ieee80211g,
 }

@@ -41,7 +41,7 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
         }
     }
     if settings.min_channel_time == Span::ZERO {
-        refuse("min_channel_time", "no answer comes in no time", "write a time such as \"1.024ms\"");
+        refuse("min_channel_time", "this time must be above zero", "write a time such as \"1.024ms\"");
     }
     if settings.max_channel_time.is_some_and(|max| max < settings.min_channel_time) {
         let message = "`max_channel_time` is shorter than `min_channel_time`";
@@ -49,7 +49,7 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
     }
     if settings.scan_interval == Span::ZERO {
         let help = "write a time such as \"1s\"";
-        refuse("scan_interval", "a station that does nothing but scan gets nothing done", help);
+        refuse("scan_interval", "a station that always scans has no time for data", help);
     }
     if settings.missed_beacons == 0 {
         refuse(
@@ -59,14 +59,14 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
         );
     }
     if settings.failure_timeout == Span::ZERO {
-        refuse("failure_timeout", "no answer comes in no time", "write a time such as \"200ms\"");
+        refuse("failure_timeout", "this time must be above zero", "write a time such as \"200ms\"");
     }
     if settings.attempts == 0 {
-        refuse("attempts", "who never asks is never associated", "write 1 or more; 3 is usual");
+        refuse("attempts", "without an attempt a station is never associated", "write 1 or more; 3 is usual");
     }
     if !(settings.signal_weight > 0.0 && settings.signal_weight <= 1.0) {
         let help = "write a number above 0, up to 1, which takes the latest beacon alone";
-        refuse("signal_weight", "this is no weight of a mean", help);
+        refuse("signal_weight", "this is not the weight of a mean", help);
     }
     let least_dbm =
         cells.iter().filter_map(|cell| Some(cell.radio.as_ref()?.config(cell).least_threshold_dbm()));
@@ -84,7 +84,11 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
         refuse("going_down_factor", "a signal below the reception threshold is not heard any more", help);
     }
     if !(0.0..=100.0).contains(&settings.hysteresis_db) {
-        refuse("hysteresis_db", "this is no hysteresis", "write decibels from 0 to 100; 5 are usual");
+        refuse(
+            "hysteresis_db",
+            "this hysteresis is out of range",
+            "write decibels from 0 to 100; 5 are usual",
+        );
     }
 }
 

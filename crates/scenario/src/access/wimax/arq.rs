@@ -6,47 +6,44 @@ use roamsim_network::link::wimax::{Acknowledgement as NetworkAcknowledgement, Ar
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How service flows send again what is lost (IEEE Std 802.16-2004 section 6.3.4). The standard has no
-/// defaults; those here are the ones that ORBIT's testbed documents for its base stations
-/// (wimax.orbit-lab.org, "ARQ Control").
+/// ARQ of service flows (IEEE Std 802.16-2004 section 6.3.4). The standard has no defaults; these are of
+/// ORBIT's base stations (wimax.orbit-lab.org, "ARQ Control").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WimaxArq")]
 pub struct Arq {
-    /// ARQ_BLOCK_SIZE: packets are cut in blocks of this size, and a block is never cut; up to 2040 bytes
-    /// (section 11.13.18.8). Default: 256 bytes, as of ORBIT's base stations.
+    /// ARQ_BLOCK_SIZE: packets are cut into blocks of this size, up to 2040 bytes (section 11.13.18.8).
+    /// Default: ORBIT.
     #[serde(rename = "block_size", default = "default_block_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub block_bytes: u64,
-    /// ARQ_WINDOW_SIZE: the most blocks that may be sent from the first one on that is not acknowledged, up
-    /// to 1024 (section 11.13.18.2). Default: 1024, as of ORBIT's base stations.
+    /// ARQ_WINDOW_SIZE: unacknowledged blocks, up to 1024 (section 11.13.18.2). Default: ORBIT.
     #[serde(rename = "window", default = "default_window_blocks")]
     pub window_blocks: u32,
-    /// ARQ_RETRY_TIMEOUT: what is not acknowledged that long after it was last sent is sent again (section
-    /// 11.13.18.3). Default: 200 ms, the delays of transmitter and receiver of ORBIT's base stations.
+    /// ARQ_RETRY_TIMEOUT: retransmission this long after the last transmission (section 11.13.18.3). Default:
+    /// ORBIT, transmitter and receiver delay.
     #[serde(default = "default_retry_timeout", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub retry_timeout: Span,
-    /// ARQ_BLOCK_LIFETIME: what is not acknowledged that long after it was first sent is given up, with its
-    /// packet; 0 s: never (section 11.13.18.4). Default: 500 ms, as of ORBIT's base stations.
+    /// ARQ_BLOCK_LIFETIME: a block and its packet are dropped this long after the first transmission; 0 s:
+    /// never (section 11.13.18.4). Default: ORBIT.
     #[serde(default = "default_lifetime", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub block_lifetime: Span,
-    /// ARQ_SYNC_LOSS_TIMEOUT: a sender whose window stands still for that long begins again, with ARQ_Reset;
-    /// 0 s: never (section 11.13.18.5). Default: 1 s, as of ORBIT's base stations.
+    /// ARQ_SYNC_LOSS_TIMEOUT: a sender with a stalled window resets ARQ after this time; 0 s: never (section
+    /// 11.13.18.5). Default: ORBIT.
     #[serde(default = "default_sync_loss_timeout", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub sync_loss_timeout: Span,
-    /// ARQ_RX_PURGE_TIMEOUT: a receiver that has a block waits that long for those before it; 0 s: for ever
-    /// (section 11.13.18.7). Default: 500 ms, as of ORBIT's base stations.
+    /// ARQ_RX_PURGE_TIMEOUT: how long a receiver waits for missing blocks before a received one; 0 s: for
+    /// ever (section 11.13.18.7). Default: ORBIT.
     #[serde(default = "default_lifetime", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub purge_timeout: Span,
-    /// ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: true, as of ORBIT's base stations.
+    /// ARQ_DELIVER_IN_ORDER (section 11.13.18.6). Default: ORBIT.
     #[serde(default = "default_deliver_in_order")]
     pub deliver_in_order: bool,
-    /// The form of the receivers' feedback about blocks (section 6.3.4.2). Default chosen: `"cumulative with
-    /// selective"`, which has all that the others have.
+    /// The receivers' feedback (section 6.3.4.2). Default chosen: the form that includes the others.
     #[serde(default)]
     pub acknowledgement: Acknowledgement,
 }

@@ -4,8 +4,7 @@ use roamsim_network::link::wimax::phy::BurstProfile as NetworkProfile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Modulation and rate of the code (IEEE Std 802.16-2004 table 215; of OFDMA IEEE Std 802.16e-2005 table
-/// 324).
+/// Modulation and code rate (IEEE Std 802.16-2004 table 215; OFDMA: IEEE Std 802.16e-2005 table 324).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BurstProfile {
     /// 12 octets a symbol; not in OFDMA.

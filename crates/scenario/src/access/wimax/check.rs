@@ -246,7 +246,7 @@ fn check_requests(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["t16"]), message, help);
     }
     if requests.t16 == Some(Span::ZERO) {
-        report.add(&join(at, ["t16"]), "no grant comes in no time", "write a time such as \"10ms\"");
+        report.add(&join(at, ["t16"]), "this time must be above zero", "write a time such as \"10ms\"");
     }
 }
 

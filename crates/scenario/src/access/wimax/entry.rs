@@ -8,100 +8,95 @@ use super::radio::Radio;
 use super::scanning::Scanning;
 use crate::units;
 
-/// Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search the base station, range, register, and
-/// are connected while they hear it. They and the base station need a `position`.
+/// Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search, range, register, and stay connected
+/// while they hear the base station. All need a `position`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Within this distance a station and the base station hear each other, beyond it nothing. This, or
-    /// `radio`.
+    /// The reach of base station and stations. This, or `radio`.
     #[serde(rename = "radius", default, with = "units::length")]
     #[schemars(with = "Option<units::Length>")]
     pub radius_m: Option<f64>,
     /// Path loss and thresholds of reception. This, or `radius`.
     #[serde(default)]
     pub radio: Option<Radio>,
-    /// Whether stations know DCD and UCD before they hear them, as from an earlier scan. Default chosen:
-    /// false.
+    /// Whether stations already know DCD and UCD. Default chosen: false.
     #[serde(default)]
     pub known_descriptors: bool,
-    /// The time from one DCD to the next, in whole frames, at most 10 s (IEEE Std 802.16-2004 table 342).
-    /// Default chosen: 5s, half of that.
+    /// Time between two DCDs, in whole frames, up to 10 s (IEEE Std 802.16-2004 table 342). Default chosen:
+    /// half of that.
     #[serde(default = "default_descriptor_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub dcd_interval: Span,
-    /// The same of the UCD. Default chosen: 5s, half of the standard's 10 s (IEEE Std 802.16-2004 table 342).
+    /// The same of the UCD. Default chosen: half of 10 s (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_descriptor_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ucd_interval: Span,
-    /// The first UCD. The first DCD comes at time zero. Default chosen: 0s, so that they come together.
+    /// The first UCD. The first DCD comes at 0 s. Default chosen: together.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ucd_start: Span,
-    /// The time from one region of initial ranging to the next, in whole frames, at most 2 s (IEEE Std
-    /// 802.16-2004 table 342). Default chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
+    /// Time between two regions of initial ranging, in whole frames, up to 2 s (IEEE Std 802.16-2004 table
+    /// 342). Default chosen: a fortieth of the symbols of 5 MHz.
     #[serde(default = "default_ranging_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ranging_interval: Span,
-    /// Opportunities in a region, of five symbols each; in OFDMA of two symbols and six subchannels each.
-    /// Default chosen: 2.
+    /// Opportunities a region, of five symbols each; in OFDMA two symbols and six subchannels. Default
+    /// chosen: 2.
     #[serde(default = "default_ranging_opportunities")]
     #[schemars(range(min = 1))]
     pub ranging_opportunities: u32,
-    /// Ranging back-off start: the first window has two to the power of this opportunities, from 0 to 15
-    /// (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, as in NIST's simulations of its mobility
-    /// package.
+    /// The exponent of two of the first ranging back-off window, 0 to 15 (IEEE Std 802.16-2004 section 11.3).
+    /// Default chosen: as in NIST's simulations of its mobility package.
     #[serde(default = "default_ranging_backoff_start")]
     pub ranging_backoff_start: u32,
-    /// Ranging back-off end: the same of the last window. Default chosen: 6, as there.
+    /// The same of the last window. Default chosen: as in NIST's simulations.
     #[serde(default = "default_ranging_backoff_end")]
     pub ranging_backoff_end: u32,
-    /// Contention ranging retries. Default: the standard's least, 16 (IEEE Std 802.16-2004 table 342).
+    /// Contention ranging retries. Default: the standard's least (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_ranging_retries")]
     pub ranging_retries: u32,
-    /// Invited ranging retries: after so many bursts more in which a station was not heard the base station
-    /// sends it away. Default: the standard's least, 16 (IEEE Std 802.16-2004 table 342).
+    /// Invited ranging bursts in which a station was not heard before it is sent away. Default: the
+    /// standard's least (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_ranging_retries")]
     pub invited_ranging_retries: u32,
-    /// Repetitions of SBC-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table 342).
+    /// Repetitions of SBC-REQ. Default: the standard's least (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_retries")]
     pub capability_retries: u32,
-    /// Repetitions of REG-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table 342).
+    /// Repetitions of REG-REQ. Default: the standard's least (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_retries")]
     pub registration_retries: u32,
-    /// Repetitions of DSA-REQ and DSA-RSP. Default: the standard's, 3 (IEEE Std 802.16-2004 table 342).
+    /// Repetitions of DSA-REQ and DSA-RSP. Default: IEEE Std 802.16-2004 table 342.
     #[serde(default = "default_retries")]
     pub flow_retries: u32,
-    /// How many channels a station searches, one after the other, T20 each. Default chosen: 1, as of a
-    /// station that knows its network.
+    /// Channels that a station searches, T20 each. Default chosen: 1, a station that knows its network.
     #[serde(default = "default_channels")]
     #[schemars(range(min = 1))]
     pub channels: u32,
-    /// The place of the base station's channel among them, from 1. Default chosen: the first.
+    /// The base station's place among them, from 1. Default chosen: the first.
     #[serde(default = "default_channels")]
     #[schemars(range(min = 1))]
     pub channel: u32,
-    /// How long a station rests when it has searched all channels and found none. Default chosen: 100ms.
+    /// A station's rest after a search of all channels without success. Default chosen: 100 ms.
     #[serde(default = "default_search_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub search_interval: Span,
-    /// The time from one Link_Parameters_Report to the next. Default chosen: 100ms, about the beacon interval
-    /// of 802.11.
+    /// Time between two Link_Parameters_Reports. Default chosen: about a beacon interval of 802.11.
     #[serde(default = "default_report_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub report_interval: Span,
-    /// A station gets Link_Going_Down this long before its walk leads it out of reach. Left out: when it
-    /// hears no maps any more.
+    /// How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: when it loses the
+    /// maps.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub going_down_ahead: Option<Span>,
-    /// Scan intervals, in which a connected station listens on other channels. Left out: it never does.
+    /// Scan intervals of connected stations. Left out: none.
     #[serde(default)]
     pub scanning: Option<Scanning>,
     /// Timers.
     #[serde(default)]
     pub timers: Timers,
-    /// Keys of `timers`, and intervals, that may be beyond the standard's limits. Default: none.
+    /// Keys of `timers`, and intervals, that may exceed the standard's limits. Default: none.
     #[serde(default)]
     pub beyond_standard: Vec<Limit>,
 }
@@ -110,73 +105,70 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timers {
-    /// T1: waits for a DCD. Left out: five times `dcd_interval` (IEEE Std 802.16-2004 table 342).
+    /// T1: waits for a DCD. Left out: five times `dcd_interval`.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t1: Option<Span>,
-    /// T2: waits for a ranging opportunity. Left out: five times `ranging_interval` (IEEE Std 802.16-2004
-    /// table 342).
+    /// T2: waits for a ranging opportunity. Left out: five times `ranging_interval`.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t2: Option<Span>,
-    /// T3: waits for RNG-RSP. Default: 200ms (IEEE Std 802.16-2004 table 342).
+    /// T3: waits for RNG-RSP. Default: table 342.
     #[serde(default = "default_t3", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t3: Span,
-    /// T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins
-    /// network entry again. Default: 35s (IEEE Std 802.16-2004 table 342).
+    /// T4: waits for a burst granted to it alone, which ranges it again; without one it enters the network
+    /// again. Default: table 342.
     #[serde(default = "default_t4", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t4: Span,
-    /// T6: waits for REG-RSP. Default: 3s (IEEE Std 802.16-2004 table 342).
+    /// T6: waits for REG-RSP. Default: table 342.
     #[serde(default = "default_t6", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t6: Span,
-    /// T7: the base station waits for DSA-RSP. Default: 1s (IEEE Std 802.16-2004 table 342).
+    /// T7: the base station waits for DSA-RSP. Default: table 342.
     #[serde(default = "default_t7", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t7: Span,
-    /// T8: waits for DSA-ACK. Default: 300ms (IEEE Std 802.16-2004 table 342).
+    /// T8: waits for DSA-ACK. Default: table 342.
     #[serde(default = "default_t8", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t8: Span,
-    /// T9: the base station waits for SBC-REQ. Default: 300ms, the least (IEEE Std 802.16-2004 table 342).
+    /// T9: the base station waits for SBC-REQ. Default: the least of table 342.
     #[serde(default = "default_t8", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t9: Span,
-    /// T12: waits for a UCD. Left out: five times `ucd_interval` (IEEE Std 802.16-2004 table 342).
+    /// T12: waits for a UCD. Left out: five times `ucd_interval`.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t12: Option<Span>,
-    /// T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: 50ms
-    /// (IEEE Std 802.16-2004 table 342).
+    /// T18: waits for SBC-RSP, no longer than T9 (IEEE Std 802.16f-2005, wmanIfSsT18Timeout). Default: table
+    /// 342.
     #[serde(default = "default_t18", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t18: Span,
-    /// T20: looks for preambles on a channel. Left out: two frames, the least (IEEE Std 802.16-2004 table
-    /// 342).
+    /// T20: looks for preambles on a channel. Left out: two frames, the least.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t20: Option<Span>,
-    /// T21: looks for a DL-MAP on a channel with a preamble. Default: 10s (IEEE Std 802.16-2004 table 342).
+    /// T21: looks for a DL-MAP on a channel with a preamble. Default: table 342.
     #[serde(default = "default_t21", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t21: Span,
-    /// T27 idle: after so long without a burst of a station the base station grants it one, to range it.
-    /// Default chosen: 10s, so that three come within T4.
+    /// T27 idle: a station is ranged by a burst after this time without one. Default chosen: three within T4.
     #[serde(default = "default_t27_idle", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t27_idle: Span,
-    /// T27 active: the same of a station whose last burst it has not heard. Default chosen: 500ms, so that 16
-    /// repetitions end before T4.
+    /// T27 active: the same of a station whose last burst was not heard. Default chosen: 16 repetitions
+    /// within T4.
     #[serde(default = "default_t27_active", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t27_active: Span,
-    /// How long a station without a DL-MAP is synchronized. Default: 600ms (IEEE Std 802.16-2004 table 342).
+    /// How long a station without a DL-MAP stays synchronized. Default: table 342.
     #[serde(default = "default_lost_map", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub lost_dl_map: Span,
-    /// How long one without a UL-MAP is. Default: 600ms (IEEE Std 802.16-2004 table 342).
+    /// The same without a UL-MAP. Default: table 342.
     #[serde(default = "default_lost_map", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub lost_ul_map: Span,

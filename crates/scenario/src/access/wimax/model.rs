@@ -15,8 +15,8 @@ use crate::access::queue::Queue;
 use crate::dscp::Dscp;
 use crate::units;
 
-/// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM or
-/// OFDMA, time division duplex.
+/// A `[[wimax]]`: a base station and its stations by IEEE Std 802.16-2004, WirelessMAN-OFDM or OFDMA, with
+/// time division duplex.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wimax {
@@ -24,35 +24,34 @@ pub struct Wimax {
     pub name: String,
     /// The node that is the base station.
     pub base_station: String,
-    /// The nodes that are stations. They talk with the base station, and through it with each other.
+    /// The stations. They send to the base station, and through it to each other.
     pub stations: Vec<String>,
     /// OFDMA with PUSC in place of OFDM, `{}` for the defaults. Left out: OFDM.
     #[serde(default)]
     pub ofdma: Option<Ofdma>,
-    /// The bandwidth of the channel: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, by which goes the sampling
-    /// factor (IEEE Std 802.16-2004 table 213), up to 28 MHz. Default chosen: 5 MHz.
+    /// The channel's bandwidth, up to 28 MHz: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, which sets the
+    /// sampling factor (IEEE Std 802.16-2004 table 213). Default chosen: 5 MHz.
     #[serde(rename = "bandwidth", default = "default_bandwidth_hz", with = "units::frequency")]
     #[schemars(with = "units::Frequency")]
     pub bandwidth_hz: u64,
-    /// The cyclic prefix, as a part of the useful symbol (IEEE Std 802.16-2004 table 213). Default chosen:
-    /// 1/8, with which a symbol of 5 MHz takes 50 us.
+    /// The cyclic prefix as a part of the useful symbol (IEEE Std 802.16-2004 table 213). Default chosen:
+    /// 1/8, with symbols of 50 us at 5 MHz.
     #[serde(default)]
     pub cyclic_prefix: CyclicPrefix,
     /// The duration of a frame: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (IEEE Std 802.16-2004 table 230). Default
-    /// chosen: 5 ms, which the profiles of the WiMAX Forum have.
+    /// chosen: as in profiles of the WiMAX Forum.
     #[serde(default = "default_frame", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub frame: Span,
-    /// The downlink's share of the symbols of a frame, preamble, header and maps included; rounded down to
-    /// whole symbols. Default chosen: 0.5.
+    /// The downlink's share of a frame's symbols, with preamble, header and maps; rounded down. Default
+    /// chosen: 0.5.
     #[serde(default = "default_downlink_share")]
     pub downlink_share: f64,
-    /// TTG: the gap between downlink and uplink. Default chosen: 100 us, two symbols of 5 MHz.
+    /// TTG: the gap between downlink and uplink. Default chosen: two symbols of 5 MHz.
     #[serde(default = "default_gap", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub transmit_gap: Span,
-    /// RTG: the gap between uplink and the next frame, which also has what is left of a symbol. Default
-    /// chosen: as the other.
+    /// RTG: the gap between uplink and the next frame; the rest of a symbol is added. Default chosen: as TTG.
     #[serde(default = "default_gap", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub receive_gap: Span,
@@ -62,48 +61,43 @@ pub struct Wimax {
     /// Stations with other burst profiles. Default: none.
     #[serde(default)]
     pub station_profiles: Vec<StationProfile>,
-    /// The burst profile of the maps. Default chosen: the most robust, which every station understands; in
-    /// OFDMA it is always QPSK 1/2.
+    /// The burst profile of the maps. Default chosen: the most robust, which every station understands; OFDMA
+    /// has always QPSK 1/2.
     #[serde(default)]
     pub map_profile: Option<BurstProfile>,
-    /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section
-    /// 6.3.5.2.1); those of no list are served best effort. Who is earlier among UGS, rtPS, nrtPS and best
-    /// effort goes first, both ways. An entry with `dscp` is a service flow of its own for these classes of
-    /// packets, beside the one for everything else. Default: none.
+    /// Stations with unsolicited grants (UGS, IEEE Std 802.16-2004 section 6.3.5.2.1). UGS goes before rtPS,
+    /// nrtPS and best effort, both ways; stations in no list get best effort. An entry with `dscp` is an
+    /// additional service flow for these classes. Default: none.
     #[serde(default)]
     pub unsolicited_grants: Vec<UnsolicitedGrants>,
-    /// Stations that are asked at each interval what bandwidth they want, and never contend for their data,
-    /// as a connection of rtPS (IEEE Std 802.16-2004 section 6.3.5.2.2). Default: none.
+    /// Stations that are polled at each interval and never contend (rtPS, IEEE Std 802.16-2004 section
+    /// 6.3.5.2.2). Default: none.
     #[serde(default)]
     pub real_time_polling: Vec<Polling>,
-    /// Stations that are asked so and may contend as well, as a connection of nrtPS (IEEE Std 802.16-2004
-    /// section 6.3.5.2.3). Default: none.
+    /// Stations that are polled and may also contend (nrtPS, IEEE Std 802.16-2004 section 6.3.5.2.3).
+    /// Default: none.
     #[serde(default)]
     pub non_real_time_polling: Vec<Polling>,
-    /// Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3 octets.
-    /// The sender is free to do so (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services
-    /// may say otherwise of its own. Default chosen: false.
+    /// Whether a PDU may carry several packets of a service flow, with 3 octets each (IEEE Std 802.16-2004
+    /// section 6.3.3.4). An entry of a service may differ. Default chosen: false.
     #[serde(default)]
     pub packing: bool,
-    /// How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of
-    /// unsolicited grants, which have no room for more; an entry of the lists of polls may say otherwise of
-    /// its own. Left out: what is lost is lost.
+    /// ARQ, `{}` for the defaults: for all service flows but UGS; a polled entry may differ. Left out: losses
+    /// are not repaired.
     #[serde(default)]
     pub arq: Option<Arq>,
     /// Bandwidth requests by contention.
     #[serde(default)]
     pub requests: Requests,
-    /// How stations find the base station and enter the network, by their places. Left out: they are
-    /// connected from the beginning and for ever.
+    /// Network entry, by the nodes' places. Left out: stations are connected all the time.
     #[serde(default)]
     pub entry: Option<Entry>,
-    /// The queue of each connection: one to and one from each station, or each of its service flows. Default
-    /// chosen: as for a wired link.
+    /// The queue of each connection: one to and one from each station or service flow. Default chosen: as for
+    /// a wired link.
     #[serde(default)]
     pub queue: Queue,
-    /// The largest IP packet; at most 2033 bytes, with which a PDU and its subheaders have the 2047 that its
-    /// header can tell (IEEE Std 802.16-2004 section 6.3.2.1.1). Default: Ethernet's 1500 bytes, as for a
-    /// wired link.
+    /// The largest IP packet, up to 2033 bytes: a PDU has 2047 (IEEE Std 802.16-2004 section 6.3.2.1.1).
+    /// Default: Ethernet's, as for a wired link.
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
@@ -236,7 +230,7 @@ impl Wimax {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationProfile {
-    /// They, each a station of this cell.
+    /// The stations, each of this cell.
     pub stations: Vec<String>,
     /// Of bursts to them. Left out: `burst_profile` of the cell.
     #[serde(default)]
@@ -246,49 +240,47 @@ pub struct StationProfile {
     pub uplink: Option<BurstProfile>,
 }
 
-/// Bursts that stations get without asking: each has room for one packet, whole.
+/// Unsolicited grants: each has room for one whole packet.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnsolicitedGrants {
     /// The stations, each with grants of its own.
     pub stations: Vec<String>,
-    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["ef"]`. Left out: all
-    /// for which the station has no other entry (IEEE Std 802.16-2004 section 11.13.19.3.4.2: the range of
-    /// the type of service of a classifier).
+    /// The classes that it carries, both ways, by the `dscp` of flows: `["ef"]` (IEEE Std 802.16-2004 section
+    /// 11.13.19.3.4.2). Left out: all without another entry.
     #[serde(default)]
     pub dscp: Option<Vec<Dscp>>,
-    /// The longest packet that a grant has room for, IP header included. Longer ones are cut.
+    /// The longest packet of a grant, with its IP header. Longer packets are cut.
     #[serde(rename = "packet_size", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub packet_bytes: u64,
-    /// The time between two grants. The first is due at time zero, each in the frame that begins then or
-    /// next.
+    /// Time between two grants; the first is due at 0 s. Each goes into the frame that begins then or next.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
-    /// Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
+    /// Whether its PDUs may carry several packets. Left out: the cell's `packing`.
     #[serde(default)]
     pub packing: Option<bool>,
 }
 
-/// Stations that are polled: each gets a burst for a request, whether it has something to send or not.
+/// Polled stations: each gets a burst for a request, needed or not.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Polling {
     /// The stations, each with polls of its own.
     pub stations: Vec<String>,
-    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["af41", "af42"]`. Left
-    /// out: all for which the station has no other entry.
+    /// The classes that it carries, both ways, by the `dscp` of flows: `["af41", "af42"]`. Left out: all
+    /// without another entry.
     #[serde(default)]
     pub dscp: Option<Vec<Dscp>>,
-    /// The time between two polls. The first is due at time zero, each in the frame that begins then or next.
+    /// Time between two polls; the first is due at 0 s. Each goes into the frame that begins then or next.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
-    /// Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
+    /// Whether its PDUs may carry several packets. Left out: the cell's `packing`.
     #[serde(default)]
     pub packing: Option<bool>,
-    /// Whether what is lost of it is sent again. Left out: where the cell has `arq`.
+    /// Whether it has ARQ. Left out: as the cell.
     #[serde(default)]
     pub arq: Option<bool>,
 }
@@ -297,28 +289,28 @@ pub struct Polling {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {
-    /// Opportunities in each frame, of two symbols each; in OFDMA of one symbol and six subchannels each.
-    /// Default chosen: 4.
+    /// Opportunities a frame, of two symbols each; in OFDMA one symbol and six subchannels. Default chosen:
+    /// 4.
     #[serde(default = "default_opportunities")]
     #[schemars(range(min = 1))]
     pub opportunities: u32,
-    /// Request back-off start: the first window has two to the power of this opportunities, from 0 to 15
-    /// (IEEE Std 802.16-2004 section 11.3). Default chosen: 2, the opportunities of a frame.
+    /// The exponent of two of the first back-off window, 0 to 15 (IEEE Std 802.16-2004 section 11.3). Default
+    /// chosen: 2, the opportunities of a frame.
     #[serde(default = "default_backoff_start")]
     pub backoff_start: u32,
-    /// Request back-off end: the same of the last window. Default chosen: 6, 64 opportunities.
+    /// The same of the last window. Default chosen: 6, 64 opportunities.
     #[serde(default = "default_backoff_end")]
     pub backoff_end: u32,
-    /// Request retries: after so many that came to nothing the packet is given up. Default: the standard's
-    /// least, 16 (IEEE Std 802.16-2004 table 342).
+    /// Failed requests after which a packet is dropped. Default: the standard's least (IEEE Std 802.16-2004
+    /// table 342).
     #[serde(default = "default_retries")]
     pub retries: u32,
-    /// T16: how long a station waits for a grant before it asks again. Left out: the standard's least, 10 ms
-    /// (IEEE Std 802.16-2004 table 342), or two frames where they are longer.
+    /// T16: a station's wait for a grant. Left out: the standard's least, 10 ms (IEEE Std 802.16-2004 table
+    /// 342), or two longer frames.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub t16: Option<Span>,
-    /// Keys of this table that may be below the standard's limits. Default: none.
+    /// Keys here that may be below the standard's limits. Default: none.
     #[serde(default)]
     pub beyond_standard: Vec<RequestLimit>,
 }

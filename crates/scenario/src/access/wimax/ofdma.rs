@@ -4,22 +4,22 @@ use roamsim_network::link::wimax::pusc::Pusc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// WirelessMAN-OFDMA with PUSC in place of WirelessMAN-OFDM (IEEE Std 802.16e-2005 section 8.4): slots in
-/// place of symbols, codes in place of messages in contention.
+/// WirelessMAN-OFDMA with PUSC (IEEE Std 802.16e-2005 section 8.4): slots replace symbols, and codes replace
+/// messages in contention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WimaxOfdma")]
 pub struct Ofdma {
-    /// Subcarriers, 512 or 1024: 15 and 17 subchannels of downlink and uplink, or 30 and 35. Left out: 512 up
-    /// to a bandwidth of 5 MHz, 1024 above, as in the profiles of the WiMAX Forum.
+    /// Subcarriers, 512 or 1024: 15 downlink and 17 uplink subchannels, or 30 and 35. Left out: 512 up to 5
+    /// MHz, 1024 above, as in profiles of the WiMAX Forum.
     #[serde(default)]
     pub subcarriers: Option<u32>,
-    /// How often the burst of the maps is there, in QPSK 1/2: 1, 2, 4 or 6 times (section 8.4.9). Default
-    /// chosen: 4, as of the frame control header.
+    /// Repetitions of the map burst in QPSK 1/2: 1, 2, 4 or 6 (section 8.4.9). Default chosen: 4, as of the
+    /// frame control header.
     #[serde(default = "default_map_repetition")]
     pub map_repetition: u32,
-    /// Codes for bandwidth requests; with those for ranging 256 at most (section 8.4.7.3). Default
-    /// chosen: 32.
+    /// Codes for bandwidth requests; with those for ranging at most 256 (section 8.4.7.3). Default chosen:
+    /// 32.
     #[serde(default = "default_codes")]
     pub request_codes: u32,
     /// Codes for initial ranging. Default chosen: 32.

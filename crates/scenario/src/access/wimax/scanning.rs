@@ -8,41 +8,39 @@ use serde::Deserialize;
 use crate::report::{Report, Step, join};
 use crate::units;
 
-/// Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2). In scan intervals it listens
-/// on the channels of the other `[[wimax]]` that it is a station of, and its packets wait.
+/// Scanning by a connected station (IEEE Std 802.16e-2005 section 6.3.22.1.2). It listens on the channels of
+/// its other `[[wimax]]`, and its packets wait.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scanning {
-    /// How long a scan interval is, in whole frames, 255 at most (IEEE Std 802.16e-2005 section 6.3.2.3.48).
-    /// Left out: 50 frames, as in NIST's simulations of its mobility package.
+    /// A scan interval, up to 255 whole frames (IEEE Std 802.16e-2005 section 6.3.2.3.48). Left out: 50
+    /// frames, as in NIST's simulations of its mobility package.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub duration: Option<Span>,
-    /// The time between two scan intervals, in which packets go on, in whole frames, from 1 to 255 (IEEE Std
-    /// 802.16e-2005 section 6.3.2.3.48). Left out: 50 frames, as there.
+    /// Time between two scan intervals, 1 to 255 whole frames. Left out: 50 frames, as in NIST's simulations.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub interleaving_interval: Option<Span>,
-    /// Scan intervals of a scan, from 1 to 255 (IEEE Std 802.16e-2005 section 6.3.2.3.48). Default: 2, as
-    /// there.
+    /// Scan intervals of a scan, 1 to 255. Default: as in NIST's simulations.
     #[serde(default = "default_iterations")]
     #[schemars(range(min = 1, max = 255))]
     pub iterations: u32,
-    /// From a Link_Up, or the end of a scan, to the next scan. Left out: a station scans when its link is
-    /// going down.
+    /// Time from Link_Up, or the end of a scan, to the next. Left out: a station scans when its link is going
+    /// down.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub every: Option<Span>,
-    /// T44: waits for MOB_SCN-RSP. Default: 100ms, as there; the standard has no value (IEEE Std 802.16e-2005
-    /// table 342).
+    /// T44: waits for MOB_SCN-RSP. Default: as in NIST's simulations; the standard has no value (IEEE Std
+    /// 802.16e-2005 table 342).
     #[serde(default = "default_t44", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t44: Span,
     /// Repetitions of MOB_SCN-REQ. Default: 3, as there.
     #[serde(default = "default_retries")]
     pub retries: u32,
-    /// With `radio`: a station changes to a cell whose signal is stronger by more than that. Without, the
-    /// `hysteresis` of the station says how much nearer. Default chosen: 5, as of stations of 802.11.
+    /// With `radio`: how much stronger another cell must be, in dB. Without: the station's `hysteresis`.
+    /// Default chosen: as of stations of 802.11.
     #[serde(default = "default_hysteresis_db")]
     pub hysteresis_db: f64,
 }
@@ -118,7 +116,7 @@ pub(super) fn check(at: &[Step], frame: Span, scanning: &Scanning, report: &mut 
     }
     if scanning.every.is_some_and(|every| every < SHORTEST_EVERY) {
         let help = "write a longer time, such as \"2s\", or leave it out";
-        refuse("every", "a station that does nothing but scan gets nothing done", help);
+        refuse("every", "a station that always scans has no time for data", help);
     }
     if scanning.t44 < frame + frame {
         let message = "a request and its answer take two frames";

@@ -58,7 +58,7 @@ struct LinkTable {
     name: Name,
     /// The two nodes at its ends.
     between: [Name; 2],
-    /// Bit rate of each direction: one for both, or a list of tables, one a direction.
+    /// Bit rate: one for both directions, or a list of tables, one a direction.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Rate>")]
     rate: Vec<Rate>,
@@ -66,19 +66,16 @@ struct LinkTable {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Delay>")]
     delay: Vec<Delay>,
-    /// The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one bandwidth-delay
-    /// product of 1500-byte packets at 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as
-    /// in mahimahi's link emulator.
+    /// The queue before each direction. Left out: drop-tail of 100 packets (chosen: the bandwidth-delay
+    /// product of 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as in mahimahi.
     #[serde(default)]
     queue: Option<Queue>,
-    /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section
-    /// 2).
+    /// The largest IP packet. Default: Ethernet's (RFC 894; RFC 2464 section 2).
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     mtu_bytes: u64,
-    /// The cost of the link on a route, in both directions, from 1 to 65535. Routes are those of the least
-    /// sum (the interface output cost of RFC 2328 appendix C.3). Default: 1, every link alike. Cells and
-    /// accesses of DECT cost 1.
+    /// The link's cost, from 1 to 65535; routes have the least sum (RFC 2328 appendix C.3). Default: every
+    /// link alike. Cells and DECT accesses cost 1.
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1, max = 65535))]
     cost: u32,
@@ -86,13 +83,12 @@ struct LinkTable {
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     loss: Vec<Loss>,
-    /// Packets that arrive twice, the copy at the same instant: a probability for both directions, or a list
-    /// of tables, one a direction. Left out: none.
+    /// Packets that arrive twice at the same instant: a probability for both directions, or a list of tables,
+    /// one a direction. Left out: none.
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Duplicate>")]
     duplicate: Vec<Duplicate>,
-    /// When the link is cut. Packets that arrive at it or are on it during an outage are lost. Left out:
-    /// never.
+    /// Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
     #[serde(default)]
     outages: Vec<Outage>,
 }
@@ -194,7 +190,7 @@ fn default_cost() -> u32 {
     DEFAULT_COST.into()
 }
 
-/// Each packet that is not lost arrives twice, with a probability and on its own.
+/// Each packet that is not lost arrives twice with a probability, independently.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "plain value or table", deny_unknown_fields)]
 #[schemars(rename = "Duplicate", transform = plain_value_is_first_key)]
@@ -203,7 +199,7 @@ pub struct Duplicate {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub probability: f64,
-    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    /// The node that sends in this direction. Left out: both directions, each independently.
     #[serde(default)]
     pub from: Option<String>,
 }
@@ -290,16 +286,16 @@ pub(crate) enum LossTable {
     Bernoulli(BernoulliTable),
     /// Losses come in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     GilbertElliott(GilbertElliottTable),
-    /// Each packet is lost on its own, with a probability that changes: by `steps`, or a `file` of them.
+    /// Each packet is lost independently, with a probability that changes by `steps` or a `file`.
     Series(LossSeries),
-    /// The packets that are lost are named: the same losses for every transport, and nothing is random.
+    /// Loses the packets that you name: the same losses for every transport.
     List(ListTable),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BernoulliTable {
-    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    /// The node that sends in this direction. Left out: both directions, each independently.
     #[serde(default)]
     from: Option<String>,
     /// When loss begins.
@@ -326,7 +322,7 @@ pub(crate) enum GilbertElliottTable {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PerPacketTable {
-    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    /// The node that sends in this direction. Left out: both directions, each independently.
     #[serde(default)]
     from: Option<String>,
     /// When loss begins.
@@ -341,12 +337,12 @@ pub(crate) struct PerPacketTable {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     bad_to_good: f64,
-    /// Probability that a packet is lost in the good state. Default: Gilbert's model, no loss.
+    /// Loss probability in the good state. Default: Gilbert's model, no loss.
     #[serde(default = "loss_good", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_good: f64,
-    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length
-    /// of a burst follows from `bad_to_good` alone.
+    /// Loss probability in the bad state. Default chosen: 1, so that `bad_to_good` alone sets the burst
+    /// length.
     #[serde(default = "loss_bad", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_bad: f64,
@@ -355,7 +351,7 @@ pub(crate) struct PerPacketTable {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PerTimeTable {
-    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    /// The node that sends in this direction. Left out: both directions, each independently.
     #[serde(default)]
     from: Option<String>,
     /// When loss begins.
@@ -370,12 +366,11 @@ pub(crate) struct PerTimeTable {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     mean_bad: Span,
-    /// Probability that a packet is lost in the good state. Default: Gilbert's model, no loss.
+    /// Loss probability in the good state. Default: Gilbert's model, no loss.
     #[serde(default = "loss_good", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_good: f64,
-    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length
-    /// of a burst follows from `mean_bad` alone.
+    /// Loss probability in the bad state. Default chosen: 1, so that `mean_bad` alone sets the burst length.
     #[serde(default = "loss_bad", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     loss_bad: f64,
@@ -384,16 +379,16 @@ pub(crate) struct PerTimeTable {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListTable {
-    /// The node that sends in this direction. Left out: both directions, each with a count of its own.
+    /// The node that sends in this direction. Left out: both directions, each independently.
     #[serde(default)]
     from: Option<String>,
     /// When counting begins.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     start: Time,
-    /// The numbers of the packets that are lost, in any order. Packets with data are counted, from 1, in the
-    /// order in which the direction sends them; a retransmission counts as a packet of its own. TCP segments
-    /// without data (handshake, pure ACK, a FIN alone) do not count, nor does what the queue dropped.
+    /// The numbers of the lost packets. Packets with data count from 1 as the direction sends them; a
+    /// retransmission is a packet of its own. TCP segments without data (handshake, pure ACK, a FIN alone)
+    /// and packets that the queue dropped do not count.
     #[schemars(inner(range(min = 1)))]
     segments: Vec<u64>,
     /// Only packets of this flow count, and are lost. Left out: all packets with data.

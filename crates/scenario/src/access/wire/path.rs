@@ -110,12 +110,11 @@ macro_rules! over_time {
             $(#[$about_file])*
             #[serde(default)]
             pub file: Option<String>,
-            /// The steps, in place of `file`. Reading the scenario replaces a file by its lines, so results
-            /// depend on the file's content, not on its name.
+            /// The steps, in place of `file`.
             #[serde(default)]
             #[schemars(with = "Option<String>")]
             pub content: Option<Lines<Vec<(Time, f64)>>>,
-            /// After this time the steps begin again. Left out: the last holds to the end.
+            /// The steps begin again after this time. Left out: the last one stays.
             #[serde(default, with = "units::duration")]
             #[schemars(with = "Option<units::Duration>")]
             pub period: Option<Span>,
@@ -126,12 +125,11 @@ macro_rules! over_time {
         $(#[$about_step])*
         #[serde(deny_unknown_fields)]
         pub struct $step {
-            /// From when on it holds. Either this or `on`.
+            /// When it begins. Either this or `on`.
             #[serde(default, with = "units::instant")]
             #[schemars(with = "Option<units::Instant>")]
             pub at: Option<Time>,
-            /// The link event from which on it holds, each time it happens, until the next step. Either this
-            /// or `at`.
+            /// The link event that begins it, each time, until the next step. Either this or `at`.
             #[serde(default)]
             pub on: Option<LinkEvent>,
             $(#[$about_value])*
@@ -176,9 +174,8 @@ macro_rules! over_time {
 }
 
 over_time! {
-    /// The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction
-    /// alone. Exactly one of `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what
-    /// holds before the first step.
+    /// The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file`
+    /// and `mahimahi`; `constant` may stand beside steps as the rate before the first.
     #[serde(rename = "plain value or table", deny_unknown_fields)]
     #[schemars(rename = "LinkRate", transform = plain_value_is_first_key)]
     Rate {
@@ -188,14 +185,13 @@ over_time! {
         constant_bps: u64,
         /// The node that sends in this direction. Left out: both directions.
         from,
-        /// From when on each rate holds, in order of time. A rate of zero sends nothing.
+        /// When each rate begins, in order of time. A rate of zero sends nothing.
         steps,
-        /// A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces
-        /// between; relative to the folder of the scenario. The first line holds from the beginning on.
+        /// A file of steps, relative to the scenario's folder: a time in seconds and a rate in Mb/s a line.
+        /// The first line holds from the beginning on.
         file,
-        /// A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets,
-        /// packets with 4 octets of header each; behind the last line it begins again. Relative to the folder
-        /// of the scenario.
+        /// A mahimahi trace, relative to the scenario's folder: each line is the millisecond in which 1504
+        /// octets may leave, 4 octets of header a packet included. It repeats.
         #[serde(default)]
         mahimahi: Option<String>,
         /// The lines, in place of `mahimahi`.
@@ -214,8 +210,7 @@ over_time! {
 }
 
 over_time! {
-    /// The delay of a direction: a plain time, or a table for one that changes, that is drawn for each
-    /// packet, or that is of one direction alone.
+    /// The delay of a direction: a plain time, or a table.
     #[serde(rename = "plain value or table", deny_unknown_fields)]
     #[schemars(rename = "LinkDelay", transform = plain_value_is_first_key)]
     Delay {
@@ -225,19 +220,17 @@ over_time! {
         constant: Span,
         /// The node that sends in this direction. Left out: both directions.
         from,
-        /// From when on each delay holds, in order of time: of packets whose last bit is sent then.
+        /// When each delay begins, in order of time: for packets whose last bit is sent from then on.
         steps,
-        /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or
-        /// spaces between; relative to the folder of the scenario. The first line holds from the beginning
-        /// on.
+        /// A file of steps, relative to the scenario's folder: a time in seconds and a delay in milliseconds
+        /// a line. The first line holds from the beginning on.
         file,
         /// An additional delay, drawn for each packet. Default: nothing.
         #[serde(default)]
         #[schemars(extend("default" = "0s"))]
         jitter: TimeDistribution,
-        /// Whether packets may overtake others, where a later one takes less time. Default chosen: no, as on
-        /// a path whose queues are first come, first served; a packet then arrives with the one before it at
-        /// the earliest.
+        /// Whether a packet may overtake an earlier one with a longer delay. Default chosen: no, as on a path
+        /// of FIFO queues: a packet arrives no earlier than the one before it.
         #[serde(default)]
         reordering: bool,
     }
@@ -259,12 +252,12 @@ over_time! {
         #[serde(default, deserialize_with = "units::some_probability")]
         #[schemars(with = "Option<units::Probability>")]
         constant: f64,
-        /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+        /// The node that sends in this direction. Left out: both directions, each independently.
         from,
-        /// From when on each probability holds, in order of time: of packets whose last bit is sent then.
+        /// When each probability begins, in order of time: for packets whose last bit is sent from then on.
         steps,
-        /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between;
-        /// relative to the folder of the scenario. The first line holds from the beginning on.
+        /// A file of steps, relative to the scenario's folder: a time in seconds and a probability a line.
+        /// The first line holds from the beginning on.
         file,
     }
     /// A step of a loss.
@@ -277,7 +270,7 @@ over_time! {
     Probability as |number| number, |probability| Change::Loss { number: 0, probability }
 }
 
-/// A link event of a link or cell of the scenario, each time that it happens.
+/// A link event of a link or cell of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEvent {
@@ -295,7 +288,7 @@ pub struct LinkEvent {
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::enum_variant_names, reason = "the standard's names")]
 pub enum LinkEventName {
-    /// A base station is heard that was not.
+    /// A new base station is heard.
     LinkDetected,
     /// Packets can be sent over it.
     LinkUp,

@@ -50,7 +50,7 @@ pub(crate) fn check(at: &[Step], video: &Video, report: &mut Report<'_>) {
     }
     if video.playout_delay == Span::ZERO {
         let help = "write a time above zero; whoever watches a film waits for a second or more";
-        report.add(&join(at, ["playout_delay"]), "no frame arrives within no time", help);
+        report.add(&join(at, ["playout_delay"]), "this time must be above zero", help);
     }
 }
 

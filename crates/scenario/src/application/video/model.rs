@@ -17,52 +17,49 @@ pub struct Video {
     /// The film whose published statistics the frames have. Either this or `trace`.
     #[serde(default)]
     pub film: Option<FilmName>,
-    /// A file of recorded frames, verbose or terse, as the libraries of TU Berlin (TKN) and Arizona State
-    /// University have them; relative to the folder of the scenario. Either this or `film`.
+    /// A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) or Arizona State
+    /// University; relative to the scenario's folder. Either this or `film`.
     #[serde(default)]
     pub trace: Option<String>,
-    /// The frames, in place of `trace`. Reading the scenario replaces a file by its lines, so results depend
-    /// on the file's content, not on its name.
+    /// The file's lines, in place of `trace`.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub content: Option<Lines<Trace>>,
-    /// Of a trace: whether it begins again when it is over, its last frame lasting as long as the one before.
-    /// Default: no, nothing more is sent (chosen: a film that is over is over).
+    /// Whether a trace begins again; its last frame lasts as long as the one before. Default: no (chosen: the
+    /// film is over).
     #[serde(default)]
     pub repeat: bool,
-    /// Of a terse trace, which has no times: the time between two frames. Default: 40 ms (25 frames a second,
-    /// as the libraries' films have).
+    /// Time between two frames of a terse trace. Default: 40 ms, 25 frames a second, as in the libraries.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub frame_interval: Option<Span>,
-    /// Of a terse trace, which has no types: those of its frames, in the order in which they stand there and
-    /// are decoded, again and again, such as "IBBPBBPBBPBB". Left out: no frame needs another.
+    /// Frame types of a terse trace, in decoding order, repeated: "IBBPBBPBBPBB". Left out: no frame needs
+    /// another.
     #[serde(default)]
     pub group_of_pictures: Option<String>,
-    /// The most payload of a packet, without transport and IP headers; over TCP, of a write.
+    /// The most payload of a packet, without headers; over TCP, of a write.
     #[serde(rename = "packet_size", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub packet_size_bytes: u64,
-    /// Whether the packets of a frame leave spread evenly over the time until the next frame. Default: no,
-    /// all at the frame's instant (chosen: an encoder gives out a whole frame, and that burst is what a queue
-    /// has to hold).
+    /// Whether a frame's packets are spread over the frame interval. Default: no (chosen: an encoder emits
+    /// whole frames, and queues must hold these bursts).
     #[serde(default)]
     pub spread: bool,
-    /// A frame is in time when all its packets have arrived this long after its instant. Default: 150 ms
-    /// (ITU-T G.114: what does not disturb a conversation); who only watches can wait for longer.
+    /// A frame is in time if all its packets arrive this long after its instant. Default: ITU-T G.114, for
+    /// conversation; viewers can wait longer.
     #[serde(default = "default_playout_delay", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub playout_delay: Span,
-    /// When the first frame is sent; by a distribution it is drawn once a run. Default: with the run.
+    /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub start: TimeDistribution,
-    /// No frame is sent at or after this instant. Left out: the end of the run, as also when this is later.
+    /// When it ends. Left out: with the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// By when a packet is to arrive after it was sent: `in_time_share` of `flows` is the share that does,
-    /// lost ones counted as late. Frames have `playout_delay`. Left out: none, and there is no share.
+    /// The time after its sending by which a packet should arrive; `in_time_share` of `flows` is the share
+    /// that does. Frames have `playout_delay`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -79,15 +76,15 @@ fn default_playout_delay() -> Span {
     LATE_AFTER
 }
 
-/// A film whose statistics were published (F. Fitzek and M. Reisslein, "MPEG-4 and H.263 Video Traces for
-/// Network Performance Evaluation", IEEE Network 15(6), 2001).
+/// A film with published statistics (F. Fitzek and M. Reisslein, "MPEG-4 and H.263 Video Traces for Network
+/// Performance Evaluation", IEEE Network 15(6), 2001).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FilmName {
-    /// "Star Wars IV", MPEG-4 at high quality: 25 frames a second in groups IBBPBBPBBPBB, 1400 B a frame in
-    /// the mean.
+    /// "Star Wars IV", MPEG-4 at high quality: 25 frames a second in groups IBBPBBPBBPBB, mean 1400 B a
+    /// frame.
     StarWarsIvHigh,
-    /// "Lecture Room Cam", H.263 without a target rate: 617.59 B a frame in the mean, at multiples of 40 ms,
-    /// 79.2 ms in the mean.
+    /// "Lecture Room Cam", H.263 without a target rate: mean 617.59 B a frame, at multiples of 40 ms, mean
+    /// 79.2 ms.
     LectureRoomCam,
 }

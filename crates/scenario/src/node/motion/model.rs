@@ -38,13 +38,13 @@ pub struct Area {
 pub enum Motion {
     /// Straight to a place, where it stays.
     Linear(Linear),
-    /// Straight to a place and back, again and again until the run ends.
+    /// To a place and back, until the run ends.
     BackAndForth(BackAndForth),
     /// From place to place, and it stays at the last.
     Waypoints(Waypoints),
-    /// As a file of ns-2's `setdest` says, which also has the node's first place.
+    /// A file of ns-2's `setdest`, which includes the first place.
     Setdest(MotionFile),
-    /// As a BonnMotion file (`.movements`: a line a node, of times and places) says.
+    /// A BonnMotion file (`.movements`): on each line the times and places of a node.
     Bonnmotion(BonnmotionFile),
 }
 
@@ -134,14 +134,12 @@ pub struct Waypoint {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MotionFile {
-    /// The file, relative to the folder of the scenario. Its numbers are in metres, seconds, and metres a
-    /// second.
+    /// The file, relative to the scenario's folder, in metres, seconds and metres a second.
     #[serde(default)]
     pub file: Option<String>,
-    /// The number of the node in the file, from 0.
+    /// The node's number in the file, from 0.
     pub node: u32,
-    /// The file's lines about this node, in place of `file`. Reading the scenario replaces a file by them, so
-    /// results depend on the file's content, not on its name.
+    /// The file's lines about this node, in place of `file`.
     #[serde(default)]
     pub content: Option<String>,
 }
@@ -150,17 +148,16 @@ pub struct MotionFile {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BonnmotionFile {
-    /// The file, relative to the folder of the scenario. Its numbers are in metres and seconds.
+    /// The file, relative to the scenario's folder, in metres and seconds.
     #[serde(default)]
     pub file: Option<String>,
-    /// The number of the node in the file, from 0.
+    /// The node's number in the file, from 0.
     pub node: u32,
-    /// The file's lines about this node, in place of `file`. Reading the scenario replaces a file by them, so
-    /// results depend on the file's content, not on its name.
+    /// The file's lines about this node, in place of `file`.
     #[serde(default)]
     pub content: Option<String>,
-    /// 2 where waypoints are `time x y`, 3 where they are `time x y z`; heights are not used. Left out: as
-    /// the file's lines tell; one that fits both is refused.
+    /// 2 for waypoints `time x y`, 3 for `time x y z`; heights are ignored. Left out: found from the lines; a
+    /// file that fits both is refused.
     #[serde(default)]
     #[schemars(range(min = 2, max = 3))]
     pub dimensions: Option<u32>,

@@ -11,53 +11,48 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sctp {
-    /// Whose rules hold for the detection of losses, the window and the first retransmission timeout.
-    /// Default: the standard in force.
+    /// The RFC whose rules hold for loss detection, the window and the first timeout. Default: the standard
+    /// in force.
     pub rules: SctpRules,
     /// The largest IP packet that the association makes. Left out: the smallest MTU on the path (RFC 9260
     /// section 7.3).
     #[serde(rename = "mtu", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub mtu_bytes: Option<u64>,
-    /// The size of the messages that carry a stream without messages, `bulk` and `transfer`. Left out: the
-    /// user data of one full packet, so that nothing is fragmented or bundled (chosen).
+    /// The size of messages that carry a stream (`bulk` and `transfer`). Left out: one full packet, so that
+    /// nothing is fragmented or bundled (chosen).
     #[serde(rename = "message_size", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub message_size_bytes: Option<u64>,
-    /// Messages go on this many streams in turn. Default chosen: 1, as TCP has.
+    /// Streams that messages use in turn. Default chosen: 1, as TCP has.
     pub streams: u16,
-    /// Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes, as messages
-    /// are unless the user asks otherwise (RFC 9260 section 11.1.5).
+    /// Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes (RFC 9260
+    /// section 11.1.5).
     pub ordered: bool,
-    /// The window that a path starts with, in the units in which it grows: the largest DATA chunk, PMDCS, or
-    /// by RFC 2960's rules the MTU. Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section
-    /// 7.2.1), or 2 MTU (RFC 2960 section 7.2.1).
+    /// A path's first window, in units of the largest DATA chunk (PMDCS), or of the MTU by RFC 2960's rules.
+    /// Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 MTU (RFC 2960 section
+    /// 7.2.1).
     #[serde(rename = "initial_window")]
     pub initial_window_packets: Option<u32>,
-    /// The receiver's buffer, and so the largest window that it offers. Default chosen: 6 MiB, as for TCP
-    /// here.
+    /// The receiver's buffer: the largest window that it offers. Default chosen: 6 MiB, as for TCP here.
     #[serde(rename = "receive_window", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub receive_window_bytes: u64,
-    /// How many times a chunk is reported missing before it is sent again. Left out: 3 (RFC 9260 section
-    /// 7.2.4), or 4 (RFC 2960 section 7.2.4).
+    /// Missing reports of a chunk before its retransmission. Left out: 3 (RFC 9260 section 7.2.4), or 4 (RFC
+    /// 2960 section 7.2.4).
     pub missing_reports: Option<u32>,
-    /// In fast recovery, a SACK may bring chunks their last missing report. Whether it then always lets one
-    /// packet of them go at once, whatever the window is, as in RFC 4960 (section 7.2.4, step 3), ns-2 and
-    /// Linux. Default: no, as RFC 9260 has it: the first packet goes at once, the others as the window allows
-    /// ("If not in Fast Recovery", section 7.2.4, step 3). Not with RFC 2960's rules, which know no fast
-    /// recovery.
+    /// Whether fast recovery sends one packet of chunks with their last missing report at once, whatever the
+    /// window is, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux. Default: no, as in RFC 9260
+    /// (section 7.2.4, step 3): only the first packet. Not with RFC 2960's rules.
     pub fast_retransmit_in_recovery: bool,
-    /// How many packets with data one SACK acknowledges, where nothing is missing. Default: RFC 9260 section
-    /// 6.2. 1 is without delay.
+    /// Packets with data that one SACK acknowledges while nothing is missing; 1 is without delay. Default:
+    /// RFC 9260 section 6.2.
     #[serde(rename = "sack_frequency")]
     pub sack_frequency_packets: u32,
-    /// The most gap ack blocks that a SACK holds, the lowest ones. Left out: as many as a packet holds (RFC
-    /// 9260 section 6.2). TCP has room for 3 or 4 (RFC 2018 section 3): this shows what more of them are
-    /// worth.
+    /// The most gap ack blocks in a SACK, the lowest ones. Left out: as many as a packet holds (RFC 9260
+    /// section 6.2). TCP has 3 or 4 (RFC 2018 section 3).
     pub max_gap_ack_blocks: Option<u32>,
-    /// How long a SACK waits for the packets that it is to acknowledge, at most 500 ms. Default: RFC 9260
-    /// section 6.2.
+    /// The longest wait of a SACK, up to 500 ms. Default: RFC 9260 section 6.2.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub sack_delay: Span,
@@ -74,30 +69,28 @@ pub struct Sctp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub rto_max: Span,
-    /// The granularity G of the clock that measures round-trip times. Default chosen: 1 ms, as for TCP here.
+    /// The granularity G of the clock for round-trip times. Default chosen: 1 ms, as for TCP here.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub clock_granularity: Span,
-    /// How many packets with data may leave in answer to one event. Default: RFC 9260 section 16.
+    /// Packets with data that may leave in answer to one event. Default: RFC 9260 section 16.
     #[serde(rename = "max_burst")]
     pub max_burst_packets: u32,
-    /// How many timeouts in a row on all paths the association survives. Default: RFC 9260 section 16.
+    /// Timeouts in a row on all paths before the association fails. Default: RFC 9260 section 16.
     pub association_max_retrans: u32,
-    /// The link or cell whose address of a `multihomed` end makes the primary path, on which data goes while
-    /// it is active (RFC 9260 section 6.4; Set Primary, section 11.1.6). Left out: the address that is
-    /// nearest to the peer, of equally near ones that of the first link of the scenario. Not with
-    /// `dynamic_addresses`, where a station says which address it prefers.
+    /// The link or cell whose address of a `multihomed` end is the primary path (RFC 9260 section 6.4; Set
+    /// Primary, section 11.1.6). Left out: the address nearest to the peer; on a tie, that of the scenario's
+    /// first link. Not with `dynamic_addresses`.
     pub primary_path: Option<String>,
-    /// How many timeouts in a row a path survives before it counts as inactive. Default: RFC 9260 section 16.
+    /// Timeouts in a row before a path counts as inactive. Default: RFC 9260 section 16.
     pub path_max_retrans: u32,
-    /// How often an INIT or a COOKIE ECHO is repeated before the association is given up. Default: RFC 9260
-    /// section 16.
+    /// Repetitions of an INIT or a COOKIE ECHO before the association is given up. Default: RFC 9260 section
+    /// 16.
     pub max_init_retransmits: u32,
-    /// Whether idle paths are watched by HEARTBEATs. Default: yes (RFC 9260 section 8.3). Paths other than
-    /// that of the handshake are confirmed by a HEARTBEAT in any case (section 5.4).
+    /// Whether HEARTBEATs watch idle paths. Default: yes (RFC 9260 section 8.3). Additional paths are
+    /// confirmed by a HEARTBEAT in any case (section 5.4).
     pub heartbeats: bool,
-    /// Time between two HEARTBEATs of an idle path, beyond its retransmission timeout. Default: RFC 9260
-    /// section 16.
+    /// Time between two HEARTBEATs of an idle path, beyond its timeout. Default: RFC 9260 section 16.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub heartbeat_interval: Span,
@@ -105,11 +98,10 @@ pub struct Sctp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub valid_cookie_life: Span,
-    /// Whether the association follows the addresses of a `multihomed` station at one of its ends, by ASCONF
-    /// (RFC 5061; mobile SCTP). It begins with the addresses of the cells that the station hears. It adds the
-    /// address of each newly heard cell, and deletes that of a lost one. It asks for data at the address that
-    /// the station prefers (`change_primary_at` of the node). Default: no, as Linux
-    /// (`net.sctp.addip_enable`); all addresses are then known from the start.
+    /// Whether the association follows the addresses of a `multihomed` station by ASCONF (RFC 5061; mobile
+    /// SCTP). It adds the address of each newly heard cell, deletes that of a lost one, and asks for data at
+    /// the preferred one (`change_primary_at` of the node). Default: no, as Linux (`net.sctp.addip_enable`):
+    /// all addresses are known from the start.
     pub dynamic_addresses: bool,
 }
 
@@ -160,11 +152,10 @@ impl Sctp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SctpRules {
-    /// Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a
-    /// first timeout of 1 s. RFC 4960 differs in the timeout, 3 s, in a window that moves in MTUs, and in
-    /// what fast recovery sends at once (`fast_retransmit_in_recovery`).
+    /// Fast retransmit on the third missing report, fast recovery, a first window of about 4404 bytes, a
+    /// first timeout of 1 s. RFC 4960 differs: 3 s, a window in MTUs, and `fast_retransmit_in_recovery`.
     Rfc9260,
-    /// Fast retransmit on the fourth missing report, no fast recovery, a window that starts at 2 MTU and
-    /// grows by MTUs, a first timeout of 3 s.
+    /// Fast retransmit on the fourth missing report, no fast recovery, a window from 2 MTU that grows by
+    /// MTUs, a first timeout of 3 s.
     Rfc2960,
 }

@@ -87,8 +87,8 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         report.add(&join(at, ["initial_rto"]), message, "leave it out: `max_rto` bounds it anyway");
     }
     for (key, time, message) in [
-        ("msl", tcp.msl, "no segment arrives within no time"),
-        ("challenge_ack_interval", tcp.challenge_ack_interval, "a limit needs a time that it is of"),
+        ("msl", tcp.msl, "this time must be above zero"),
+        ("challenge_ack_interval", tcp.challenge_ack_interval, "this time must be above zero"),
     ] {
         if time == Span::ZERO {
             report.add(&join(at, [key]), message, "write a time above zero, or leave it out");

@@ -15,9 +15,8 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
-    /// A preset of every mechanism and buffer: it takes the place of the defaults below. A key beside it goes
-    /// first, and settings of the preset that need what the key turns off are left out. Left out: the
-    /// defaults below.
+    /// A preset, which replaces the defaults below. A key beside it goes first, and the preset's settings
+    /// that need what the key turns off are left out. Left out: the defaults below.
     pub stack: Option<TcpStack>,
     /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
     /// without SACK (RFC 6582).
@@ -25,27 +24,25 @@ pub struct Tcp {
     #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
     /// The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack` or `cubic`; or
-    /// a class in Python that the command line or the API names, never the file alone (`FILE.py:CLASS`). A
-    /// class needs `reno`, `newreno`, `sack` or `cubic`, and keeps the recovery of that variant. Left out:
-    /// that of the variant.
+    /// a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs `reno`,
+    /// `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
     pub congestion_control: Option<String>,
-    /// Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
-    /// leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
+    /// Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
+    /// 3.7.1).
     #[serde(rename = "mss", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub mss_bytes: Option<u64>,
-    /// The window that a connection starts with, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
-    /// (RFC 6928 section 2).
+    /// The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes)) (RFC 6928
+    /// section 2).
     #[serde(rename = "initial_window")]
     pub initial_window_segments: Option<u32>,
-    /// The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the maximum of
-    /// Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
+    /// The receiver's buffer: the largest window that it offers. Left out: 6 MiB (the maximum of Linux's
+    /// `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
     #[serde(rename = "receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub receive_window_bytes: Option<u64>,
     /// The window that a receiver offers at first. It then follows the octets of each round trip, up to
-    /// `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out: `receive_window` at
-    /// once.
+    /// `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out: `receive_window`.
     #[serde(rename = "initial_receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_receive_window_bytes: Option<u64>,
@@ -83,76 +80,66 @@ pub struct Tcp {
     /// Whether the delay follows the times between segments, from 40 ms up to `delayed_ack_timeout`, as in
     /// Linux 6.12. Default: no.
     pub delayed_ack_adapts: bool,
-    /// Quick ACKs: how many segments are acknowledged at once when data begins to arrive, and again after a
-    /// pause of more than a retransmission timeout. An end that answers with data has none. Default: 0. Linux
-    /// has 16.
+    /// Segments that are acknowledged at once when data begins to arrive, and again after a pause of more
+    /// than a retransmission timeout. An end that answers with data has none. Default: 0. Linux has 16.
     pub quick_acks: u32,
-    /// The delayed acknowledgement comes with every so many full-sized segments, 1 or more. Default: RFC 5681
-    /// section 4.2, every second one. With more than the window holds, an acknowledgement waits for data to
-    /// ride on, or for its timeout.
+    /// Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681 section 4.2. With
+    /// more than the window holds, an acknowledgement waits for data or its timeout.
     pub delayed_ack_count: u32,
-    /// Whether data carries an acknowledgement that is due, so that none goes alone where there is something
-    /// to send. Default: yes (RFC 9293 section 3.8.6.3 has acknowledgement and data combined). With false,
-    /// which goes with `delayed_ack = false`, each goes at once and alone, ahead of data: the pure
-    /// acknowledgement of each segment in studies of connections with data in both directions.
+    /// Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With false, which
+    /// needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
     pub piggyback_acks: bool,
-    /// Whether each direction is a connection of its own, as with the one-way agents of ns-2, `Agent/TCP` and
-    /// `Agent/TCPSink` (ns Manual, "TCP Agents"). Then data never acknowledges: every acknowledgement goes in
-    /// a segment without data, and when that is lost no data of the other direction replaces it. Handshake
-    /// and close stay those of TCP. Default: no (RFC 9293: one connection carries both directions).
+    /// Whether each direction is a connection of its own, like ns-2's one-way agents `Agent/TCP` and
+    /// `Agent/TCPSink` (ns Manual, "TCP Agents"). Data then never acknowledges. Handshake and close stay
+    /// TCP's. Default: no (RFC 9293).
     pub one_way_connections: bool,
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
-    /// Whether Reno may begin another fast retransmit in a window that it has repaired. Default: yes (RFC
-    /// 5681, which has no guard). With false it waits for an acknowledgement beyond what was sent before the
-    /// last loss (Floyd 1994, RFC 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC always do. False goes
-    /// with `variant = "reno"` alone; Vegas has a rule of its own.
+    /// Whether Reno may fast retransmit again in a window that it has repaired. Default: yes (RFC 5681). With
+    /// false it waits for an acknowledgement beyond the data sent before the last loss (Floyd 1994, RFC
+    /// 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC do. Only with `variant = "reno"`.
     pub successive_fast_retransmits: bool,
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older
     /// and never does.
     pub limited_transmit: bool,
-    /// Whether selective acknowledgements are offered and, if both ends do, sent (RFC 2018). Left out: yes
-    /// where the variant's recovery uses them, `sack`, `cubic` and `bbr`. Without them `sack` and `cubic`
-    /// recover as NewReno does; `bbr` needs them. The other variants send them if told to and learn nothing
-    /// from them.
+    /// Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic` and `bbr`. Without it `sack` and
+    /// `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
     pub sack: Option<bool>,
-    /// The most SACK blocks in a segment, 1 to 4. Left out: what the header has room for, 4, or 3 beside
-    /// timestamps (RFC 2018 section 3).
+    /// The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018 section 3).
     pub max_sack_blocks: Option<u32>,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
     /// When a window that is not used grows, and whether it shrinks. Default: `half` (RFC 7661 section 4.2).
     /// Not with `bbr`.
     pub window_validation: TcpWindowValidation,
-    /// Whether sending restarts from the initial window after the connection was idle for longer than the
-    /// retransmission timeout. Default: yes (RFC 5681 section 4.1).
+    /// Whether sending restarts from the initial window after an idle time longer than the retransmission
+    /// timeout. Default: yes (RFC 5681 section 4.1).
     pub restart_after_idle: bool,
-    /// How often a segment is retransmitted before the connection is given up. Left out: without limit, as in
-    /// the published studies.
+    /// Retransmissions of a segment before the connection is given up. Left out: no limit, as in the
+    /// published studies.
     pub max_retransmissions: Option<u32>,
     /// The slow start threshold at the start. Left out: as high as possible (RFC 5681 section 3.1).
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
-    /// How many segments' worth of octets an acknowledgement counts in slow start at most: L of appropriate
-    /// byte counting (RFC 3465), 1 or more. Default: 1 (RFC 5681 section 3.1, equation 2). With 2 slow start
-    /// doubles the window in a round trip of delayed acknowledgements too. More is beyond what RFC 3465
-    /// section 2.3 allows, and lets one acknowledgement send a larger burst; a number above the window is no
-    /// limit. After a timeout it is 1 all the same (section 2.3).
+    /// L of appropriate byte counting (RFC 3465): the segments' worth of octets that an acknowledgement
+    /// counts in slow start. Default: RFC 5681 section 3.1, equation 2. With 2, slow start doubles the window
+    /// each round trip in spite of delayed acknowledgements; more exceeds RFC 3465 section 2.3. After a
+    /// timeout it is 1 (section 2.3).
     pub byte_counting_limit: u32,
     /// The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
     pub vegas: Option<Vegas>,
-    /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438
-    /// section 4.7, which advises to do without where a flow is alone). The other variants have none.
+    /// CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438
+    /// section 4.7, which advises against it for a flow alone).
     pub fast_convergence: bool,
     /// The rules of CUBIC. Default: those of RFC 9438.
     pub cubic_rules: TcpCubicRules,
-    /// RACK (RFC 8985): a segment is lost if a segment sent later has arrived and a round trip has passed,
-    /// plus a reordering window. The rule finds lost retransmissions too. It needs a variant that learns from
-    /// SACK. Default chosen: off, as the variants are those of the publications; `bbr` always has it.
+    /// RACK (RFC 8985): a segment is lost when a later one has arrived and a round trip and a reordering
+    /// window have passed, also for retransmissions. It needs a variant that learns from SACK. Default
+    /// chosen: off, as in the publications; `bbr` always has it.
     pub rack: bool,
     /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail
     /// then needs no timeout (TLP, RFC 8985 section 7). Default: off.
@@ -166,33 +153,30 @@ pub struct Tcp {
     /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or
     /// a timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
-    /// HyStart: the first slow start ends when the round trip grows, before a queue overflows. Not with
-    /// `vegas` and `bbr`, which have rules of their own. Default: off.
+    /// HyStart: the first slow start ends when the round trip grows. Not with `vegas` and `bbr`. Default:
+    /// off.
     pub hystart: bool,
     /// The rules of `hystart`. Default: HyStart++ (RFC 9406).
     pub hystart_rules: TcpHystartRules,
     /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
-    /// Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces, at its own rate.
-    /// Default: off.
+    /// Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces. Default: off.
     pub pacing: bool,
-    /// Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets
-    /// instead of dropping them. Default chosen: off, as queues mark only where a scenario says so. RFC 3168.
+    /// Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
+    /// instead of drop. Default chosen: off, as queues do not mark by default.
     pub ecn: bool,
     /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
     /// 0.85. Default: no (RFC 8511 is experimental).
     pub abe: bool,
-    /// Maximum segment lifetime: the end that closes first waits twice as long in TIME-WAIT for segments that
-    /// are still on their way. Default: 2 minutes (RFC 9293 section 3.4.2).
+    /// Maximum segment lifetime: the end that closes first stays twice as long in TIME-WAIT. Default: RFC
+    /// 9293 section 3.4.2.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub msl: Span,
-    /// The time in which at most `challenge_ack_limit` challenge ACKs are sent; the first one begins it.
-    /// Default: RFC 5961 section 7.
+    /// The time in which at most `challenge_ack_limit` challenge ACKs are sent. Default: RFC 5961 section 7.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub challenge_ack_interval: Span,
-    /// How many challenge ACKs (answers to segments that may be forged) are sent in that time at most.
-    /// Default: RFC 5961 section 7.
+    /// Challenge ACKs (answers to segments that may be forged) in that time. Default: RFC 5961 section 7.
     pub challenge_ack_limit: u32,
 }
 
@@ -200,15 +184,15 @@ pub struct Tcp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Vegas {
-    /// With fewer segments in the queues the window grows by one a round trip. Default: Brakmo and Peterson
+    /// With fewer segments in the queues, the window grows by one a round trip. Default: Brakmo and Peterson
     /// 1995, section III.B.
     #[serde(rename = "alpha")]
     pub alpha_segments: u32,
-    /// With more segments in the queues the window shrinks by one a round trip. Default: Brakmo and Peterson
-    /// 1995, section III.B.
+    /// With more segments, the window shrinks by one a round trip. Default: Brakmo and Peterson 1995, section
+    /// III.B.
     #[serde(rename = "beta")]
     pub beta_segments: u32,
-    /// With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux.
+    /// With more segments, slow start ends. Default chosen: 1, as in ns-2 and Linux.
     #[serde(rename = "gamma")]
     pub gamma_segments: u32,
 }

@@ -30,7 +30,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     let steps = join(at, ["radio"]);
     if !(0.0..=50.0).contains(&radio.shadowing_deviation_db) {
         let help = "write decibels from 0 to 50; 4 to 12 are usual";
-        report.add(&join(&steps, ["shadowing_deviation_db"]), "this is no deviation of shadowing", help);
+        report.add(&join(&steps, ["shadowing_deviation_db"]), "this deviation is out of range", help);
         return;
     }
     if !check_shadowing(radio, &join(&steps, ["shadowing"]), report) {
@@ -38,14 +38,14 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     }
     if radio.capture.is_some_and(|capture| !(0.0..=100.0).contains(&capture.threshold_db)) {
         let help = "write decibels from 0 to 100; 10 are usual";
-        report.add(&join(&steps, ["capture", "threshold_db"]), "this is no threshold of capture", help);
+        report.add(&join(&steps, ["capture", "threshold_db"]), "this threshold is out of range", help);
         return;
     }
     if let Reception::Sinr(Sinr { noise_figure_db }) = radio.reception {
         if !(0.0..=50.0).contains(&noise_figure_db) {
             let help = "write decibels from 0 to 50; the standard has 10";
             let place = join(&steps, ["reception", "noise_figure_db"]);
-            report.add(&place, "this is no noise figure of a receiver", help);
+            report.add(&place, "this noise figure is out of range", help);
             return;
         }
         if radio.capture.is_some() {
@@ -111,10 +111,14 @@ fn check_shadowing(radio: &Radio, steps: &[Step], report: &mut Report<'_>) -> bo
     let refused = match radio.shadowing {
         Shadowing::PerFrame(PerFrame {}) => return true,
         Shadowing::PerCoherenceTime(PerCoherenceTime { coherence_time }) if coherence_time == Span::ZERO => {
-            Some(("coherence_time", "nothing stays the same for no time", "write a time such as \"100ms\""))
+            Some(("coherence_time", "this time must be above zero", "write a time such as \"100ms\""))
         }
         Shadowing::ByDistance(ByDistance { decorrelation_distance_m }) if decorrelation_distance_m <= 0.0 => {
-            Some(("decorrelation_distance", "no length is no distance", "write a length such as \"20m\""))
+            Some((
+                "decorrelation_distance",
+                "this length must be above zero",
+                "write a length such as \"20m\"",
+            ))
         }
         Shadowing::PerCoherenceTime(_) | Shadowing::ByDistance(_) => None,
     };

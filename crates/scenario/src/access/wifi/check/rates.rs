@@ -35,7 +35,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], report: &mut Report<'_>) {
     for (key, count) in counts {
         if count == 0 {
             let help = "write 1 or more; the authors have 10 successes, 2 failures, and 15 attempts";
-            report.add(&join(at, [key]), "no rate changes after nothing at all", help);
+            report.add(&join(at, [key]), "a rate cannot change after zero frames", help);
         }
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], report: &mut Report<'_>) {
 fn check_minstrel(minstrel: Minstrel, at: &[Step], report: &mut Report<'_>) {
     let Minstrel { interval, ewma_percent, lookaround_percent } = minstrel;
     if interval == Span::ZERO {
-        let message = "means that are brought up to date all the time are of single exchanges";
+        let message = "an interval this short has single exchanges, not means";
         report.add(
             &join(at, ["interval"]),
             message,
@@ -56,7 +56,7 @@ fn check_minstrel(minstrel: Minstrel, at: &[Step], report: &mut Report<'_>) {
     }
     if !(1..=100).contains(&lookaround_percent) {
         let message = match lookaround_percent {
-            0 => "no rate but the lowest is ever tried where no frame looks around".to_owned(),
+            0 => "without frames that look around, only the lowest rate is tried".to_owned(),
             more => format!("{more} frames in a hundred are too many"),
         };
         report.add(&join(at, ["lookaround_percent"]), message, "write 1 to 100; mac80211 of Linux has 10");

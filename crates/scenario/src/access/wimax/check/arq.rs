@@ -33,7 +33,7 @@ pub(super) fn check(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool 
         refuse("window", message, "write a number such as 1024");
     }
     if arq.retry_timeout == Span::ZERO {
-        let message = "no acknowledgement comes in no time".to_owned();
+        let message = "this time must be above zero".to_owned();
         refuse("retry_timeout", message, "write a time such as \"200ms\"");
     }
     for (key, time) in [

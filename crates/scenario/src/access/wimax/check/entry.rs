@@ -74,7 +74,7 @@ pub(super) fn check(
     }
     let reach_m = match (entry.radius_m, &entry.radio) {
         (None, None) => {
-            let message = "nothing says who hears whom";
+            let message = "the reach of the cell is missing";
             report.add(&steps, message, "write a `radius`, such as \"500m\", or a `radio`");
             return;
         }
@@ -243,7 +243,7 @@ fn check_limits(cell: &Wimax, entry: &Entry, at: &[Step], report: &mut Report<'_
             continue;
         }
         if time == Span::ZERO {
-            report.add(&steps, "nothing comes in no time", "write a time above zero");
+            report.add(&steps, "this time must be above zero", "write a time above zero");
             continue;
         }
         if (least..=most).contains(&time) || entry.beyond_standard.contains(&limit) {

@@ -53,14 +53,18 @@ pub(super) fn check(at: &[Step], cell: &Wimax, radio: &Radio, report: &mut Repor
         good = false;
     };
     if !FREQUENCIES_HZ.contains(&radio.frequency_hz) {
-        refuse(&["frequency"], "this is no carrier of 802.16", "write a frequency such as \"3.5GHz\"");
+        refuse(
+            &["frequency"],
+            "this frequency is out of range for 802.16",
+            "write a frequency such as \"3.5GHz\"",
+        );
     }
     for (key, db, usual) in [
         ("noise_figure_db", radio.noise_figure_db.unwrap_or(0.0), "the standard has 7, and 8 for OFDMA"),
         ("implementation_margin_db", radio.implementation_margin_db, "the standard has 5"),
     ] {
         if !(0.0..=50.0).contains(&db) {
-            refuse(&[key], "no receiver is like that", &format!("write decibels from 0 to 50; {usual}"));
+            refuse(&[key], "this value is out of range", &format!("write decibels from 0 to 50; {usual}"));
         }
     }
     if !(1.0..=1e6).contains(&radio.going_down_factor) {
@@ -70,11 +74,7 @@ pub(super) fn check(at: &[Step], cell: &Wimax, radio: &Radio, report: &mut Repor
     if let Some(Adaptation { margin_db, hysteresis_db }) = radio.adaptation {
         for (key, db) in [("margin_db", margin_db), ("hysteresis_db", hysteresis_db)] {
             if !(0.0..=50.0).contains(&db) {
-                refuse(
-                    &["adaptation", key],
-                    "no burst profile changes like that",
-                    "write decibels from 0 to 50",
-                );
+                refuse(&["adaptation", key], "this value is out of range", "write decibels from 0 to 50");
             }
         }
     }

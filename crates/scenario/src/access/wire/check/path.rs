@@ -155,7 +155,7 @@ pub(super) fn check_steps<V: Varying>(
                     report.add(&join(&here, ["at"]), "this time is not after the one before it", help);
                 } else if last.is_none() && time > Time::ZERO && model.constant().is_none() {
                     let message =
-                        format!("nothing says what holds before {}", time_text(time.since(Time::ZERO)));
+                        format!("the value before {} is missing", time_text(time.since(Time::ZERO)));
                     report.add(&here, message, "write `constant` beside `steps`, or a first step at \"0s\"");
                 }
                 check_start(&join(&here, ["at"]), time, context.network.duration(), report);
@@ -169,7 +169,7 @@ pub(super) fn check_steps<V: Varying>(
             Begins { at: None, on: None } => {
                 report.add(
                     &here,
-                    "nothing says when this step begins",
+                    "the beginning of this step is missing",
                     "write `at`, a time, or `on`, a link event",
                 );
             }
@@ -178,7 +178,7 @@ pub(super) fn check_steps<V: Varying>(
     let by_event = steps.iter().any(|(begins, _)| begins.on.is_some());
     if by_event && last.is_none() && model.constant().is_none() && model.content().is_none() {
         let help = "write `constant` beside `steps`, or a first step at \"0s\"";
-        report.add(at, "nothing says what holds before the first link event", help);
+        report.add(at, "the value before the first link event is missing", help);
     }
     if model.constant().is_some() && first == Some(Time::ZERO) {
         let message = "`constant` never holds: the first step is at \"0s\"";

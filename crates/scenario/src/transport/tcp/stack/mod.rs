@@ -2,8 +2,8 @@
 //!
 //! A preset fills in the keys that a transport leaves out, before the scenario is decoded: the rest of the
 //! program sees plain settings. Settings that need what the scenario's own turn off are left out. So each
-//! mechanism is switched off by its key alone. To change a preset, change its file; `roamsim schema` and
-//! `roamsim explain --preset` print it as it stands there.
+//! mechanism is switched off by its key alone. To change a preset, change its file; `roamsim schema` prints
+//! its settings, `roamsim explain --preset` also their sources.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,20 +20,13 @@ pub const STACKS: [(&str, &str); 3] = [
     ("rfc", include_str!("rfc.toml")),
 ];
 
-/// A setting of a preset.
-struct Setting {
-    key: &'static str,
-    value: &'static str,
-    source: &'static str,
-}
-
-/// The settings of a preset, in its order.
-fn settings(name: &str) -> impl Iterator<Item = Setting> {
+/// The settings of a preset, in its order: key, value and source.
+fn settings(name: &str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let text = STACKS.iter().find(|(stack, _)| *stack == name).map_or("", |(_, text)| text);
     text.lines().filter(|line| !line.starts_with('#')).map(|line| {
         let (setting, source) = line.split_once('#').unwrap_or((line, ""));
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-        Setting { key: key.trim(), value: value.trim(), source: source.trim() }
+        (key.trim(), value.trim(), source.trim())
     })
 }
 
@@ -118,8 +111,8 @@ pub(crate) fn print_in_full(schema: &mut schemars::Schema) {
     for variant in variants {
         let name = variant["const"].as_str().unwrap_or_default();
         let mut description = variant["description"].as_str().unwrap_or_default().to_owned();
-        for Setting { key, value, source } in settings(name) {
-            let _ = write!(description, " `{key} = {value}` ({source});");
+        for (key, value, _) in settings(name) {
+            let _ = write!(description, " `{key} = {value}`;");
         }
         description.pop();
         variant["description"] = json!(format!("{description}."));
@@ -136,7 +129,7 @@ mod tests {
             assert!(text.starts_with("# "), "{name}");
             let mut tree = Tree::default();
             assert_eq!(built(&mut tree, name).len(), settings(name).count(), "{name}");
-            for Setting { key, value, source } in settings(name) {
+            for (key, value, source) in settings(name) {
                 assert!(source.len() > 5 && !key.is_empty() && !value.is_empty(), "{name}: {key}");
             }
         }
