@@ -361,7 +361,7 @@ def compare(
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
-    """Compare values on the same losses; print their differences with intervals."""
+    """Compare values of a key on the same random losses; print their differences with intervals."""
     from roamsim.cli.bars import progress
     from roamsim.cli.campaigns import comparison_summary
     from roamsim.estimates.comparisons import Comparison, compared_runs
