@@ -303,7 +303,7 @@ def lost_as_the_frame_loss_says(data: Data) -> Finding:
             lost[replication] = lost.get(replication, 0.0) + row["lost_packets"]
             expected[replication] = expected.get(replication, 0.0) + float(row["loss"]) / 100 * sent
     more = statistics.paired_ratio([expected[one] for one in lost], list(lost.values()))
-    ratio = Estimate(1 + more.mean, 1 + more.low, 1 + more.high, more.samples)
+    ratio = more.shifted(1)
     return within(ratio, 0.9, 1.1, "lost over the frame loss's share of what is sent in the handover's time")
 
 
