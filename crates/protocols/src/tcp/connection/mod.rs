@@ -276,42 +276,44 @@ impl Connection {
     /// nothing, so that the time is all that it has to know.
     #[inline(always)]
     pub fn transmit_to<T>(&mut self, now: Time, write: impl FnOnce(Segment, &Connection) -> T) -> Option<T> {
-        let due = if self.steady == Steady::No { Due::Other } else { self.due_when_steady() };
-        // Written by each, which knows what is in it.
+        let due = if self.steady == Steady::Plain { self.due_when_steady() } else { Due::Other };
         let (start, length, flags) = match due {
             Due::Nothing => return None,
             Due::Data => {
                 let (start, length) = (self.sender.snd_nxt, self.sender.smss);
-                (start, length as u32, self.send_data(now, start, length, false, true))
+                (start, length as u32, self.send_data(now, start, length, false, Steady::Plain))
             }
             Due::Acknowledgement => {
                 let (start, flags) = (self.sender.offset_without_data(), self.send_acknowledgement());
-                if !self.has_options() {
-                    let segment = self.segment(start, flags, 0, Options::default());
-                    return Some(write(segment, self));
-                }
-                (start, 0, flags)
+                // Written here, which knows that it has no data.
+                let segment = self.segment(start, flags, 0, Options::default());
+                return Some(write(segment, self));
             }
             Due::Other => match self.next(now) {
                 Next::Nothing => return None,
-                Next::Segment { start, length, flags } => (start, length, flags),
-                Next::OneWayData { start, length, flags } => {
-                    let segment = self.one_way_data(now, start, flags, length);
-                    return Some(write(segment, self));
-                }
-                Next::Control => {
-                    let segment = self.transmit_control(now)?;
+                Next::Segment { start, length, flags } if !self.has_options() => (start, length, flags),
+                next => {
+                    let segment = self.segment_with_options(now, next)?;
                     return Some(write(segment, self));
                 }
             },
         };
-        if self.has_options() {
-            let options = self.options(now, length);
-            let segment = self.segment(start, flags, length, options);
-            return Some(write(segment, self));
-        }
         let segment = self.segment(start, flags, length, Options::default());
         Some(write(segment, self))
+    }
+
+    /// The segment that goes, if one does, with all that it may have.
+    #[inline(never)]
+    fn segment_with_options(&mut self, now: Time, next: Next) -> Option<Segment> {
+        match next {
+            Next::Nothing => None,
+            Next::Segment { start, length, flags } => {
+                let options = self.options(now, length);
+                Some(self.segment(start, flags, length, options))
+            }
+            Next::OneWayData { start, length, flags } => Some(self.one_way_data(now, start, flags, length)),
+            Next::Control => self.transmit_control(now),
+        }
     }
 
     /// Does the work that is due: [`handle_timeout`](Machine::handle_timeout) by the time alone.

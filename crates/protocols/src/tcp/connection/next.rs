@@ -10,9 +10,10 @@
 
 use roamsim_engine::Time;
 
-use super::Connection;
 use super::receiver::Acknowledgement;
+use super::steady::Due;
 use super::timers::Purpose;
+use super::{Connection, Steady};
 use crate::tcp::congestion::Cause;
 use crate::tcp::recovery::{Hole, Recovery};
 use crate::tcp::segment::Flags;
@@ -34,6 +35,18 @@ impl Connection {
     /// What goes next, whatever the state. Unless it is control, it counts as sent.
     #[inline(never)]
     pub(super) fn next(&mut self, now: Time) -> Next {
+        if self.steady == Steady::Extended {
+            match self.due_when_steady() {
+                Due::Nothing => return Next::Nothing,
+                Due::Data => {
+                    let (start, length) = (self.sender.snd_nxt, self.sender.smss);
+                    let flags = self.send_data(now, start, length, false, Steady::Extended);
+                    return Next::Segment { start, length: length as u32, flags };
+                }
+                Due::Acknowledgement => return self.next_acknowledgement(),
+                Due::Other => {}
+            }
+        }
         if self.reset.is_some() || self.syn_due {
             return Next::Control;
         }
@@ -49,6 +62,11 @@ impl Connection {
         if acknowledgement == Acknowledgement::None {
             return Next::Nothing;
         }
+        self.next_acknowledgement()
+    }
+
+    #[inline(always)]
+    fn next_acknowledgement(&mut self) -> Next {
         let flags = self.send_acknowledgement();
         Next::Segment { start: self.sender.offset_without_data(), length: 0, flags }
     }
@@ -238,7 +256,7 @@ impl Connection {
 
     #[inline(always)]
     fn send_any(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Next {
-        let flags = self.send_data(now, start, length, fin, false);
+        let flags = self.send_data(now, start, length, fin, Steady::No);
         let length = length as u32;
         match self.config.one_way_connections && !fin {
             false => Next::Segment { start, length, flags },
@@ -246,11 +264,12 @@ impl Connection {
         }
     }
 
-    /// Writes down what every segment with data or a FIN has written down; its control bits. If it is new and
-    /// the connection is `steady`, the timer runs and nothing is sent anew.
+    /// Writes down what every segment with data or a FIN has written down; its control bits. Of a steady
+    /// connection it is new data, and the timer runs.
     #[inline(always)]
-    pub(super) fn send_data(&mut self, now: Time, start: u64, length: u64, fin: bool, steady: bool) -> Flags {
-        debug_assert!(!steady || self.timers.runs(Purpose::Retransmission));
+    pub(super) fn send_data(&mut self, now: Time, start: u64, length: u64, fin: bool, kind: Steady) -> Flags {
+        let steady = kind != Steady::No;
+        debug_assert!(!steady || length > 0 && self.timers.runs(Purpose::Retransmission));
         debug_assert!(self.receiver.acknowledgement != Acknowledgement::Alone);
         let sender = &mut self.sender;
         let data_end = start + length;
@@ -273,7 +292,7 @@ impl Connection {
         sender.detection.on_sent(start, end, now, repeated > 0);
         sender.note_sent(now);
         let mut flags = Flags::NONE;
-        if length > 0 {
+        if steady || length > 0 {
             self.stats.data_segments_sent += 1;
             self.stats.bytes_sent += length;
             if data_end == 1 + sender.written {
@@ -289,11 +308,11 @@ impl Connection {
         if !steady && !self.timers.runs(Purpose::Retransmission) {
             self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         }
-        if sender.is_tracked() {
+        if kind != Steady::Plain && sender.is_tracked() {
             self.note_transmission(now, start, end, repeated > 0);
         }
         if self.ecn.agreed {
-            flags |= self.ecn.flags(repeated == 0 && length > 0);
+            flags |= self.ecn.flags(steady || repeated == 0 && length > 0);
         }
         flags
     }

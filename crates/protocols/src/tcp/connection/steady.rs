@@ -166,7 +166,9 @@ impl Connection {
                 if flight + sender.max_snd_wnd / 2 <= sender.snd_wnd {
                     return Due::Other;
                 }
-            } else if with_one_more <= sender.congestion.cwnd_bytes() && !sender.is_held() {
+            } else if with_one_more <= sender.congestion.cwnd_bytes()
+                && (self.steady == Steady::Plain || !sender.is_held())
+            {
                 return Due::Data;
             }
         }
