@@ -6,7 +6,8 @@
 //! repeated are filled up with whatever follows in the stream.
 //!
 //! Most segments are those of a steady connection, which [`steady`](super::steady) decides in a few
-//! comparisons: the first branch of [`Connection::transmit_to`].
+//! comparisons. They are the first branch of [`Connection::next`]. For a connection without extras that
+//! branch is in line, in [`Connection::transmit_to`].
 
 use roamsim_engine::Time;
 
@@ -84,6 +85,21 @@ impl Connection {
                 return Next::Nothing;
             }
         }
+        if self.sender.recovery.takes_blocks() {
+            self.next_data_with_blocks(now)
+        } else {
+            self.next_data_by::<false>(now)
+        }
+    }
+
+    #[inline(never)]
+    fn next_data_with_blocks(&mut self, now: Time) -> Next {
+        self.next_data_by::<true>(now)
+    }
+
+    /// The same by a recovery that takes SACK blocks or not, which is known here.
+    #[inline(always)]
+    fn next_data_by<const BLOCKS: bool>(&mut self, now: Time) -> Next {
         let recovering = self.sender.recovery.is_recovering();
         if recovering {
             let (at, cwnd) = (self.sender.outstanding(), self.sender.congestion.cwnd_bytes());
@@ -91,8 +107,8 @@ impl Connection {
                 return self.send_repair(now, hole);
             }
         }
-        let next = self.next_in_order(now);
-        if recovering && self.sender.recovery.takes_blocks() && matches!(next, Next::Nothing) {
+        let next = self.next_in_order::<BLOCKS>(now);
+        if BLOCKS && recovering && matches!(next, Next::Nothing) {
             return self.next_behind_data(now);
         }
         next
@@ -111,10 +127,9 @@ impl Connection {
 
     /// The next segment from SND.NXT on.
     #[inline(always)]
-    fn next_in_order(&mut self, now: Time) -> Next {
+    fn next_in_order<const BLOCKS: bool>(&mut self, now: Time) -> Next {
         let sender = &mut self.sender;
-        let takes_blocks = sender.recovery.takes_blocks();
-        let skips = takes_blocks && sender.snd_nxt < sender.snd_max;
+        let skips = BLOCKS && sender.snd_nxt < sender.snd_max;
         let most = if skips { sender.skip_to_anew() } else { sender.smss };
         let data_end = 1 + sender.written;
         if sender.snd_nxt >= data_end + u64::from(sender.fin_queued) {
@@ -126,6 +141,8 @@ impl Connection {
             self.restart_after_idle(now);
         }
         let sender = &self.sender;
+        // A segment is never cut to the congestion window, which holds at least one.
+        let window = if flight > 0 { sender.send_window() } else { u64::MAX };
         let queued = data_end.saturating_sub(sender.snd_nxt);
         let room = (sender.snd_una + sender.snd_wnd).saturating_sub(sender.snd_nxt);
         let length = queued.min(most).min(room);
@@ -134,15 +151,10 @@ impl Connection {
         if length == 0 && !fin {
             return self.wait_for_window(now);
         }
-        let mut beyond_window = false;
-        // A segment is never cut to the congestion window, which holds at least one.
-        if flight > 0 && length > 0 {
-            let cwnd = sender.send_window();
-            let pipe = if takes_blocks { sender.pipe_bytes() } else { flight };
-            beyond_window = pipe + length > cwnd;
-            if beyond_window && !self.limited_transmit_lets_go(flight, length, cwnd) {
-                return Next::Nothing;
-            }
+        let pipe = if BLOCKS && flight > 0 { sender.pipe_bytes() } else { flight };
+        let beyond_window = length > 0 && pipe + length > window;
+        if beyond_window && !self.limited_transmit_lets_go(flight, length, window) {
+            return Next::Nothing;
         }
         if length < sender.smss && !fin {
             // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds. What
@@ -156,7 +168,7 @@ impl Connection {
         }
         let sender = &mut self.sender;
         sender.let_go(if beyond_window { length } else { 0 });
-        if goes_back && takes_blocks {
+        if BLOCKS && goes_back {
             sender.recovery.on_sent_anew(sender.snd_nxt + length);
         }
         self.send_any(now, self.sender.snd_nxt, length, fin)
