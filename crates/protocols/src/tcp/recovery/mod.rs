@@ -320,7 +320,7 @@ macro_rules! recoveries {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             pub(super) fn next_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
                 match self {
                     $(Recovery::$name(part) => part.next_retransmission(at, cwnd_bytes),)*
@@ -340,7 +340,7 @@ macro_rules! recoveries {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             pub(super) fn send_window(&self, cwnd_bytes: u64, smss_bytes: u64) -> u64 {
                 match self {
                     $(Recovery::$name(part) => part.send_window(cwnd_bytes, smss_bytes),)*
