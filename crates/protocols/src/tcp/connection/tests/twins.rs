@@ -19,8 +19,8 @@ struct Twins {
     predicted: u64,
     plain: u64,
     arrived: u64,
-    /// What steady ends had to send, by [`Due`](crate::tcp::connection::steady::Due): plain ones, and extended
-    /// ones.
+    /// What steady ends had to send, by [`Due`](crate::tcp::connection::steady::Due): plain ones, then
+    /// extended ones.
     dues: [[u64; 4]; 2],
     /// Segments sent by other ends.
     sent_otherwise: u64,
