@@ -344,17 +344,6 @@ pub(crate) trait Socket {
         true
     }
 
-    /// Whether it has no packet for IP, by a closer look, which is worth it where much is to be done for one
-    /// that there may be; false where that is not known.
-    fn is_at_rest(&self) -> bool {
-        false
-    }
-
-    /// The same behind a packet that it has just had for IP.
-    fn may_transmit_more(&self) -> bool {
-        self.may_transmit()
-    }
-
     /// The next packet that it has for IP.
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet>
     where

@@ -313,16 +313,6 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
-    fn is_at_rest(&self) -> bool {
-        self.connection.is_at_rest()
-    }
-
-    #[inline(always)]
-    fn may_transmit_more(&self) -> bool {
-        self.connection.may_transmit_more()
-    }
-
-    #[inline(always)]
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
         self.transmit_to(now, || (envelope, ()), |(), packet| packet)
     }

@@ -428,7 +428,6 @@ fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Momen
     let beginning = socket.way().map(|(_, beginning)| *beginning);
     match beginning.and_then(|beginning| Some((network.first_wire(beginning)?, beginning.next()))) {
         Some(wire) => transmit_on(network, socket, moment, wire),
-        None if socket.is_at_rest() => {}
         None => transmit_otherwise(network, socket, moment),
     }
 }
@@ -453,7 +452,7 @@ fn transmit_on<S: Socket>(
         );
         let Some(place) = place else { return };
         let _ = network.put_on_wire(moment, wire, (place, onward));
-        if !socket.may_transmit_more() {
+        if !socket.may_transmit() {
             return;
         }
     }
@@ -471,7 +470,7 @@ fn transmit_otherwise<S: Socket>(network: &mut Network, socket: &mut S, moment: 
                 envelope(network),
                 #[inline(always)]
                 |packet| network.send_by_other(moment, link, packet),
-            ) && socket.may_transmit_more()
+            ) && socket.may_transmit()
             {}
         }
         Some(FirstHop::Interface(by)) => {

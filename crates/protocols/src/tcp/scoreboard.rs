@@ -89,6 +89,13 @@ impl Scoreboard {
         self.retransmitted(snd_una);
     }
 
+    /// The same as [`Scoreboard::advance`], of an empty one.
+    #[inline]
+    pub(super) fn advance_empty(&mut self, snd_una: u64) {
+        debug_assert!(self.is_empty());
+        self.high_rxt = self.high_rxt.max(snd_una);
+    }
+
     /// Holes below `end` have been retransmitted.
     #[inline]
     pub(super) fn retransmitted(&mut self, end: u64) {

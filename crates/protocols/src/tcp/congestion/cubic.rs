@@ -122,7 +122,7 @@ impl CongestionControl for Cubic {
         self.ssthresh_bytes
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn on_ack(&mut self, ack: &Ack) {
         if !ack.may_grow {
             return;
@@ -135,16 +135,7 @@ impl CongestionControl for Cubic {
             }
             return;
         }
-        if self.course.stage.is_none() {
-            self.begin_stage(ack.now);
-        }
-        let Course { cwnd_prior_bytes, stage: Some(stage), .. } = &mut *self.course else { return };
-        let since = ack.now.since(stage.counted_to);
-        stage.counted_to = ack.now;
-        if in_use {
-            stage.elapsed += since;
-            self.cwnd_bytes = stage.grow(ack, self.cwnd_bytes, *cwnd_prior_bytes);
-        }
+        self.avoid_congestion(ack, in_use);
     }
 
     fn on_congestion(&mut self, cause: Cause) {
@@ -221,6 +212,21 @@ impl Cubic {
             self.course.cwnd_prior_bytes = u64::MAX;
         }
         self
+    }
+
+    /// The window grows by the cubic, if it is in use.
+    #[inline(never)]
+    fn avoid_congestion(&mut self, ack: &Ack, in_use: bool) {
+        if self.course.stage.is_none() {
+            self.begin_stage(ack.now);
+        }
+        let Course { cwnd_prior_bytes, stage: Some(stage), .. } = &mut *self.course else { return };
+        let since = ack.now.since(stage.counted_to);
+        stage.counted_to = ack.now;
+        if in_use {
+            stage.elapsed += since;
+            self.cwnd_bytes = stage.grow(ack, self.cwnd_bytes, *cwnd_prior_bytes);
+        }
     }
 
     #[cold]

@@ -2,13 +2,14 @@
 //!
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
 //! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
-//! acknowledgements received and data sent, [`receiver`] data received and acknowledgements sent, [`rack`]
-//! losses by time, [`timers`] what happens when time has passed; [`steady`] the short way of the segments
-//! that are as expected.
+//! acknowledgements received, [`next`] what is sent, [`receiver`] data received and acknowledgements owed,
+//! [`rack`] losses by time, [`timers`] what happens when time has passed; [`steady`] the short way of the
+//! segments that are as expected.
 
 mod arrival;
 mod ecn;
 mod extras;
+mod next;
 mod open_close;
 mod rack;
 mod receiver;
@@ -29,13 +30,17 @@ use super::sequence::to_wire;
 use super::stats::{Counters, Stats};
 use crate::machine::{Context, Machine};
 use ecn::Ecn;
+use next::Next;
 use receiver::{Acknowledgement, Receiver};
 use sender::Sender;
-use steady::{Data, Due};
+use steady::Due;
 use timers::Timers;
 
 /// Octets of one timestamps option with its padding.
 const TIMESTAMPS_BYTES: u32 = 12;
+
+/// The timestamp clock ticks no faster (RFC 7323 5.4).
+const FINEST_TICK: Span = Span::from_ms(1);
 
 /// The longest stream: what a greedy application may write without a sequence offset ever wrapping.
 const MAX_STREAM_BYTES: u64 = 1 << 62;
@@ -242,33 +247,23 @@ impl Connection {
         }
     }
 
-    /// Whether there may be a segment to send: mostly false of an end that has nothing of its own or has sent
-    /// it, once it has acknowledged what came. A steady one is asked at once.
+    /// Whether there may be a segment to send: data that has not gone, or goes anew; an acknowledgement that
+    /// is due; or a FIN, a repair, a reset or a SYN.
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
-        let end = 1 + self.sender.written + u64::from(self.sender.fin_queued);
-        self.steady == Steady::Plain
-            || self.sender.snd_una < end && !self.sender.has_sent_all()
-            || self.receiver.acknowledgement != Acknowledgement::None
+        self.receiver.acknowledgement != Acknowledgement::None
+            || self.sender.snd_nxt <= self.sender.written
+            || self.steady == Steady::No && self.may_transmit_beside_data()
+    }
+
+    /// Whether a FIN may go, or octets that are repaired, a reset or a SYN.
+    #[inline]
+    fn may_transmit_beside_data(&self) -> bool {
+        let sender = &self.sender;
+        let end = 1 + sender.written + u64::from(sender.fin_queued);
+        sender.snd_una < end && (sender.fin_queued || sender.recovery.is_busy())
             || self.reset.is_some()
             || self.syn_due
-    }
-
-    /// Whether a steady one has nothing to send: all is sent, and no acknowledgement is owed.
-    #[inline(always)]
-    pub fn is_at_rest(&self) -> bool {
-        self.steady == Steady::Plain
-            && self.sender.snd_nxt > self.sender.written
-            && self.receiver.acknowledgement == Acknowledgement::None
-    }
-
-    /// The same behind a segment that it has just sent, and that acknowledged what came.
-    #[inline(always)]
-    pub fn may_transmit_more(&self) -> bool {
-        match self.steady {
-            Steady::Plain => self.sender.snd_nxt <= self.sender.written,
-            Steady::No | Steady::Extended => self.may_transmit(),
-        }
     }
 
     /// The next segment to send, if there is one now.
@@ -281,63 +276,44 @@ impl Connection {
     /// nothing, so that the time is all that it has to know.
     #[inline(always)]
     pub fn transmit_to<T>(&mut self, now: Time, write: impl FnOnce(Segment, &Connection) -> T) -> Option<T> {
-        let due = self.due();
-        // Written by each, which knows what is in it.
-        let Data { start, length, flags } = match due {
-            Due::Data => self.full_sized_data(now),
-            Due::Acknowledgement => {
-                let segment = self.plain_ack();
-                return Some(write(segment, self));
-            }
+        let due = if self.steady == Steady::Plain { self.due_when_steady() } else { Due::Other };
+        let (start, length, flags) = match due {
             Due::Nothing => return None,
-            Due::FullSized | Due::BeyondWindow | Due::Rest if !self.has_options() => {
-                self.data_amid_losses(now, due)
+            Due::Data => {
+                let (start, length) = (self.sender.snd_nxt, self.sender.smss);
+                (start, length as u32, self.send_data(now, start, length, false, Steady::Plain))
             }
-            Due::FullSized
-            | Due::BeyondWindow
-            | Due::Rest
-            | Due::Repair
-            | Due::ExtendedData
-            | Due::ExtendedAcknowledgement
-            | Due::Other => {
-                let segment = self.transmit_otherwise(now, due)?;
+            Due::Acknowledgement => {
+                let (start, flags) = (self.sender.offset_without_data(), self.send_acknowledgement());
+                // Written here, which knows that it has no data.
+                let segment = self.segment(start, flags, 0, Options::default());
                 return Some(write(segment, self));
             }
+            Due::Other => match self.next(now) {
+                Next::Nothing => return None,
+                Next::Segment { start, length, flags } if !self.has_options() => (start, length, flags),
+                next => {
+                    let segment = self.segment_with_options(now, next)?;
+                    return Some(write(segment, self));
+                }
+            },
         };
         let segment = self.segment(start, flags, length, Options::default());
         Some(write(segment, self))
     }
 
-    /// The next segment, whatever the state.
+    /// The segment that goes, if one does, with all that it may have.
     #[inline(never)]
-    fn transmit(&mut self, now: Time) -> Option<Segment> {
-        let segment = self.next_segment(now);
-        if self.steady != Steady::No {
-            self.settle();
-        }
-        segment
-    }
-
-    #[inline]
-    fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.reset.is_some() || self.syn_due {
-            return self.transmit_control(now);
-        }
-        match self.receiver.acknowledgement {
-            Acknowledgement::Alone => return Some(self.pure_ack(now)),
-            Acknowledgement::Now if self.config.acks_go_alone() => return Some(self.pure_ack(now)),
-            Acknowledgement::Now | Acknowledgement::None => {}
-        }
-        if self.state.sends_data() {
-            let segment = self.transmit_data(now);
-            if segment.is_some() {
-                return segment;
+    fn segment_with_options(&mut self, now: Time, next: Next) -> Option<Segment> {
+        match next {
+            Next::Nothing => None,
+            Next::Segment { start, length, flags } => {
+                let options = self.options(now, length);
+                Some(self.segment(start, flags, length, options))
             }
+            Next::OneWayData { start, length, flags } => Some(self.one_way_data(now, start, flags, length)),
+            Next::Control => self.transmit_control(now),
         }
-        if self.receiver.acknowledgement == Acknowledgement::Now {
-            return Some(self.pure_ack(now));
-        }
-        None
     }
 
     /// Does the work that is due: [`handle_timeout`](Machine::handle_timeout) by the time alone.
@@ -596,19 +572,11 @@ impl Connection {
         if self.extended.has(Extended::TIMESTAMPS) { TIMESTAMPS_BYTES } else { 0 }
     }
 
-    /// An acknowledgement alone.
-    #[inline(never)]
-    fn pure_ack(&mut self, now: Time) -> Segment {
-        let options = self.options(now, 0);
-        Segment { options, ..self.plain_ack() }
-    }
-
-    /// The same without options.
+    /// Whether what is sent now has options.
     #[inline(always)]
-    fn plain_ack(&mut self) -> Segment {
-        self.stats.pure_acks_sent += 1;
-        let flags = if self.ecn.agreed { self.ecn.flags(false) } else { Flags::NONE };
-        self.segment(self.sender.offset_without_data(), flags, 0, Options::default())
+    fn has_options(&self) -> bool {
+        self.steady != Steady::Plain
+            && (self.extended.has(Extended::TIMESTAMPS) || self.receiver.has_blocks_to_tell())
     }
 
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).
@@ -619,13 +587,19 @@ impl Connection {
             .then(|| Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent })
     }
 
-    /// The timestamp clock, in ticks of the connection's clock but not finer than the 1 ms of RFC 7323 5.4.
+    /// The timestamp clock, in ticks of the connection's clock.
+    #[inline]
     fn timestamp_clock(&self, now: Time) -> u32 {
-        (now.as_ns() / self.timestamp_tick().as_ns()) as u32
+        // A known divisor costs a multiplication.
+        let ticks = match self.timestamp_tick() {
+            FINEST_TICK => now.as_ns() / FINEST_TICK.as_ns(),
+            tick => now.as_ns() / tick.as_ns(),
+        };
+        ticks as u32
     }
 
     fn timestamp_tick(&self) -> Span {
-        self.config.clock_granularity.max(Span::from_ms(1))
+        self.config.clock_granularity.max(FINEST_TICK)
     }
 }
 

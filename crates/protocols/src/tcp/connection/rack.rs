@@ -14,12 +14,12 @@
 use roamsim_engine::{Span, Time};
 
 use super::extras::Deadline;
+use super::next::Next;
 use super::sender::Sender;
 use super::timers::Purpose;
 use super::{Connection, Extended};
 use crate::ranges::Range;
 use crate::tcp::congestion::{Cause, Delivery};
-use crate::tcp::detection::Heard;
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::segment::Segment;
 use crate::tcp::sequence::from_wire;
@@ -178,20 +178,22 @@ impl Connection {
         }
     }
 
-    /// The same of an acknowledgement on a steady connection, of which nothing is left to find out.
+    /// The same of an acknowledgement on a steady connection, of which nothing is left to find out. The round
+    /// trip that it measures: `rtt`, unless transmissions are kept.
     #[inline(never)]
-    pub(super) fn finish_steady_ack(&mut self, now: Time, heard: &mut Heard) {
+    pub(super) fn finish_steady_ack(&mut self, now: Time, rtt: Option<Span>) -> Option<Span> {
         let sender = &mut self.sender;
         let snd_una = sender.snd_una;
         if let Recovery::Sack(sack) = &mut sender.recovery {
             sack.follow_undisturbed(snd_una);
         }
-        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        let Recovery::Rack(rack) = &mut sender.recovery else { return rtt };
         rack.una_before = snd_una;
         rack.sent.on_ack(snd_una, now);
         rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
-        heard.rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
-        sender.deliver(now, heard.rtt);
+        let rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
+        sender.deliver(now, rtt);
+        rtt
     }
 
     /// Marks what is lost by now; a repair begins, and a timer runs for what may be.
@@ -345,14 +347,16 @@ impl Connection {
         }
     }
 
-    /// The loss probe that is due (RFC 8985 7.3).
+    /// The loss probe that is due goes (RFC 8985 7.3).
     #[cold]
-    pub(super) fn transmit_probe(&mut self, now: Time) -> Option<Segment> {
+    pub(super) fn send_probe(&mut self, now: Time) -> Next {
         let sender = &mut self.sender;
         let flight_bytes = sender.flight();
-        let Recovery::Rack(rack) = &mut sender.recovery else { return None };
+        let Recovery::Rack(rack) = &mut sender.recovery else { return Next::Nothing };
         rack.probe_due = false;
-        let last = rack.sent.last().map(|last| Range { start: last.start, end: last.end })?;
+        let Some(last) = rack.sent.last().map(|last| Range { start: last.start, end: last.end }) else {
+            return Next::Nothing;
+        };
         let queued = (1 + sender.written).saturating_sub(sender.snd_nxt);
         let room = (sender.snd_una + sender.snd_wnd).saturating_sub(sender.snd_nxt);
         let new = queued.min(sender.smss).min(room);
@@ -364,7 +368,7 @@ impl Connection {
             let start = last.start.max(data_end.saturating_sub(sender.smss)).min(data_end);
             (start, data_end - start, fin)
         };
-        let segment = self.data_segment(now, start, length, fin);
+        let next = self.send(now, start, length, fin);
         let end = self.sender.snd_max;
         let repeats = (new == 0).then_some(Range { start, end: start + length + u64::from(fin) });
         if let Some(rack) = self.rack() {
@@ -374,7 +378,7 @@ impl Connection {
         if let Some(extras) = &mut self.sender.extras {
             extras.tail_loss_probes += 1;
         }
-        Some(segment)
+        next
     }
 
     /// What an acknowledgement tells of the probe (RFC 8985 7.4): where it has repaired a loss by itself,

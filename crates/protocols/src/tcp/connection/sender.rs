@@ -1,19 +1,14 @@
-//! Acknowledgements received and data sent.
-//!
-//! The stream is sent in segments of SMSS octets; nothing remembers how it was cut before. After a timeout
-//! the sender goes back to SND.UNA, so that segments repeated are filled up with whatever follows in the
-//! stream.
+//! The sending direction: acknowledgements received, and what they make of its state.
 
 use roamsim_engine::Time;
 
 use super::extras::Extras;
-use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Extended, Pending};
 use crate::tcp::config::Config;
 use crate::tcp::congestion::{self, Ack, Cause, Controller};
 use crate::tcp::detection::Detection;
-use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
+use crate::tcp::recovery::{self, Outstanding, Progress, Recovery, Response};
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sent::Sent;
@@ -41,13 +36,13 @@ pub(super) struct Sender {
     pub(super) snd_wnd: u64,
     snd_wl1: u64,
     snd_wl2: u64,
-    max_snd_wnd: u64,
+    pub(super) max_snd_wnd: u64,
     pub(super) smss: u64,
     pub(super) congestion: Controller,
     /// The segment that is timed ends here; 0 when none is.
     timed_end: u64,
     timed_at: Time,
-    last_sent_at: Time,
+    pub(super) last_sent_at: Time,
     /// The round trip under way ends when this offset is acknowledged.
     round_end: u64,
     /// The largest flight in this round trip, and in the one before.
@@ -57,7 +52,7 @@ pub(super) struct Sender {
     pub(super) rtt: RttEstimator,
     pub(super) recovery: Recovery,
     /// One above the octet or FIN that a probe has sent beyond it, and that the peer need not have taken.
-    probe_end: u64,
+    pub(super) probe_end: u64,
     /// Octets of the flight that limited transmit has let go.
     limited_transmit_bytes: u64,
     /// Timeouts since an ACK last moved SND.UNA, or probes since any ACK.
@@ -196,6 +191,22 @@ impl Sender {
         self.recovery.send_window(self.congestion.cwnd_bytes(), self.smss)
     }
 
+    /// Octets that count against that window, of a recovery that takes SACK blocks.
+    #[inline(never)]
+    pub(super) fn pipe_bytes(&self) -> u64 {
+        self.recovery.pipe_bytes(&self.outstanding())
+    }
+
+    /// What is sent anew goes on where such a recovery has it go on: how many octets at most.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn skip_to_anew(&mut self) -> u64 {
+        let at = self.outstanding();
+        let anew = self.recovery.next_to_send_anew(&at);
+        self.snd_nxt = anew.start;
+        self.smss.min(anew.end.saturating_sub(anew.start))
+    }
+
     pub(super) fn outstanding(&self) -> Outstanding {
         Outstanding {
             snd_una: self.snd_una,
@@ -203,13 +214,6 @@ impl Sender {
             snd_max: self.snd_max,
             smss_bytes: self.smss,
         }
-    }
-
-    /// Whether everything written has been sent, without a FIN behind it, and nothing is repaired or sent
-    /// anew.
-    #[inline]
-    pub(super) fn has_sent_all(&self) -> bool {
-        self.snd_nxt == 1 + self.written && !self.fin_queued && !self.recovery.is_busy()
     }
 
     /// Whether nothing is sent anew or probed.
@@ -539,7 +543,7 @@ impl Connection {
     }
 
     /// An ACK up to `ack` may measure the round trip.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_echo(&mut self, now: Time, segment: &Segment, ack: u64) {
         if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
             // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
@@ -600,239 +604,5 @@ impl Connection {
         // as 4.4BSD and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
         self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         self.stats.fast_retransmits += 1;
-    }
-
-    /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
-    #[inline]
-    pub(super) fn transmit_data(&mut self, now: Time) -> Option<Segment> {
-        if self.sender.is_tracked() {
-            if let Recovery::Rack(rack) = &self.sender.recovery
-                && rack.probe_due
-            {
-                return self.transmit_probe(now);
-            }
-            if self.sender.is_held() {
-                return None;
-            }
-        }
-        if self.sender.recovery.is_recovering() {
-            self.transmit_in_recovery(now)
-        } else {
-            self.transmit_in_order(now)
-        }
-    }
-
-    /// The next segment while losses are repaired.
-    #[cold]
-    pub(super) fn transmit_in_recovery(&mut self, now: Time) -> Option<Segment> {
-        let (at, cwnd) = (self.sender.outstanding(), self.sender.congestion.cwnd_bytes());
-        if let Some(hole) = self.sender.recovery.next_retransmission(&at, cwnd) {
-            return Some(self.transmit_repair(now, hole));
-        }
-        if let Some(segment) = self.transmit_in_order(now) {
-            return Some(segment);
-        }
-        let hole = self.sender.recovery.last_retransmission(&at, cwnd)?;
-        Some(self.transmit_repair(now, hole))
-    }
-
-    /// The next segment from SND.NXT on.
-    #[inline]
-    fn transmit_in_order(&mut self, now: Time) -> Option<Segment> {
-        let sender = &mut self.sender;
-        let mut most = sender.smss;
-        if sender.snd_nxt < sender.snd_max {
-            let at = sender.outstanding();
-            let anew = sender.recovery.next_to_send_anew(&at);
-            sender.snd_nxt = anew.start;
-            most = most.min(anew.end.saturating_sub(anew.start));
-        }
-        let data_end = 1 + sender.written;
-        if sender.snd_nxt >= data_end + u64::from(sender.fin_queued) {
-            return None;
-        }
-        let smss = sender.smss;
-        let flight = sender.flight();
-        let goes_back = sender.snd_nxt < sender.snd_max;
-        if flight == 0 && !goes_back {
-            self.restart_after_idle(now);
-        }
-        let sender = &mut self.sender;
-        let queued = data_end.saturating_sub(sender.snd_nxt);
-        let room = (sender.snd_una + sender.snd_wnd).saturating_sub(sender.snd_nxt);
-        let length = queued.min(most).min(room);
-        // The FIN takes its place in the peer's window, behind the last octet.
-        let fin = sender.fin_queued && length == queued && room > length;
-        if length == 0 && !fin {
-            return self.wait_for_window(now);
-        }
-        let mut beyond_window = false;
-        // A segment is never cut to the congestion window, which holds at least one.
-        if flight > 0 && length > 0 {
-            let cwnd = sender.send_window();
-            let pipe = sender.recovery.pipe_bytes(&sender.outstanding());
-            beyond_window = pipe + length > cwnd;
-            if beyond_window && !self.limited_transmit_lets_go(flight, length, cwnd) {
-                return None;
-            }
-        }
-        let sender = &self.sender;
-        if length < smss && !fin {
-            // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds. What
-            // is sent anew waits for the window alone.
-            let nagle_lets_go = flight == 0 || goes_back || !self.config.nagle;
-            let worth_sending =
-                length == queued || length >= sender.max_snd_wnd / 2 || (goes_back && length < room);
-            if !(nagle_lets_go && worth_sending) {
-                return self.wait_for_window(now);
-            }
-        }
-        self.sender.let_go(if beyond_window { length } else { 0 });
-        if goes_back {
-            self.sender.recovery.on_sent_anew(self.sender.snd_nxt + length);
-        }
-        Some(self.data_segment(now, self.sender.snd_nxt, length, fin))
-    }
-
-    /// RFC 5681 4.1.
-    #[cold]
-    pub(super) fn restart_after_idle(&mut self, now: Time) {
-        let sender = &mut self.sender;
-        sender.congestion.on_idle_end(now);
-        let idle = now.since(sender.last_sent_at);
-        if self.config.restart_after_idle && idle > sender.rtt.rto() {
-            let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
-            let validated = sender.window_after_idle(now, idle, restart_window_bytes);
-            let cause = validated.unwrap_or(Cause::Idle { restart_window_bytes, least_ssthresh_bytes: 0 });
-            sender.congestion.on_congestion(cause, now);
-        }
-    }
-
-    /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
-    #[inline(always)]
-    pub(super) fn limited_transmit_lets_go(&self, flight: u64, length: u64, cwnd: u64) -> bool {
-        let sender = &self.sender;
-        if !self.config.limited_transmit || sender.snd_nxt < sender.snd_max {
-            return false;
-        }
-        let duplicates = sender.detection.limited_transmit_segments();
-        let beyond = sender.recovery.limited_transmit_bytes(duplicates, sender.smss);
-        flight + length <= cwnd + beyond
-    }
-
-    /// The segment that recovery asks for: up to SMSS octets of the hole, and where its end is not known,
-    /// whatever follows in the stream.
-    #[cold]
-    fn transmit_repair(&mut self, now: Time, hole: Hole) -> Segment {
-        let sender = &mut self.sender;
-        let start = hole.start;
-        let data_end = 1 + sender.written;
-        // What was sent before was within the window then.
-        let room = (sender.snd_una + sender.snd_wnd).max(sender.snd_max).saturating_sub(start);
-        let queued = data_end.saturating_sub(start);
-        let length = queued.min(sender.smss).min(room).min(hole.end - start);
-        let end = start + length;
-        let fin = sender.fin_queued && length == queued && room > length && hole.end > end;
-        sender.recovery.on_retransmitted(start, end + u64::from(fin));
-        self.data_segment(now, start, length, fin)
-    }
-
-    /// Data waits for the peer's window. With nothing in flight to bring an ACK, the persist timer runs, and
-    /// when it has expired a probe goes: what the window takes, or one octet beyond it.
-    #[cold]
-    fn wait_for_window(&mut self, now: Time) -> Option<Segment> {
-        let sender = &mut self.sender;
-        if sender.flight() > 0 {
-            return None;
-        }
-        if !sender.probe_due {
-            if !self.timers.runs(Purpose::Persist) {
-                self.timers.start(Purpose::Persist, now + self.persist_interval());
-            }
-            return None;
-        }
-        sender.probe_due = false;
-        let start = sender.snd_nxt;
-        let snd_max = sender.snd_max;
-        let queued = (1 + sender.written).saturating_sub(start);
-        let room = (sender.snd_una + sender.snd_wnd).saturating_sub(start);
-        let length = queued.min(sender.smss).min(room.max(1));
-        let counters = self.stats;
-        let segment = self.data_segment(now, start, length, queued == 0);
-        self.ecn.spare();
-        if room == 0 {
-            // No retransmission, though it mostly repeats the octet of the probe before.
-            self.stats.retransmissions = counters.retransmissions;
-            self.stats.data_retransmissions = counters.data_retransmissions;
-            self.stats.window_probes_sent += 1;
-            // The octet need not be taken: it stays the next to send, and the persist timer goes on.
-            let sender = &mut self.sender;
-            sender.probe_end = sender.probe_end.max(sender.snd_max);
-            (sender.snd_nxt, sender.snd_max) = (start, snd_max);
-            if let Recovery::Rack(rack) = &mut sender.recovery {
-                rack.sent.truncate(snd_max);
-            }
-            self.timers.start(Purpose::Persist, now + self.persist_interval());
-        }
-        Some(segment)
-    }
-
-    /// Sends `length` octets from offset `start` and the FIN behind them if `fin`.
-    #[inline]
-    pub(super) fn data_segment(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Segment {
-        let flags = self.send_data(now, start, length, fin);
-        if self.config.one_way_connections && !fin {
-            return self.one_way_data(now, start, flags, length as u32);
-        }
-        let options = self.options(now, length as u32);
-        self.segment(start, flags, length as u32, options)
-    }
-
-    /// Data and a FIN, if there is one, are sent, or sent again; returns their control bits.
-    #[inline(always)]
-    pub(super) fn send_data(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Flags {
-        let sender = &mut self.sender;
-        let data_end = start + length;
-        let end = data_end + u64::from(fin);
-        let repeated = sender.highest_sent().min(end).saturating_sub(start);
-        if repeated > 0 {
-            // The octet of a probe that the peer did not take goes with new data.
-            let again = u64::from(start < sender.snd_max);
-            self.stats.retransmissions += again;
-            self.stats.data_retransmissions += again * u64::from(length > 0);
-            self.stats.bytes_retransmitted += repeated.min(length);
-            sender.stop_timing();
-        } else {
-            sender.time_segment(end, now);
-        }
-        sender.detection.on_sent(start, end, now, repeated > 0);
-        sender.snd_nxt = sender.snd_nxt.max(end);
-        sender.snd_max = sender.snd_max.max(end);
-        sender.note_sent(now);
-        let mut flags = Flags::NONE;
-        if length > 0 {
-            self.stats.data_segments_sent += 1;
-            self.stats.bytes_sent += length;
-            if data_end == 1 + sender.written {
-                flags |= Flags::PSH;
-            }
-        } else {
-            self.stats.control_segments_sent += 1;
-        }
-        if fin {
-            flags |= Flags::FIN;
-        }
-        // RFC 6298 5.1.
-        if !self.timers.runs(Purpose::Retransmission) {
-            self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
-        }
-        if sender.is_tracked() {
-            self.note_transmission(now, start, end, repeated > 0);
-        }
-        debug_assert!(self.receiver.acknowledgement != Acknowledgement::Alone);
-        if self.ecn.agreed {
-            flags |= self.ecn.flags(repeated == 0 && length > 0);
-        }
-        flags
     }
 }

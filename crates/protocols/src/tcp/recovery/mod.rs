@@ -175,12 +175,6 @@ pub trait LossRecovery {
         None
     }
 
-    /// Whether there is something to retransmit now, of one that does not learn from SACK blocks.
-    #[inline]
-    fn retransmits(&self) -> bool {
-        false
-    }
-
     /// What to retransmit now that no new data goes.
     #[inline]
     fn last_retransmission(&self, _at: &Outstanding, _cwnd_bytes: u64) -> Option<Hole> {
@@ -326,17 +320,10 @@ macro_rules! recoveries {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             pub(super) fn next_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
                 match self {
                     $(Recovery::$name(part) => part.next_retransmission(at, cwnd_bytes),)*
-                }
-            }
-
-            #[inline]
-            pub(super) fn retransmits(&self) -> bool {
-                match self {
-                    $(Recovery::$name(part) => part.retransmits(),)*
                 }
             }
 
@@ -353,7 +340,7 @@ macro_rules! recoveries {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             pub(super) fn send_window(&self, cwnd_bytes: u64, smss_bytes: u64) -> u64 {
                 match self {
                     $(Recovery::$name(part) => part.send_window(cwnd_bytes, smss_bytes),)*

@@ -71,11 +71,6 @@ impl LossRecovery for Reno {
         self.retransmit.map(Hole::from)
     }
 
-    #[inline]
-    fn retransmits(&self) -> bool {
-        self.retransmit.is_some()
-    }
-
     fn on_retransmitted(&mut self, _start: u64, _end: u64) {
         self.retransmit = None;
     }

@@ -69,7 +69,7 @@ impl LossRecovery for Sack {
 
     #[inline]
     fn on_undisturbed_ack(&mut self, snd_una: u64) {
-        self.board.retransmitted(snd_una);
+        self.board.advance_empty(snd_una);
     }
 
     fn limited_transmit_bytes(&self, _duplicates: u64, _smss_bytes: u64) -> u64 {
