@@ -60,7 +60,7 @@ def clean(**transport: object) -> dict[str, object]:
 
 CASES = [
     Case("bulk", "60s", SCENARIOS / "bulk.toml"),
-    # Each segment costs at most 1.3 times what it costs NewReno.
+    # What options and parts cost a segment, beside `clean`. The bound that is wanted is 1.3 times.
     Case("clean", "60s", clean(variant="newreno")),
     Case("clean-sack", "60s", clean(variant="sack")),
     Case("clean-timestamps", "60s", clean(variant="cubic", timestamps=True)),

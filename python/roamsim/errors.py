@@ -32,7 +32,7 @@ class UsageError(ValueError):
 
 
 class CheckFailed(RuntimeError):
-    """A check of the project against a closed form failed. Do not trust the results."""
+    """A check of a study against a closed form failed. Do not trust the results."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -5,7 +5,7 @@ Exit codes:
 - 1: a run failed
 - 2: usage
 - 3: the scenario is not valid
-- 4: a check of the project against a closed form failed
+- 4: a study's check against a closed form failed
 - 5: a study's results differ from its reference
 - 130: interrupted; the same command resumes
 
