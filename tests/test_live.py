@@ -339,7 +339,8 @@ def test_a_shell_has_a_terminal_with_jobs_of_its_own(tmp_path: Path) -> None:
 
     type_and_wait(b"hostname; stty size\n", rb"client\r\n33 123\r\n")
     # A command is interrupted, not the run; jobs are there.
-    type_and_wait(b"echo be''gun; sleep 1000\n", rb"begun\r\n")
+    # What says that it has begun is what the interrupt ends: the shell itself would go on with the next command.
+    type_and_wait(b"bash -c \"echo be''gun; exec sleep 1000\"\n", rb"begun\r\n")
     type_and_wait(b"\x03", rb"\^C")
     type_and_wait(b"sleep 1000 & echo sta''rted\n", rb"started\r\n")
     type_and_wait(b"jobs\n", rb"Running +sleep 1000")
