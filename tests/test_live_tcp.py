@@ -217,7 +217,7 @@ def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> No
         if keys["variant"] in ("sack", "cubic"):
             keys |= {"rack": draw.random() < 0.5, "pacing": draw.random() < 0.5}
         ends = ("server", "phone") if way == "down" else ("phone", "server")
-        start = f"{draw.uniform(1.5, 4):.3f}s"
+        start = f"{draw.uniform(2.5, 5):.3f}s"
         application = (
             f'{{ kind = "transfer", start = "{start}", size = "{size}B" }}' if way == "down" else '{ kind = "bulk" }'
         )
@@ -233,7 +233,7 @@ def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> No
         'delay = { constant = "20ms", jitter = { distribution = "uniform", min = "0s", max = "5ms" }, '
         "reordering = true }\n"
         'loss = { model = "bernoulli", probability = 0.01 }\n'
-        'outages = [{ start = "3s", duration = "700ms" }]\n'
+        'outages = [{ start = "4s", duration = "700ms" }]\n'
         'queue = { discipline = "codel", ecn = true }',
     )
     (tmp_path / "all.toml").write_text(text + "".join(flows))
