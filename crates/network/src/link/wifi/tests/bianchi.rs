@@ -205,9 +205,6 @@ struct Layer {
 /// So many exchanges are looked at of each cell.
 const EXCHANGES: usize = 40_000;
 
-/// The numbers of stations that the model page has.
-const SHOWN: [usize; 3] = [2, 10, 50];
-
 impl Layer {
     /// Fixed point and cell under his assumptions, which are close to each other: megabits a second and the
     /// probability of a collision.
@@ -240,9 +237,6 @@ impl Layer {
         for (access, rts_threshold_bytes) in [("basic", 2347), ("RTS/CTS", 0)] {
             for n in [1, 2, 3, 5, 10, 20, 50] {
                 let [(fixed_mbps, fixed_p), (mbps, p)] = self.held(n, rts_threshold_bytes);
-                if !SHOWN.contains(&n) {
-                    continue;
-                }
                 let standard = saturated((self.cell)(n, rts_threshold_bytes), self.packet_bytes, EXCHANGES);
                 let Saturated { exchanges_a_second, collisions, given_up, .. } = standard;
                 let _ = writeln!(
