@@ -31,9 +31,8 @@ fn shortest_path_and_first_described_among_equals() {
 
 #[test]
 fn the_path_is_shortest_whose_costs_are_least() {
-    // Around a ring of six, the first link of which costs 3: to b it is the shortest; to c 4 either
-    // way, so that it counts, which was described first; to d 3 the other way, where by links alone
-    // both were 3.
+    // A ring of six, whose first link costs 3. It is the shortest way to b. To c both ways cost 4, so that
+    // which was described first is taken. To d the other way costs 3; by links alone both were 3.
     let mut topology = ring("abcdef");
     for interface in &mut topology.interfaces {
         interface.cost = if interface.joins.0 == LinkId(0) { 3 } else { 1 };
@@ -278,8 +277,8 @@ proptest! {
 
 #[test]
 fn routes_of_a_chain_and_of_a_tree_need_no_tables() {
-    // Of a chain each node keeps what its largest branch is; of a binary tree of 2^12 - 1 nodes a node
-    // has a place in the smaller branch of a node above it 11 times at most.
+    // In a chain each node keeps which branch is its largest. In a binary tree of 2^12 - 1 nodes at most 11
+    // of the nodes above a node have it in their smaller branch.
     for parent_of in [|node: u32| node - 1, |node: u32| (node - 1) / 2] {
         let mut topology = Topology::default();
         for node in 0..4095 {
