@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -35,18 +36,19 @@ pub fn schema_pages() -> Vec<(String, String)> {
     }
     let mut written = vec![("scenario.md".to_owned(), index(&tables))];
     for table in &tables {
-        let mut page = Page { text: String::new(), here: table.key, pages: &pages };
+        let mut page = Page { text: String::new(), here: table.key, pages: &pages, defs };
         let definition = &defs[table.name];
-        let _ = write!(page.text, "# `{}`\n\n{}\n", table.heading, text(definition));
+        let _ = write!(page.text, "# `{}`\n\n{}\n", table.heading, table.describe(definition));
         page.keys(definition);
-        page.types(&types, defs);
+        page.types(&types);
         written.push((format!("scenario/{}.md", table.key), page.text));
     }
-    let mut page = Page { text: "# Types of several tables\n".to_owned(), here: SHARED, pages: &pages };
+    let mut page = Page { text: "# Types of several tables\n".to_owned(), here: SHARED, pages: &pages, defs };
     // In the order of the alphabet, as nothing else brings a reader to one.
     types.sort_unstable();
     types.dedup();
-    page.types(&types, defs);
+    page.quantities(&types);
+    page.types(&types);
     written.push((format!("scenario/{SHARED}.md"), page.text));
     written
 }
@@ -71,6 +73,14 @@ impl<'a> Table<'a> {
         let about = text(&defs[name]).lines().next().unwrap_or_default();
         let about = about.strip_prefix(&format!("A `{heading}`: ")).unwrap_or(about);
         Self { key, heading, name, about: about.split_once(". ").map_or(about, |(first, _)| first) }
+    }
+
+    /// Its description; the heading above has its name.
+    fn describe(&self, definition: &Value) -> String {
+        let about = text(definition);
+        let about = about.strip_prefix(&format!("A `{}`: ", self.heading)).unwrap_or(about);
+        let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
+        first.to_uppercase() + rest
     }
 }
 
@@ -119,20 +129,33 @@ struct Page<'a> {
     here: &'a str,
     /// Where each type is described.
     pages: &'a BTreeMap<&'a str, &'a str>,
+    defs: &'a Value,
 }
 
 impl Page<'_> {
+    /// The table of all values with units, one a row.
+    fn quantities(&mut self, types: &[&str]) {
+        self.text.push_str("\n## Quantities\n\n| type | value | example |\n|---|---|---|\n");
+        for name in types.iter().filter(|name| is_quantity(&self.defs[name])) {
+            let definition = &self.defs[name];
+            let example = definition["examples"].get(0).map(|value| format!("`{}`", toml(value)));
+            let about = text(definition).trim_end_matches('.');
+            let _ = writeln!(self.text, "| {name} | {about} | {} |", example.unwrap_or_default());
+        }
+    }
+
     /// The types that are described here.
-    fn types(&mut self, types: &[&str], defs: &Value) {
+    fn types(&mut self, types: &[&str]) {
         let mut own: Vec<&str> = Vec::new();
         for &name in types {
-            if self.pages.get(name) == Some(&self.here) && !own.contains(&name) {
+            let here = self.pages.get(name) == Some(&self.here);
+            if here && !own.contains(&name) && !is_quantity(&self.defs[name]) {
                 own.push(name);
             }
         }
         for name in own {
-            let _ = write!(self.text, "\n## {name}\n\n{}\n", text(&defs[name]));
-            self.definition(&defs[name]);
+            let _ = write!(self.text, "\n## {name}\n\n{}\n", text(&self.defs[name]));
+            self.definition(&self.defs[name]);
         }
     }
 
@@ -193,25 +216,26 @@ impl Page<'_> {
         if keys.is_empty() {
             return;
         }
-        self.text.push_str("\n| key | type | default | |\n|---|---|---|---|\n");
+        self.text.push_str("\n| key | default | |\n|---|---|---|\n");
         for Key { name, property, required } in keys {
             let kind = self.kind(property);
-            let default = match property.get("default") {
-                _ if *required => "required".into(),
-                Some(default) => format!("`{}`", toml(default)),
-                None => String::new(),
+            let (about, default) = match text(property) {
+                COUNT => ("[Copies](../scenario.md#copies) of the element.".into(), String::new()),
+                about => (without_default(about), default(property, about)),
             };
-            let about = match text(property) {
-                COUNT => "[Copies](../scenario.md#copies) of the element.".into(),
-                about => about.replace('|', "\\|"),
-            };
-            let _ = writeln!(self.text, "| `{name}` | {kind} | {default} | {about} |");
+            let default = if *required { "required" } else { &default };
+            let (about, default) = (about.replace('|', "\\|"), default.replace('|', "\\|"));
+            let _ = writeln!(self.text, "| `{name}`: {kind} | {default} | {about} |");
         }
     }
 
     /// The type of a key, with a link to its description.
     fn kind(&self, property: &Value) -> String {
         if let Some(name) = reference(property) {
+            if is_quantity(&self.defs[name]) {
+                let page = if self.here == SHARED { "" } else { "types.md" };
+                return format!("[{name}]({page}#quantities)");
+            }
             let at = name.to_lowercase();
             return match self.pages.get(name) {
                 Some(&page) if page != self.here => format!("[{name}]({page}.md#{at})"),
@@ -229,7 +253,7 @@ impl Page<'_> {
                 }
                 None => format!("list of {}", self.kind(&property["items"])),
             },
-            Some("integer") => "whole number".into(),
+            // A list's type is in the plural: "list of 2 integers".
             Some(name) => name.into(),
             None => String::new(),
         }
@@ -282,6 +306,86 @@ fn reference(schema: &Value) -> Option<&str> {
 
 fn text(schema: &Value) -> &str {
     schema["description"].as_str().unwrap_or_default()
+}
+
+/// Words before the default of a key in its description.
+const DEFAULTS: [&str; 3] = ["Default: ", "Default chosen: ", "Left out: "];
+
+/// The sentence of a description that gives its default: its place, and the words before the default.
+fn default_sentence(about: &str) -> Option<(Range<usize>, &'static str)> {
+    let (start, words) = DEFAULTS.iter().filter_map(|words| Some((about.find(words)?, *words))).min()?;
+    let rest = &about[start..];
+    let end = rest.match_indices(". ").map(|(at, _)| at + 1).find(|&at| {
+        // Not behind the initial of a name.
+        let last = rest[..at - 1].rsplit([' ', '(']).next().unwrap_or_default();
+        !(last.len() == 1 && last.starts_with(|c: char| c.is_ascii_uppercase()))
+    });
+    Some((start..start + end.unwrap_or(rest.len()), words))
+}
+
+/// A description without the sentence of its default.
+fn without_default(about: &str) -> String {
+    match default_sentence(about) {
+        Some((place, _)) => {
+            format!("{}{}", &about[..place.start], about[place.end..].trim_start()).trim_end().into()
+        }
+        None => about.into(),
+    }
+}
+
+/// The default of a key, and its source.
+fn default(property: &Value, about: &str) -> String {
+    let value = property.get("default").map(toml);
+    let source = default_sentence(about).map(|(place, words)| {
+        let text = about[place][words.len()..].trim_end_matches('.');
+        let source = value.as_deref().map_or(text, |value| without_value(text, value));
+        if words == "Default chosen: " && !source.is_empty() {
+            format!("chosen: {source}")
+        } else {
+            source.into()
+        }
+    });
+    match (value, source.filter(|source| !source.is_empty())) {
+        (Some(value), Some(source)) => format!("`{value}`; {source}"),
+        (Some(value), None) => format!("`{value}`"),
+        (None, Some(source)) => source,
+        (None, None) => String::new(),
+    }
+}
+
+/// The source of a default whose value is written before it, without a repetition of this value.
+fn without_value<'a>(text: &'a str, value: &str) -> &'a str {
+    let bare = value.trim_matches('"');
+    let spaced = bare
+        .find(|c: char| c.is_ascii_alphabetic())
+        .map(|unit| format!("{} {}", &bare[..unit], &bare[unit..]));
+    let mut words = vec![bare.to_owned(), format!("`{bare}`"), format!("`{value}`")];
+    words.extend(spaced);
+    match value {
+        "true" => words.extend(["yes".to_owned(), "on".to_owned()]),
+        "false" => words.extend(["no".to_owned(), "off".to_owned()]),
+        _ => {}
+    }
+    for word in words {
+        let Some(rest) = text.strip_prefix(word.as_str()) else { continue };
+        if rest.is_empty() {
+            return rest;
+        }
+        if let Some(rest) = rest.strip_prefix(", ").or_else(|| rest.strip_prefix(": ")) {
+            return rest;
+        }
+        if let Some(rest) = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')')) {
+            return rest;
+        }
+    }
+    text
+}
+
+/// Whether a type is a value with a unit, which a row of a table describes.
+fn is_quantity(definition: &Value) -> bool {
+    const LONGEST_BYTES: usize = 120;
+    ["properties", "oneOf", "anyOf", "enum"].iter().all(|key| definition.get(key).is_none())
+        && text(definition).len() <= LONGEST_BYTES
 }
 
 /// A default as TOML writes it.
