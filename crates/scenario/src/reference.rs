@@ -1,7 +1,7 @@
 //! The reference pages of all keys, written from the schema: one a table, and one of the types that tables
 //! share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -34,16 +34,23 @@ pub fn schema_pages() -> Vec<(String, String)> {
         pages.insert(table.name, table.key);
         types.retain(|&name| name != table.name);
     }
+    let inline = inline(&schema, defs);
     let mut written = vec![("scenario.md".to_owned(), index(&tables))];
     for table in &tables {
-        let mut page = Page { text: String::new(), here: table.key, pages: &pages, defs };
+        let mut page = Page { text: String::new(), here: table.key, pages: &pages, defs, inline: &inline };
         let definition = &defs[table.name];
         let _ = write!(page.text, "# `{}`\n\n{}\n", table.heading, table.describe(definition));
         page.keys(definition);
         page.types(&types);
-        written.push((format!("scenario/{}.md", table.key), page.text));
+        written.push((format!("scenario/{}.md", table.key), with_standard_once(table.key, page.text)));
     }
-    let mut page = Page { text: "# Types of several tables\n".to_owned(), here: SHARED, pages: &pages, defs };
+    let mut page = Page {
+        text: "# Types of several tables\n".to_owned(),
+        here: SHARED,
+        pages: &pages,
+        defs,
+        inline: &inline,
+    };
     // In the order of the alphabet, as nothing else brings a reader to one.
     types.sort_unstable();
     types.dedup();
@@ -51,6 +58,19 @@ pub fn schema_pages() -> Vec<(String, String)> {
     page.types(&types);
     written.push((format!("scenario/{SHARED}.md"), page.text));
     written
+}
+
+/// The standard by which a table's keys are defined.
+const STANDARDS: [(&str, &str); 2] = [("wifi", "IEEE 802.11-2007"), ("wimax", "IEEE Std 802.16-2004")];
+
+/// A page that names its standard once, and then only sections, clauses and tables.
+fn with_standard_once(key: &str, page: String) -> String {
+    let Some((_, standard)) = STANDARDS.iter().find(|(of, _)| *of == key) else { return page };
+    let short = ["section", "clause", "table", "annex"]
+        .iter()
+        .fold(page, |text, part| text.replace(&format!("{standard} {part}"), part));
+    let note = format!("Sections, clauses, tables and annexes without a document are of {standard}.");
+    short.replacen("\n\n| key |", &format!("\n\n{note}\n\n| key |"), 1)
 }
 
 /// A table of the scenario: `[scenario]`, or one of many `[[node]]`.
@@ -130,6 +150,8 @@ struct Page<'a> {
     /// Where each type is described.
     pages: &'a BTreeMap<&'a str, &'a str>,
     defs: &'a Value,
+    /// The types that the row of a key describes.
+    inline: &'a BTreeSet<&'a str>,
 }
 
 impl Page<'_> {
@@ -149,7 +171,8 @@ impl Page<'_> {
         let mut own: Vec<&str> = Vec::new();
         for &name in types {
             let here = self.pages.get(name) == Some(&self.here);
-            if here && !own.contains(&name) && !is_quantity(&self.defs[name]) {
+            let elsewhere = is_quantity(&self.defs[name]) || self.inline.contains(name);
+            if here && !own.contains(&name) && !elsewhere {
                 own.push(name);
             }
         }
@@ -175,13 +198,17 @@ impl Page<'_> {
         if variants.iter().all(|v| v.get("const").is_some()) {
             self.text.push('\n');
             for variant in variants {
-                let _ = writeln!(self.text, "- `{}`: {}", toml(&variant["const"]), text(variant));
+                // A preset's settings are many; `roamsim explain --preset` prints them.
+                let about = text(variant);
+                let about = about.split_once(": `variant = ").map_or(about, |(head, _)| head);
+                let about = about.trim_end_matches('.');
+                let _ = writeln!(self.text, "- `{}`: {about}.", toml(&variant["const"]));
             }
             return;
         }
         let shared = shared(variants);
         if !shared.is_empty() {
-            self.text.push_str("\nKeys of several of the kinds below:\n");
+            self.text.push_str("\nKeys of several kinds:\n");
             self.table(&shared);
         }
         for variant in variants {
@@ -209,7 +236,7 @@ impl Page<'_> {
     }
 
     fn keys(&mut self, definition: &Value) {
-        self.table(&keys(definition).collect::<Vec<_>>());
+        self.table(&keys_of(definition));
     }
 
     fn table(&mut self, keys: &[Key<'_>]) {
@@ -217,15 +244,33 @@ impl Page<'_> {
             return;
         }
         self.text.push_str("\n| key | default | |\n|---|---|---|\n");
+        self.rows("", keys);
+    }
+
+    /// Rows of a table, and those of the small tables in it; names begin with the path of the table.
+    fn rows(&mut self, path: &str, keys: &[Key<'_>]) {
         for Key { name, property, required } in keys {
-            let kind = self.kind(property);
-            let (about, default) = match text(property) {
+            let (mut about, default) = match text(property) {
                 COUNT => ("[Copies](../scenario.md#copies) of the element.".into(), String::new()),
                 about => (without_default(about), default(property, about)),
             };
             let default = if *required { "required" } else { &default };
+            let inner =
+                asked_for(property).filter(|name| self.inline.contains(name)).map(|name| &self.defs[name]);
+            let kind = match inner {
+                Some(words) if words.get("properties").is_none() => {
+                    about = format!("{} {}.", about, in_line(words)).trim_start().into();
+                    if property.get("items").is_some() { "list of words".into() } else { "word".into() }
+                }
+                Some(_) if property.get("items").is_some() => "list of tables".into(),
+                Some(_) => "table".into(),
+                None => self.kind(property),
+            };
             let (about, default) = (about.replace('|', "\\|"), default.replace('|', "\\|"));
-            let _ = writeln!(self.text, "| `{name}`: {kind} | {default} | {about} |");
+            let _ = writeln!(self.text, "| `{path}{name}`: {kind} | {default} | {about} |");
+            if let Some(table) = inner.filter(|inner| inner.get("properties").is_some()) {
+                self.rows(&format!("{path}{name}."), &keys_of(table));
+            }
         }
     }
 
@@ -268,6 +313,10 @@ struct Key<'a> {
     required: bool,
 }
 
+fn keys_of(definition: &Value) -> Vec<Key<'_>> {
+    keys(definition).collect()
+}
+
 fn keys(definition: &Value) -> impl Iterator<Item = Key<'_>> {
     let required = definition["required"].as_array();
     entries(&definition["properties"]).filter(|(_, p)| p.get("const").is_none()).map(
@@ -308,6 +357,79 @@ fn text(schema: &Value) -> &str {
     schema["description"].as_str().unwrap_or_default()
 }
 
+/// The type that a key has, or the elements of its list.
+fn asked_for(property: &Value) -> Option<&str> {
+    reference(property).or_else(|| reference(property.get("items")?))
+}
+
+/// The types that one key alone asks for and that are small enough for its row: a few words, or a table of a few keys.
+fn inline<'a>(schema: &'a Value, defs: &'a Value) -> BTreeSet<&'a str> {
+    fn count<'a>(value: &'a Value, all: &mut BTreeMap<&'a str, usize>, of_keys: &mut BTreeSet<&'a str>) {
+        match value {
+            Value::Object(map) => {
+                if let Some(name) = reference(value) {
+                    *all.entry(name).or_default() += 1;
+                }
+                of_keys.extend(entries(&value["properties"]).filter_map(|(_, property)| asked_for(property)));
+                map.values().for_each(|value| count(value, all, of_keys));
+            }
+            Value::Array(list) => list.iter().for_each(|value| count(value, all, of_keys)),
+            _ => {}
+        }
+    }
+    let (mut all, mut of_keys) = (BTreeMap::new(), BTreeSet::new());
+    count(schema, &mut all, &mut of_keys);
+    of_keys.retain(|name| all[name] == 1 && is_small(&defs[name]));
+    of_keys
+}
+
+/// Whether a type is a few words with short descriptions, or a table of a few keys whose own description says little.
+fn is_small(definition: &Value) -> bool {
+    const MOST_BYTES: usize = 300;
+    const MOST_KEYS: usize = 4;
+    const LITTLE_BYTES: usize = 70;
+    if let Some(words) = words(definition) {
+        return words.iter().map(|(word, about)| word.len() + about.len()).sum::<usize>() <= MOST_BYTES;
+    }
+    let about = text(definition);
+    definition.get("oneOf").is_none()
+        && (1..=MOST_KEYS).contains(&entries(&definition["properties"]).count())
+        && about.len() <= LITTLE_BYTES
+        && !about.contains(['(', ':', ';'])
+}
+
+/// The words of a type that is a choice of words, each with its description.
+fn words(definition: &Value) -> Option<Vec<(String, &str)>> {
+    if let Some(words) = definition["enum"].as_array() {
+        return Some(words.iter().map(|word| (toml(word), "")).collect());
+    }
+    let words = definition["oneOf"].as_array()?;
+    words.iter().map(|word| Some((toml(word.get("const")?), text(word)))).collect()
+}
+
+/// A choice of words within a sentence.
+fn in_line(definition: &Value) -> String {
+    let words = words(definition).unwrap_or_default();
+    let each = words.iter().map(|(word, about)| match about.trim_end_matches('.') {
+        "" => format!("`{word}`"),
+        about => format!("`{word}`: {}", lower(about)),
+    });
+    let separator = if words.iter().all(|(_, about)| about.is_empty()) { ", " } else { "; " };
+    each.collect::<Vec<_>>().join(separator)
+}
+
+/// A text within a sentence: with a small first letter if it begins with a common word.
+fn lower(text: &str) -> String {
+    const COMMON: [&str; 16] = [
+        "A", "After", "All", "An", "At", "By", "Carried", "For", "From", "In", "It", "Never", "The", "To",
+        "When", "With",
+    ];
+    match text.split_once(' ') {
+        Some((first, rest)) if COMMON.contains(&first) => format!("{} {rest}", first.to_lowercase()),
+        _ => text.to_owned(),
+    }
+}
+
 /// Words before the default of a key in its description.
 const DEFAULTS: [&str; 3] = ["Default: ", "Default chosen: ", "Left out: "];
 
@@ -339,10 +461,10 @@ fn default(property: &Value, about: &str) -> String {
     let source = default_sentence(about).map(|(place, words)| {
         let text = about[place][words.len()..].trim_end_matches('.');
         let source = value.as_deref().map_or(text, |value| without_value(text, value));
-        if words == "Default chosen: " && !source.is_empty() {
-            format!("chosen: {source}")
-        } else {
-            source.into()
+        match (words, source) {
+            ("Default chosen: ", "") => "chosen".into(),
+            ("Default chosen: ", source) => format!("chosen: {source}"),
+            (_, source) => source.to_owned(),
         }
     });
     match (value, source.filter(|source| !source.is_empty())) {
@@ -398,5 +520,77 @@ fn toml(value: &Value) -> String {
         }
         Value::Array(list) => format!("[{}]", list.iter().map(toml).collect::<Vec<_>>().join(", ")),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn cells(property: &Value, about: &str) -> (String, String) {
+        (default(property, about), without_default(about))
+    }
+
+    #[test]
+    fn a_default_stands_beside_its_source() {
+        let about = "Lower bound of the timeout. Default: RFC 6298 section 2.4. Linux has 200 ms.";
+        let both =
+            ("`\"1s\"`; RFC 6298 section 2.4".into(), "Lower bound of the timeout. Linux has 200 ms.".into());
+        assert_eq!(cells(&json!({ "default": "1s" }), about), both);
+        // The sentence does not end behind an initial.
+        let about = "Its law. Default: R. Jain, 1984. Its unit is one.";
+        assert_eq!(
+            cells(&json!({ "default": 1 }), about),
+            ("`1`; R. Jain, 1984".into(), "Its law. Its unit is one.".into())
+        );
+    }
+
+    #[test]
+    fn a_value_is_not_repeated_by_its_source() {
+        let of = |value: Value, about: &str| default(&json!({ "default": value }), about);
+        assert_eq!(of(json!(true), "Default: yes (RFC 7323 section 2)."), "`true`; RFC 7323 section 2");
+        assert_eq!(of(json!(false), "Default chosen: no, as in ns-2."), "`false`; chosen: as in ns-2");
+        assert_eq!(of(json!("5ms"), "Default chosen: 5 ms, a frame."), "`\"5ms\"`; chosen: a frame");
+        assert_eq!(of(json!(0.5), "Default chosen: 0.5."), "`0.5`; chosen");
+        assert_eq!(of(json!(10), "Default: 100 in ns-2."), "`10`; 100 in ns-2");
+    }
+
+    #[test]
+    fn a_small_type_of_one_key_is_described_in_its_row() {
+        let schema = json!({ "properties": {
+            "mode": { "description": "How.", "$ref": "#/$defs/Mode" },
+            "cut": { "items": { "$ref": "#/$defs/Outage" }, "description": "When." },
+            "one": { "$ref": "#/$defs/Shared" }, "two": { "$ref": "#/$defs/Shared" },
+        } });
+        let defs = json!({
+            "Mode": { "oneOf": [{ "const": "a", "description": "At once." }, { "const": "b", "description": "Never." }] },
+            "Outage": { "description": "An outage.", "properties": { "start": { "type": "string" } } },
+            "Shared": { "description": "A table.", "properties": { "x": { "type": "string" } } },
+        });
+        let inline = inline(&schema, &defs);
+        assert_eq!(inline, BTreeSet::from(["Mode", "Outage"]));
+        let pages = BTreeMap::new();
+        let mut page = Page { text: String::new(), here: "", pages: &pages, defs: &defs, inline: &inline };
+        page.keys(&schema);
+        assert!(
+            page.text.contains("| `mode`: word |  | How. `\"a\"`: at once; `\"b\"`: Never. |"),
+            "{}",
+            page.text
+        );
+        assert!(
+            page.text.contains("| `cut`: list of tables |  | When. |\n| `cut.start`: string |"),
+            "{}",
+            page.text
+        );
+    }
+
+    #[test]
+    fn a_key_without_a_value_has_what_is_taken_in_its_place() {
+        assert_eq!(
+            cells(&json!({}), "The queue. Left out: no limit."),
+            ("no limit".into(), "The queue.".into())
+        );
+        assert_eq!(cells(&json!({}), "The queue."), (String::new(), "The queue.".into()));
     }
 }
