@@ -362,7 +362,8 @@ fn asked_for(property: &Value) -> Option<&str> {
     reference(property).or_else(|| reference(property.get("items")?))
 }
 
-/// The types that one key alone asks for and that are small enough for its row: a few words, or a table of a few keys.
+/// The types that one key alone asks for and that are small enough for its row: a few words, or a table of a
+/// few keys.
 fn inline<'a>(schema: &'a Value, defs: &'a Value) -> BTreeSet<&'a str> {
     fn count<'a>(value: &'a Value, all: &mut BTreeMap<&'a str, usize>, of_keys: &mut BTreeSet<&'a str>) {
         match value {
@@ -383,7 +384,8 @@ fn inline<'a>(schema: &'a Value, defs: &'a Value) -> BTreeSet<&'a str> {
     of_keys
 }
 
-/// Whether a type is a few words with short descriptions, or a table of a few keys whose own description says little.
+/// Whether a type is a few words with short descriptions, or a table of a few keys whose own description says
+/// little.
 fn is_small(definition: &Value) -> bool {
     const MOST_BYTES: usize = 300;
     const MOST_KEYS: usize = 4;

@@ -188,8 +188,8 @@ pub struct RequestResponse {
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub processing_time: TimeDistribution,
-    /// Over UDP, the time until an unanswered request counts as lost. Left out: 1 s (chosen: TCP's initial timeout,
-    /// RFC 6298 section 2.1).
+    /// Over UDP, the time until an unanswered request counts as lost. Left out: 1 s (chosen: TCP's initial
+    /// timeout, RFC 6298 section 2.1).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,

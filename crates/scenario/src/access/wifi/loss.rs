@@ -128,8 +128,8 @@ tables! {
     /// When counting begins.
     ListTable {
         /// The numbers of lost packets with data that the MAC delivered, or of lost attempts, from 1 for each
-        /// station and direction. TCP retransmissions count; segments without data (handshake, pure ACK, FIN) do
-        /// not.
+        /// station and direction. TCP retransmissions count; segments without data (handshake, pure ACK, FIN)
+        /// do not.
         #[schemars(inner(range(min = 1)))]
         segments: Vec<u64>,
         /// Only packets of this flow count, and are lost. Left out: all packets with data.

@@ -83,8 +83,8 @@ struct LinkTable {
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     loss: Vec<Loss>,
-    /// Packets that arrive twice at the same instant: a probability for both directions, or a table for each. Left
-    /// out: none.
+    /// Packets that arrive twice at the same instant: a probability for both directions, or a table for each.
+    /// Left out: none.
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Duplicate>")]
     duplicate: Vec<Duplicate>,
@@ -386,8 +386,8 @@ pub(crate) struct ListTable {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     start: Time,
-    /// The numbers of the lost packets with data, from 1, in the order of sending; retransmissions count too. TCP
-    /// segments without data (handshake, pure ACK, FIN) and packets that the queue dropped do not.
+    /// The numbers of the lost packets with data, from 1, in the order of sending; retransmissions count too.
+    /// TCP segments without data (handshake, pure ACK, FIN) and packets that the queue dropped do not.
     #[schemars(inner(range(min = 1)))]
     segments: Vec<u64>,
     /// Only packets of this flow count, and are lost. Left out: all packets with data.

@@ -187,10 +187,11 @@ over_time! {
         from,
         /// When each rate begins, in order of time. A rate of zero sends nothing.
         steps,
-        /// A file of steps: a time in seconds and a rate in Mb/s a line. The first line holds from the beginning.
+        /// A file of steps: a time in seconds and a rate in Mb/s a line. The first line holds from the
+        /// beginning.
         file,
-        /// A mahimahi trace: each line is the millisecond in which 1504 octets may leave, 4 octets of header a
-        /// packet included. It repeats.
+        /// A mahimahi trace: each line is the millisecond in which 1504 octets may leave, 4 octets of header
+        /// a packet included. It repeats.
         #[serde(default)]
         mahimahi: Option<String>,
         /// The lines, in place of `mahimahi`.
@@ -221,8 +222,8 @@ over_time! {
         from,
         /// When each delay begins, in order of time: for packets whose last bit is sent from then on.
         steps,
-        /// A file of steps: a time in seconds and a delay in milliseconds a line. The first line holds from the
-        /// beginning.
+        /// A file of steps: a time in seconds and a delay in milliseconds a line. The first line holds from
+        /// the beginning.
         file,
         /// An additional delay, drawn for each packet. Default: nothing.
         #[serde(default)]
@@ -255,7 +256,8 @@ over_time! {
         from,
         /// When each probability begins, in order of time: for packets whose last bit is sent from then on.
         steps,
-        /// A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
+        /// A file of steps: a time in seconds and a probability a line. The first line holds from the
+        /// beginning.
         file,
     }
     /// A step of a loss.

@@ -58,8 +58,8 @@ pub struct Video {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The longest delay of a packet that counts for `in_time_share` of `flows`. Frames have `playout_delay`. Left
-    /// out: none.
+    /// The longest delay of a packet that counts for `in_time_share` of `flows`. Frames have `playout_delay`.
+    /// Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
