@@ -115,7 +115,7 @@ def test_many_parts_are_counted_by_the_intervals_that_hold_for_all() -> None:
     assert counted([below], "orders").verdict == "differs"
     assert counted([above] * 3, "orders").verdict == "agrees"
     # It says what its parts come from and rest on.
-    law = replace(below, source="exact law", margin=math.inf, rests_on=("a law",))
+    law = replace(below, source="exact law", outside=None, rests_on=("a law",))
     told = counted([law, *[above] * 9], "orders")
     assert (told.verdict, told.source, told.rests_on) == ("differs", "exact law", ("a law",))
     assert told.measured == "9 of 10 orders agree, 1 differ, 0 are not decidable"
