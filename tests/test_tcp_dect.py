@@ -308,7 +308,7 @@ def test_a_choice_that_meets_the_published_value_turns_the_verdict(
     ]
     judge = PUBLISHED.measurement("turned_by_choices")
     kept = Choices(**{experiment: rows})
-    assert judge(kept, statement, "differs") == ("what is chosen (it agrees with: meets)",)
+    assert judge(kept, statement, "differs") == ("the chosen settings (it agrees with meets)",)
     # What is decided as the choice decides it is not turned.
     assert judge(kept, statement, "not decidable") == ()
 

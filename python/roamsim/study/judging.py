@@ -9,12 +9,12 @@
 - A share of counted trials has Wilson's interval, so that no failure in few trials is no certainty.
 - A statement of several parts agrees when every part does. It differs when one part does. Of thirty parts one does so
   by chance in every second study, so the interval of that part has to lie outside when it is widened to hold for all
-  intervals of the statement together with 95 % (Bonferroni): those of its parts, of their parts, of all readings of
-  a part, and of all points of their curves. Else the statement is not decidable. A part that takes no interval
-  (`yes`) differs as it stands. The wider interval is computed from the samples, as Wilson's or Fieller's where the
-  narrow one is.
+  intervals of the statement together with 95 % (Bonferroni): those of its parts, of their parts, and of all points of
+  their curves. Else the statement is not decidable. A part that takes no interval (`yes`) differs as it stands. The
+  wider interval is computed from the samples, as Wilson's or Fieller's where the narrow one is.
 - A part with readings agrees when one of them does, and differs when all do. Each is judged by the wider interval, so
-  their order does not matter. Readings alone need no wider interval than their own: all of them have to differ.
+  their order does not matter. They count as the one of them with most intervals: if the part holds it does so under
+  some reading, and only that reading's intervals can miss it.
 - Where an exact law gives the value, the same rule judges the law, and the runs stand beside it (`law.by_law`).
 - What is not decidable says how many replications would decide, if the means stay where they are.
 """
@@ -433,7 +433,7 @@ def either(findings: Mapping[str, Finding], of: str = "reading") -> Finding:
         "not decidable",
         measured,
         tuple(replace(value, what=f"{name}: {value.what}") for name, f in findings.items() for value in f.values),
-        intervals=sum(part.intervals for part in parts),
+        intervals=max(part.intervals for part in parts),
         parts=parts,
         readings=tuple(findings),
         of=of,
