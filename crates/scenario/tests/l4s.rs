@@ -41,7 +41,7 @@ fn classic(variant: &str, ecn: bool) -> String {
 
 /// Mean waits by flow at the line, towards the receiver.
 fn waits_s(outcome: &Outcome) -> Vec<(String, f64)> {
-    let (flows, means) = (texts(outcome, "queues", "flow"), floats(outcome, "queues", "mean_delay_s"));
+    let (flows, means) = (texts(outcome, "queues", "flow"), floats(outcome, "queues", "mean_wait_s"));
     let from = texts(outcome, "queues", "from");
     (0..means.len()).filter(|&row| &from[row] == "a").map(|row| (flows[row].to_string(), means[row])).collect()
 }
