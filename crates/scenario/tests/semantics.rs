@@ -274,8 +274,10 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
         ]
         .map(str::to_owned)
         .into_iter()
-        .chain(TcpVariant::NAMES.map(|name| format!("variant = \"{name}\"")))
-        {
+        .chain(TcpVariant::NAMES.map(|name| {
+            // DCTCP needs ECN.
+            format!("variant = \"{name}\"{}", if name == "dctcp" { ", ecn = true, l4s = true" } else { "" })
+        })) {
             let text = transfer(&format!("stack = \"{stack}\", {beside}"));
             let done = value(&text, "flows", "completion_time_s");
             assert!((0.02..10.0).contains(&done), "{stack}, {beside}: {done}");
