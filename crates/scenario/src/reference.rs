@@ -390,14 +390,15 @@ fn is_small(definition: &Value) -> bool {
     const MOST_BYTES: usize = 300;
     const MOST_KEYS: usize = 4;
     const LITTLE_BYTES: usize = 70;
+    let about = text(definition);
+    if about.len() > LITTLE_BYTES || about.contains(['(', ':', ';']) {
+        return false;
+    }
     if let Some(words) = words(definition) {
         return words.iter().map(|(word, about)| word.len() + about.len()).sum::<usize>() <= MOST_BYTES;
     }
-    let about = text(definition);
-    definition.get("oneOf").is_none()
-        && (1..=MOST_KEYS).contains(&entries(&definition["properties"]).count())
-        && about.len() <= LITTLE_BYTES
-        && !about.contains(['(', ':', ';'])
+    let is_table = definition.get("oneOf").is_none();
+    is_table && (1..=MOST_KEYS).contains(&entries(&definition["properties"]).count())
 }
 
 /// The words of a type that is a choice of words, each with its description.
