@@ -175,6 +175,7 @@ reports! {
     tcp_delay_of_no_delay: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack = false, delayed_ack_adapts = true, quick_acks = 16, min_rto";
     tcp_first_window_above_the_largest: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"64KiB\", receive_window = \"20kB\", min_rto";
     tcp_first_window_of_zero: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"0B\", min_rto";
+    tcp_first_window_below_a_step: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"100B\", min_rto";
     tcp_cubic_rules_without_cubic: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"sack\", cubic_rules = \"linux\", min_rto";
     tcp_rules_without_hystart: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", hystart_rules = \"linux\", min_rto";
     tcp_validation_with_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", window_validation = \"linux\", min_rto";

@@ -23,6 +23,7 @@ pub mod congestion;
 mod connection;
 pub mod detection;
 mod pacing;
+mod received_mss;
 pub mod recovery;
 pub(crate) mod rtt;
 mod scoreboard;

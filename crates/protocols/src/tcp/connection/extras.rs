@@ -7,6 +7,7 @@ use crate::tcp::ack_delay::AckDelay;
 use crate::tcp::config::{Config, HystartRules, WindowValidation};
 use crate::tcp::congestion::{AckTrain, HyStart};
 use crate::tcp::pacing::Pacer;
+use crate::tcp::received_mss::ReceivedMss;
 use crate::tcp::recovery;
 use crate::tcp::sent::Sent;
 use crate::tcp::window_tuning::WindowTuning;
@@ -38,6 +39,8 @@ pub(super) struct Extras {
     pub(super) undone_reductions: u64,
     /// When data is acknowledged, by Linux's rules.
     pub(super) ack_delay: Option<AckDelay>,
+    /// The peer's full segments, where data that arrives is looked at.
+    pub(super) received_mss: ReceivedMss,
     pub(super) window_tuning: Option<WindowTuning>,
     /// Linux's validation of the congestion window.
     pub(super) validation: Option<Validation>,
@@ -89,6 +92,7 @@ impl Extras {
                 tail_loss_probes: 0,
                 undone_reductions: 0,
                 ack_delay: AckDelay::new(config),
+                received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
                 validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
             })

@@ -178,13 +178,16 @@ impl Connection {
     #[inline(never)]
     pub(super) fn note_arrival(&mut self, now: Time, segment: &Segment) -> bool {
         let (clock, tick) = (self.timestamp_clock(now), self.timestamp_tick());
+        let option_bytes = self.option_bytes();
         let sender = &mut self.sender;
         let (smss, rto) = (sender.smss, sender.rtt.rto());
+        let full_sized = sender.agreed_mss.min(sender.path_mss);
         let Some(extras) = &mut sender.extras else { return false };
         let receiver = &mut self.receiver;
+        let received_mss = extras.received_mss.on_data(segment, option_bytes, smss, receiver.buffer());
         if let Some(tuning) = &mut extras.window_tuning {
             let echo = segment.options.timestamps.filter(|_| self.extended.has(Extended::TIMESTAMPS));
-            let is_full_sized = u64::from(segment.payload_bytes) >= smss;
+            let is_full_sized = u64::from(segment.payload_bytes) >= received_mss;
             let rtt = echo
                 .map(|stamps| stamps.echo_reply)
                 .filter(|echo| is_full_sized && *echo != 0 && tuning.is_new_echo(*echo))
@@ -193,10 +196,10 @@ impl Connection {
                 .map(|ticks| tick.saturating_mul(u64::from(ticks.unsigned_abs().max(1))));
             let (arrived, window) = (receiver.rcv_nxt, receiver.buffer());
             let taken = receiver.taken_offset();
-            receiver.set_buffer(tuning.on_data(now, (arrived, taken), rtt, smss, window));
+            receiver.set_buffer(tuning.on_data(now, (arrived, taken), rtt, smss, window), full_sized);
         }
         let window = receiver.window();
-        extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, smss, rto))
+        extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, received_mss, rto))
     }
 
     /// A segment with data has gone, for what looks at such.

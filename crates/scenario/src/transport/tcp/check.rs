@@ -244,6 +244,14 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             let message =
                 format!("the first window is above `receive_window`, {most_bytes} B, up to which it grows");
             report.add(&steps, message, "write a smaller size, or raise `receive_window`");
+        } else if tcp.window_scaling && first_bytes < window_step_bytes(most_bytes) {
+            let step_bytes = window_step_bytes(most_bytes);
+            let message = format!(
+                "beside `receive_window`, {most_bytes} B, windows are offered in steps of {step_bytes} B (RFC 7323 \
+                 section 2.3), and this one is less"
+            );
+            let help = format!("write \"{step_bytes}B\" or more, or lower `receive_window`");
+            report.add(&steps, message, help);
         }
     }
     if tcp.byte_counting_limit == 0 {
@@ -257,6 +265,12 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write a size above zero, or leave it out";
         report.add(&join(at, ["initial_ssthresh"]), "a slow start threshold must be above zero", help);
     }
+}
+
+/// The step of the window field by which it can offer so much.
+fn window_step_bytes(most_bytes: u64) -> u64 {
+    let shift = (0..14).find(|shift| most_bytes >> shift <= 65_535).unwrap_or(14);
+    1 << shift
 }
 
 /// Parts that need another.
