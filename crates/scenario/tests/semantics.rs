@@ -284,6 +284,19 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
 }
 
 #[test]
+fn a_short_rest_waits_for_short_segments_alone_by_minshalls_rule() {
+    let time = |transport: &str| {
+        let text = transfer(transport).replace("\"100000B\"", "\"1500B\"");
+        value(&text, "flows", "completion_time_s")
+    };
+    // 1000 octets and 500: by RFC 896 the 500 wait for a delayed acknowledgement of the 1000.
+    let settings = "mss = \"1000B\", delayed_ack_timeout = \"200ms\"";
+    let (rfc, minshall) = (time(settings), time(&format!("{settings}, nagle_rules = \"minshall\"")));
+    assert!(rfc - minshall > 0.2 && minshall < 0.05, "{rfc} {minshall}");
+    assert_eq!(minshall, time(&format!("{settings}, nagle = false")));
+}
+
+#[test]
 fn a_window_that_follows_what_arrives_costs_little_and_a_fixed_one_of_that_size_much() {
     let time = |window: &str| {
         let text = transfer(&format!("timestamps = true, byte_counting_limit = 2, {window}"));

@@ -173,6 +173,15 @@ pub enum WindowValidation {
     Linux,
 }
 
+/// What Nagle's algorithm waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NagleRules {
+    /// A short segment waits until all data is acknowledged (RFC 896).
+    Rfc,
+    /// It waits until all short segments are, as in Linux (draft-minshall-nagle).
+    Minshall,
+}
+
 /// The settings of one end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -233,6 +242,8 @@ pub struct Config {
     pub one_way_connections: bool,
     /// Nagle's algorithm. Default on (RFC 9293 3.7.4, SHOULD).
     pub nagle: bool,
+    /// What it waits for. Default RFC 896.
+    pub nagle_rules: NagleRules,
     /// Duplicate ACKs that tell of a loss. Default 3 (RFC 5681 3.2).
     pub dup_ack_threshold: u32,
     /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042). Tahoe is older and
@@ -331,6 +342,7 @@ impl Default for Config {
             piggyback_acks: true,
             one_way_connections: false,
             nagle: true,
+            nagle_rules: NagleRules::Rfc,
             dup_ack_threshold: 3,
             limited_transmit: true,
             sack: None,
@@ -396,6 +408,12 @@ impl Config {
             || receives
             || self.initial_receive_window_bytes.is_some()
             || self.window_validation != WindowValidation::Half
+            || self.has_minshall()
+    }
+
+    /// Whether short segments wait for short ones alone.
+    pub(super) fn has_minshall(&self) -> bool {
+        self.nagle && self.nagle_rules == NagleRules::Minshall
     }
 
     /// Whether the congestion control works on samples of the rate of delivery.

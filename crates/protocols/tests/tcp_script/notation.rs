@@ -1,7 +1,7 @@
 //! The notation of scripts: reading and printing.
 
 use roamsim_protocols::tcp::{
-    Config, Event, Flags, InitialWindow, MinRtoOf, Options, Segment, Timestamps, VegasThresholds,
+    Config, Event, Flags, InitialWindow, MinRtoOf, NagleRules, Options, Segment, Timestamps, VegasThresholds,
     WindowValidation,
 };
 
@@ -86,6 +86,9 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "one_way_connections" => config.one_way_connections = on_off(text)?,
         "piggyback_acks" => config.piggyback_acks = on_off(text)?,
         "nagle" => config.nagle = on_off(text)?,
+        "nagle_rules" => {
+            config.nagle_rules = if text == "minshall" { NagleRules::Minshall } else { NagleRules::Rfc }
+        }
         "dup_ack_threshold" => config.dup_ack_threshold = value(text)?,
         "limited_transmit" => config.limited_transmit = on_off(text)?,
         "sack" => config.sack = Some(on_off(text)?),

@@ -1,5 +1,5 @@
 //! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
-//! HyStart, Linux's acknowledging, a window that tunes itself.
+//! HyStart, Linux's acknowledging, a window that tunes itself, Minshall's rule.
 
 use roamsim_engine::Time;
 
@@ -44,6 +44,8 @@ pub(super) struct Extras {
     pub(super) window_tuning: Option<WindowTuning>,
     /// Linux's validation of the congestion window.
     pub(super) validation: Option<Validation>,
+    /// Where the last short segment of new data ends, by Minshall's rule.
+    pub(super) short_end: Option<u64>,
 }
 
 /// How much of the congestion window is in use.
@@ -95,6 +97,7 @@ impl Extras {
                 received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
                 validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
+                short_end: config.has_minshall().then_some(0),
             })
         })
     }
@@ -113,7 +116,7 @@ impl Extras {
     /// Whether segments that go count beyond transmissions and pacing.
     #[inline]
     pub(super) fn looks_at_departures(&self) -> bool {
-        self.ack_delay.is_some() || self.validation.is_some()
+        self.ack_delay.is_some() || self.validation.is_some() || self.short_end.is_some()
     }
 
     #[inline]

@@ -105,6 +105,14 @@ impl Sender {
         cwnd < self.congestion.ssthresh_bytes() || in_use_bytes + self.smss > cwnd
     }
 
+    /// Whether a short segment may go while data is unacknowledged: Minshall's rule, and no short one is. A
+    /// probe of the window is none, as it stays the next to send.
+    #[cold]
+    pub(super) fn minshall_lets_go(&self) -> bool {
+        let short_end = self.extras.as_ref().and_then(|extras| extras.short_end);
+        short_end.is_some_and(|end| end <= self.snd_una || end > self.snd_nxt)
+    }
+
     /// The window of a connection with HyStart or validation.
     #[cold]
     pub(super) fn grow_otherwise(
@@ -202,10 +210,16 @@ impl Connection {
         extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, received_mss, rto))
     }
 
-    /// A segment with data has gone, for what looks at such.
+    /// So many octets up to `end` have gone, again if `repeated`, for what looks at such.
     #[inline(never)]
-    pub(super) fn note_departure(&mut self, now: Time) {
+    pub(super) fn note_departure(&mut self, now: Time, end: u64, bytes: u64, repeated: bool) {
         let sender = &mut self.sender;
+        let is_short = bytes < sender.smss && !repeated;
+        if let Some(short_end) = sender.extras.as_mut().and_then(|extras| extras.short_end.as_mut())
+            && is_short
+        {
+            *short_end = end;
+        }
         let initial_window_bytes = self.config.initial_window.bytes(sender.smss);
         sender.validate_window(now, self.config.restart_after_idle, initial_window_bytes);
         if let Some(part) = sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {

@@ -1,6 +1,6 @@
 //! The configuration of TCP connections.
 
-use super::model::{Tcp, TcpCubicRules, TcpHystartRules, TcpMinRtoOf, TcpWindowValidation, Vegas};
+use super::model::{Tcp, TcpCubicRules, TcpHystartRules, TcpMinRtoOf, TcpNagleRules, TcpWindowValidation, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 use roamsim_protocols::tcp::congestion::LawMaker;
@@ -37,6 +37,7 @@ pub(crate) fn config(
         piggyback_acks,
         one_way_connections,
         nagle,
+        nagle_rules,
         dup_ack_threshold,
         successive_fast_retransmits,
         limited_transmit,
@@ -97,6 +98,10 @@ pub(crate) fn config(
         piggyback_acks,
         one_way_connections,
         nagle,
+        nagle_rules: match nagle_rules {
+            TcpNagleRules::Rfc => tcp::NagleRules::Rfc,
+            TcpNagleRules::Minshall => tcp::NagleRules::Minshall,
+        },
         dup_ack_threshold,
         successive_fast_retransmits,
         limited_transmit,

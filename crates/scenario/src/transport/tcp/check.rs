@@ -25,6 +25,7 @@ pub(crate) fn check(
 ) {
     check_timers(at, tcp, report);
     check_acknowledgements(at, tcp, report);
+    check_nagle(at, tcp, report);
     check_windows(at, tcp, report);
     check_vegas(at, tcp, report);
     check_parts(at, tcp, report);
@@ -141,6 +142,13 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "a delayed acknowledgement waits for data to ride on, which `piggyback_acks = false` forbids",
             "write delayed_ack = false beside it, or leave `piggyback_acks` out",
         );
+    }
+}
+
+fn check_nagle(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    if !tcp.nagle && tcp.nagle_rules != Tcp::default().nagle_rules {
+        let message = "with `nagle = false` no short segment waits, by whatever rules";
+        report.add(&join(at, ["nagle_rules"]), message, "leave one of the two out");
     }
 }
 

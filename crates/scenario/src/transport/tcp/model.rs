@@ -96,6 +96,8 @@ pub struct Tcp {
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
+    /// What Nagle's algorithm waits for. Default: RFC 896.
+    pub nagle_rules: TcpNagleRules,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
     /// Whether Reno may fast retransmit again in a window that it has repaired. Default: yes (RFC 5681). With
@@ -231,6 +233,7 @@ impl Default for Tcp {
             piggyback_acks: machine.piggyback_acks,
             one_way_connections: machine.one_way_connections,
             nagle: machine.nagle,
+            nagle_rules: TcpNagleRules::Rfc,
             dup_ack_threshold: machine.dup_ack_threshold,
             successive_fast_retransmits: machine.successive_fast_retransmits,
             limited_transmit: machine.limited_transmit,
@@ -294,6 +297,16 @@ pub enum TcpMinRtoOf {
     Timeout,
     /// Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
     Variation,
+}
+
+/// What a short segment waits for by Nagle's algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpNagleRules {
+    /// For all data to be acknowledged (RFC 896).
+    Rfc,
+    /// For all short segments to be acknowledged (draft-minshall-nagle), as in Linux 6.12.
+    Minshall,
 }
 
 /// How the first slow start ends before a loss.

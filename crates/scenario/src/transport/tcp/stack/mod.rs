@@ -88,6 +88,7 @@ fn is_ruled_out(key: &str, own: Table<'_>) -> bool {
         "hystart" => variant == "vegas" || has_bbr,
         "hystart_rules" => variant == "vegas" || has_bbr || is_off("hystart"),
         "window_validation" => has_bbr,
+        "nagle_rules" => is_off("nagle"),
         "cubic_rules" => {
             !matches!(variant, "" | "cubic") || !matches!(text("congestion_control"), "" | "cubic")
         }
