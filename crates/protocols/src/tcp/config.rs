@@ -173,6 +173,15 @@ pub enum WindowValidation {
     Linux,
 }
 
+/// How much data has an acknowledgement sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedAckRules {
+    /// `delayed_ack_count` full-sized segments, options included (RFC 5681 4.2).
+    Rfc,
+    /// More octets than the received MSS, as in Linux: a full segment and any other.
+    Linux,
+}
+
 /// What Nagle's algorithm waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NagleRules {
@@ -224,6 +233,8 @@ pub struct Config {
     /// least every second one); at least one. With more than a window holds, acknowledgements wait for data
     /// or for the delay.
     pub delayed_ack_count: u32,
+    /// How much data has an acknowledgement sent at once. Default that count.
+    pub delayed_ack_rules: DelayedAckRules,
     /// The delay follows the times between segments, from 40 ms up to `delayed_ack`, as in Linux. Default
     /// off.
     pub delayed_ack_adapts: bool,
@@ -337,6 +348,7 @@ impl Default for Config {
             clock_granularity: Span::from_ms(1),
             delayed_ack: Some(Span::from_ms(200)),
             delayed_ack_count: 2,
+            delayed_ack_rules: DelayedAckRules::Rfc,
             delayed_ack_adapts: false,
             quick_acks: 0,
             piggyback_acks: true,
@@ -400,7 +412,7 @@ impl Config {
     pub(super) fn has_extras(&self) -> bool {
         let recovery = self.recovery();
         let reduces = self.prr && recovery == recovery::Kind::Sack;
-        let receives = self.delayed_ack_adapts || self.quick_acks > 0;
+        let receives = self.delayed_ack_adapts || self.quick_acks > 0 || self.acks_beyond_one_segment();
         recovery == recovery::Kind::Rack
             || reduces
             || self.hystart
@@ -409,6 +421,11 @@ impl Config {
             || self.initial_receive_window_bytes.is_some()
             || self.window_validation != WindowValidation::Half
             || self.has_minshall()
+    }
+
+    /// Whether more than one received segment is acknowledged at once.
+    pub(super) fn acks_beyond_one_segment(&self) -> bool {
+        self.delayed_ack.is_some() && self.delayed_ack_rules == DelayedAckRules::Linux
     }
 
     /// Whether short segments wait for short ones alone.

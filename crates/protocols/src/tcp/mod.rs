@@ -35,8 +35,8 @@ mod window_tuning;
 pub mod wire;
 
 pub use config::{
-    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, HystartRules, InitialWindow, MinRtoOf, NagleRules,
-    Variant, WindowValidation,
+    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
+    MinRtoOf, NagleRules, Variant, WindowValidation,
 };
 pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, State};

@@ -39,6 +39,8 @@ pub(super) struct Extras {
     pub(super) undone_reductions: u64,
     /// When data is acknowledged, by Linux's rules.
     pub(super) ack_delay: Option<AckDelay>,
+    /// More than one received segment is acknowledged at once.
+    pub(super) acks_beyond_one_segment: bool,
     /// The peer's full segments, where data that arrives is looked at.
     pub(super) received_mss: ReceivedMss,
     pub(super) window_tuning: Option<WindowTuning>,
@@ -94,6 +96,7 @@ impl Extras {
                 tail_loss_probes: 0,
                 undone_reductions: 0,
                 ack_delay: AckDelay::new(config),
+                acks_beyond_one_segment: config.acks_beyond_one_segment(),
                 received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
                 validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
@@ -110,7 +113,7 @@ impl Extras {
 
     /// Whether data that arrives counts beyond the stream.
     pub(super) fn looks_at_arrivals(&self) -> bool {
-        self.ack_delay.is_some() || self.window_tuning.is_some()
+        self.ack_delay.is_some() || self.window_tuning.is_some() || self.acks_beyond_one_segment
     }
 
     /// Whether segments that go count beyond transmissions and pacing.

@@ -159,8 +159,7 @@ impl Connection {
         if length < sender.smss && !fin {
             // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds. What
             // is sent anew waits for the window alone.
-            let nagle_lets_go =
-                flight == 0 || goes_back || !self.config.nagle || sender.minshall_lets_go();
+            let nagle_lets_go = flight == 0 || goes_back || !self.config.nagle || sender.minshall_lets_go();
             let worth_sending =
                 length == queued || length >= sender.max_snd_wnd / 2 || (goes_back && length < room);
             if !(nagle_lets_go && worth_sending) {

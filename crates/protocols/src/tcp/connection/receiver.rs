@@ -138,6 +138,8 @@ impl Receiver {
     pub(super) fn set_full_sized(&mut self, bytes: u64, config: &Config) {
         self.set_buffer(self.buffer, bytes);
         self.most_owed = match config.delayed_ack {
+            // By the received MSS, where data that arrives is looked at.
+            Some(_) if config.acks_beyond_one_segment() => u64::MAX,
             Some(_) => u64::from(config.delayed_ack_count) * bytes,
             None => 0,
         };

@@ -207,7 +207,10 @@ impl Connection {
             receiver.set_buffer(tuning.on_data(now, (arrived, taken), rtt, smss, window), full_sized);
         }
         let window = receiver.window();
-        extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, received_mss, rto))
+        let is_quick =
+            extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, received_mss, rto));
+        let owed = receiver.rcv_nxt.saturating_sub(receiver.last_ack_sent);
+        is_quick || extras.acks_beyond_one_segment && owed > received_mss
     }
 
     /// So many octets up to `end` have gone, again if `repeated`, for what looks at such.

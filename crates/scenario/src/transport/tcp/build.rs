@@ -1,6 +1,9 @@
 //! The configuration of TCP connections.
 
-use super::model::{Tcp, TcpCubicRules, TcpHystartRules, TcpMinRtoOf, TcpNagleRules, TcpWindowValidation, Vegas};
+use super::model::{
+    Tcp, TcpCubicRules, TcpDelayedAckRules, TcpHystartRules, TcpMinRtoOf, TcpNagleRules, TcpWindowValidation,
+    Vegas,
+};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 use roamsim_protocols::tcp::congestion::LawMaker;
@@ -34,6 +37,7 @@ pub(crate) fn config(
         delayed_ack_adapts,
         quick_acks,
         delayed_ack_count,
+        delayed_ack_rules,
         piggyback_acks,
         one_way_connections,
         nagle,
@@ -95,6 +99,10 @@ pub(crate) fn config(
         delayed_ack_adapts,
         quick_acks,
         delayed_ack_count,
+        delayed_ack_rules: match delayed_ack_rules {
+            TcpDelayedAckRules::Rfc => tcp::DelayedAckRules::Rfc,
+            TcpDelayedAckRules::Linux => tcp::DelayedAckRules::Linux,
+        },
         piggyback_acks,
         one_way_connections,
         nagle,

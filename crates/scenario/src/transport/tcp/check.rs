@@ -117,8 +117,16 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     } else if !tcp.delayed_ack && tcp.delayed_ack_count != Tcp::default().delayed_ack_count {
         let help = "leave one of the two out";
         report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
+    } else if has_rules && report.is_set(&count) {
+        let message = "by `delayed_ack_rules = \"linux\"` no number of segments counts";
+        report.add(&count, message, "leave one of the two out");
     }
-    for (key, set) in [("delayed_ack_adapts", tcp.delayed_ack_adapts), ("quick_acks", tcp.quick_acks > 0)] {
+    let has_rules = tcp.delayed_ack_rules != Tcp::default().delayed_ack_rules;
+    for (key, set) in [
+        ("delayed_ack_adapts", tcp.delayed_ack_adapts),
+        ("quick_acks", tcp.quick_acks > 0),
+        ("delayed_ack_rules", has_rules),
+    ] {
         if set && !tcp.delayed_ack {
             let message = format!("`{key}` has no effect: with `delayed_ack = false` none is delayed");
             report.add(&join(at, [key]), message, "leave one of the two out");

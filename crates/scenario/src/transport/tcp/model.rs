@@ -86,6 +86,8 @@ pub struct Tcp {
     /// Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681 section 4.2. With
     /// more than the window holds, an acknowledgement waits for data or its timeout.
     pub delayed_ack_count: u32,
+    /// How much data has a delayed acknowledgement sent at once. Default: `delayed_ack_count` segments.
+    pub delayed_ack_rules: TcpDelayedAckRules,
     /// Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With false, which
     /// needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
     pub piggyback_acks: bool,
@@ -230,6 +232,7 @@ impl Default for Tcp {
             delayed_ack_adapts: machine.delayed_ack_adapts,
             quick_acks: machine.quick_acks,
             delayed_ack_count: machine.delayed_ack_count,
+            delayed_ack_rules: TcpDelayedAckRules::Rfc,
             piggyback_acks: machine.piggyback_acks,
             one_way_connections: machine.one_way_connections,
             nagle: machine.nagle,
@@ -297,6 +300,16 @@ pub enum TcpMinRtoOf {
     Timeout,
     /// Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
     Variation,
+}
+
+/// How much data has a delayed acknowledgement sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpDelayedAckRules {
+    /// `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).
+    Rfc,
+    /// More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
+    Linux,
 }
 
 /// What a short segment waits for by Nagle's algorithm.
