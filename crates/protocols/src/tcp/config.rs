@@ -167,9 +167,9 @@ pub enum HystartRules {
 pub enum WindowValidation {
     /// It grows while half of it is in use (RFC 7661 4.2), and does not shrink but by `restart_after_idle`.
     Half,
-    /// In congestion avoidance it grows while all of it is in use. With `restart_after_idle` it shrinks: each
-    /// RTO of an idle time halves it, down to the initial window. An RTO in which it was not filled takes it
-    /// half the way to what was in use. ssthresh keeps three quarters of it (Linux, RFC 2861).
+    /// It grows while all of it is in use, in slow start half of it. With `restart_after_idle` it shrinks:
+    /// each RTO of an idle time halves it, down to the initial window. An RTO in which it was not in use takes
+    /// it half the way to the flight. ssthresh keeps three quarters of it (Linux, RFC 2861).
     Linux,
 }
 

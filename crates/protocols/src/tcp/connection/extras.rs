@@ -53,10 +53,32 @@ pub(super) struct Extras {
 /// How much of the congestion window is in use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Validation {
-    /// When it was last filled, or went down.
-    pub(super) filled_at: Time,
+    /// When it was last in use, or went down.
+    pub(super) unused_since: Time,
     /// The largest flight since.
     pub(super) used_bytes: u64,
+    /// Whether a segment has filled it within this round trip, or else the largest flight in it.
+    is_filled: bool,
+    most_bytes: u64,
+    /// The round trip ends when this offset is acknowledged.
+    round_end: u64,
+}
+
+impl Validation {
+    /// A segment has gone, with which `flight_bytes` are outstanding, up to `snd_nxt`.
+    pub(super) fn on_sent(&mut self, fills: bool, flight_bytes: u64, snd_una: u64, snd_nxt: u64) {
+        let is_more = !self.is_filled && flight_bytes > self.most_bytes;
+        if fills || is_more || snd_una >= self.round_end {
+            self.is_filled = fills;
+            self.most_bytes = flight_bytes;
+            self.round_end = snd_nxt;
+        }
+    }
+
+    /// Whether the window is in use: it was filled, or in slow start more than half of it.
+    pub(super) fn is_in_use(&self, cwnd_bytes: u64, ssthresh_bytes: u64) -> bool {
+        self.is_filled || cwnd_bytes < ssthresh_bytes && cwnd_bytes < self.most_bytes.saturating_mul(2)
+    }
 }
 
 /// What ends the first slow start.

@@ -53,23 +53,25 @@ impl Sender {
         Some(Rate::Window { bytes: self.send_window().max(self.flight()), rtt, slow_start })
     }
 
-    /// A segment has gone: whether it has filled the window, and what follows if none has for an RTO.
+    /// A segment has gone: whether the window is in use, and what follows if it is not for an RTO.
     pub(super) fn validate_window(&mut self, now: Time, decays: bool, initial_window_bytes: u64) {
         let (flight, cwnd) = (self.flight(), self.congestion.cwnd_bytes());
-        let (smss, rto) = (self.smss, self.rtt.rto());
+        let (smss, rto, ssthresh) = (self.smss, self.rtt.rto(), self.congestion.ssthresh_bytes());
+        let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
         let Some(validation) = self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) else {
             return;
         };
-        if flight + smss > cwnd {
-            (validation.filled_at, validation.used_bytes) = (now, 0);
+        validation.on_sent(flight + smss > cwnd, flight, snd_una, snd_nxt);
+        if validation.is_in_use(cwnd, ssthresh) {
+            (validation.unused_since, validation.used_bytes) = (now, 0);
             return;
         }
         validation.used_bytes = validation.used_bytes.max(flight);
-        if !decays || self.recovery.is_recovering() || now.since(validation.filled_at) < rto {
+        if !decays || self.recovery.is_recovering() || now.since(validation.unused_since) < rto {
             return;
         }
         let used_bytes = validation.used_bytes.max(initial_window_bytes);
-        (validation.filled_at, validation.used_bytes) = (now, 0);
+        (validation.unused_since, validation.used_bytes) = (now, 0);
         if used_bytes < cwnd {
             let cause = Cause::Idle {
                 restart_window_bytes: (cwnd + used_bytes) / 2,
@@ -89,7 +91,7 @@ impl Sender {
     ) -> Option<Cause> {
         let cwnd = self.congestion.cwnd_bytes();
         let validation = self.extras.as_mut()?.validation.as_mut()?;
-        (validation.filled_at, validation.used_bytes) = (now, 0);
+        (validation.unused_since, validation.used_bytes) = (now, 0);
         let halvings = idle.as_ns().saturating_sub(1) / self.rtt.rto().as_ns().max(1);
         Some(Cause::Idle {
             restart_window_bytes: (cwnd >> halvings.min(63)).max(initial_window_bytes),
@@ -97,12 +99,12 @@ impl Sender {
         })
     }
 
-    /// Whether Linux's validation lets the window grow: all of it was in use, or slow start goes on.
+    /// Whether Linux's validation lets the window grow.
     #[inline]
     pub(super) fn is_validated(&self) -> bool {
-        let cwnd = self.congestion.cwnd_bytes();
-        let in_use_bytes = self.flight_peak.max(self.flight_peak_before);
-        cwnd < self.congestion.ssthresh_bytes() || in_use_bytes + self.smss > cwnd
+        let (cwnd, ssthresh) = (self.congestion.cwnd_bytes(), self.congestion.ssthresh_bytes());
+        let validation = self.extras.as_ref().and_then(|extras| extras.validation.as_ref());
+        validation.is_none_or(|validation| validation.is_in_use(cwnd, ssthresh))
     }
 
     /// Whether a short segment may go while data is unacknowledged: Minshall's rule, and no short one is. A
@@ -124,8 +126,8 @@ impl Sender {
         may_grow: bool,
     ) {
         let Some(extras) = &self.extras else { return };
-        let (first, validates) = (extras.hystart.is_some(), extras.validation.is_some());
-        let may_grow = may_grow && (!validates || self.is_validated());
+        let first = extras.hystart.is_some();
+        let may_grow = may_grow && self.is_validated();
         if first {
             self.grow_first_window(now, acked, most_segments, rtt, may_grow);
         } else {

@@ -350,9 +350,9 @@ pub enum TcpCubicRules {
 pub enum TcpWindowValidation {
     /// It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
     Half,
-    /// Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it
-    /// is halved for each retransmission timeout of an idle time. After each timeout in which the flight has
-    /// not filled it, it goes half the way to the flight (RFC 2861).
+    /// Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it
+    /// is halved for each retransmission timeout of an idle time. After each timeout in which it was not in
+    /// use, it goes half the way to the flight (RFC 2861).
     Linux,
 }
 
