@@ -8,6 +8,7 @@
 mod ack_train;
 mod bbr;
 mod cubic;
+mod cubic_curve;
 mod given;
 mod hystart;
 mod reno;
