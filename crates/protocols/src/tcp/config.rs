@@ -288,7 +288,7 @@ pub struct Config {
     /// other flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have
     /// none.
     pub fast_convergence: bool,
-    /// The rules of CUBIC. Default RFC 9438.
+    /// Which CUBIC it is. Default that of RFC 9438.
     pub cubic_rules: CubicRules,
     /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
     /// Default off (chosen: the variants are those of the publications).
@@ -394,9 +394,12 @@ impl Config {
 
     /// The congestion control.
     pub(super) fn congestion_control(&self) -> congestion::Kind {
-        match self.law {
-            None => self.variant.parts().2,
-            Some(_) => congestion::Kind::Given,
+        match (&self.law, self.variant.parts().2) {
+            (Some(_), _) => congestion::Kind::Given,
+            (None, congestion::Kind::Cubic) if self.cubic_rules == CubicRules::Linux => {
+                congestion::Kind::CubicLinux
+            }
+            (None, kind) => kind,
         }
     }
 
@@ -475,7 +478,6 @@ impl Config {
             initial_ssthresh_bytes: self.initial_ssthresh_bytes,
             vegas: self.vegas,
             fast_convergence: self.fast_convergence,
-            cubic_rules: self.cubic_rules,
             abe: self.abe,
             law: self.law.clone(),
         }

@@ -22,8 +22,6 @@
 //!   nor does the window grow in it. A restart from a smaller window after an idle time begins a stage of its
 //!   own.
 //! - Slow start is that of RFC 5681, as in [`super::Reno`].
-//! - Linux's rules ([`CubicRules::Linux`], 6.12, `net/ipv4/tcp_cubic.c`): alpha stays 9/17, and ssthresh is
-//!   in whole segments.
 //!
 //! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip
 //! acknowledges the whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].
@@ -36,16 +34,6 @@ use roamsim_engine::{Span, Time};
 use super::cubic_curve::{Curve, fraction, quotient};
 use super::{Ack, Cause, CongestionControl, Settings};
 
-/// How CUBIC grows beside a Reno, and what it counts in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubicRules {
-    /// The window of a Reno grows by a segment a round trip once it has come up to that before the loss (RFC
-    /// 9438 4.3). Windows are octets.
-    Rfc9438,
-    /// It goes on growing by 9/17 of a segment, and a reduction leaves whole segments, as in Linux.
-    Linux,
-}
-
 /// The state of the law.
 #[derive(Clone, Debug)]
 #[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
@@ -56,7 +44,6 @@ pub struct Cubic {
     fast_convergence: bool,
     /// Alternative backoff with ECN.
     abe: bool,
-    rules: CubicRules,
     /// Kept aside, that connections with other laws are no larger for it.
     course: Box<Course>,
 }
@@ -66,7 +53,7 @@ pub struct Cubic {
 struct Course {
     /// W_max; `None` before the first reduction and after a timeout.
     w_max_bytes: Option<u64>,
-    /// cwnd_prior: the window when ssthresh was last set, from which alpha is 1; `u64::MAX` by Linux's rules.
+    /// cwnd_prior: the window when ssthresh was last set, from which alpha is 1.
     cwnd_prior_bytes: u64,
     /// The congestion avoidance stage under way.
     stage: Option<Stage>,
@@ -88,8 +75,7 @@ struct Stage {
 
 impl CongestionControl for Cubic {
     fn new(settings: &Settings) -> Cubic {
-        let control = Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe);
-        control.by(settings.cubic_rules)
+        Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
@@ -177,7 +163,7 @@ impl CongestionControl for Cubic {
     }
 
     /// Sending goes on after a time with nothing in flight.
-    fn on_idle_end(&mut self, now: Time) {
+    fn on_idle_end(&mut self, now: Time, _last_sent_at: Time) {
         if let Some(stage) = &mut self.course.stage {
             stage.counted_to = stage.counted_to.max(now);
         }
@@ -190,21 +176,11 @@ impl Cubic {
         Cubic {
             fast_convergence,
             abe,
-            rules: CubicRules::Rfc9438,
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
             course: Box::new(Course { w_max_bytes: None, cwnd_prior_bytes: 0, stage: None }),
         }
-    }
-
-    /// The same by other rules.
-    fn by(mut self, rules: CubicRules) -> Cubic {
-        self.rules = rules;
-        if rules == CubicRules::Linux {
-            self.course.cwnd_prior_bytes = u64::MAX;
-        }
-        self
     }
 
     /// The window grows by the cubic, if it is in use.
@@ -251,13 +227,8 @@ impl Cubic {
 
     /// beta = 0.7.
     fn reduce(&mut self, flight_bytes: u64) {
-        let reduced_bytes = fraction(flight_bytes, 7, 10);
-        let (counted_bytes, cwnd_prior_bytes) = match self.rules {
-            CubicRules::Rfc9438 => (reduced_bytes, self.cwnd_bytes),
-            CubicRules::Linux => (reduced_bytes - reduced_bytes % self.smss_bytes, u64::MAX),
-        };
-        self.ssthresh_bytes = counted_bytes.max(2 * self.smss_bytes);
-        self.course.cwnd_prior_bytes = cwnd_prior_bytes;
+        self.ssthresh_bytes = fraction(flight_bytes, 7, 10).max(2 * self.smss_bytes);
+        self.course.cwnd_prior_bytes = self.cwnd_bytes;
     }
 
     fn restart(&mut self) {
@@ -422,18 +393,6 @@ mod tests {
     }
 
     #[test]
-    fn by_linux_rules_the_friendly_region_stays_slow_and_reductions_are_whole_segments() {
-        let mut law = Cubic::with(None, true, false).by(CubicRules::Linux);
-        law.start(1000, 12_500);
-        lose(&mut law);
-        // 12500 x 0.7 = 8750.
-        assert_eq!(law.cwnd_bytes(), 8000);
-        // 8000 + n x 529.41, beyond the 12500 before the reduction too.
-        let grown: Vec<u64> = (0..11).map(|round| ack_window(&mut law, 10 * round, 10)).collect();
-        assert!(grown[10].abs_diff(13_823) <= 1, "{grown:?}");
-    }
-
-    #[test]
     fn a_timeout_forgets_the_maximum() {
         let mut law = reduced(36_000, true);
         law.on_congestion(Cause::Timeout { flight_bytes: 20_000, repeated: false, repairing: false });
@@ -485,7 +444,7 @@ mod tests {
         }
         assert_eq!(law.cwnd_bytes(), 34_650);
         // And an hour of nothing.
-        law.on_idle_end(at_ms(7_199_500));
+        law.on_idle_end(at_ms(7_199_500), at_ms(3_600_000));
         // t = 1.5: the last half second counts. 36 - 0.4 x 1.
         assert_eq!(ack_window(&mut law, 7_200_000, 500), 35_600);
     }
@@ -523,7 +482,7 @@ mod tests {
                     1 => law.on_congestion(Cause::Timeout { flight_bytes, repeated: b % 2 == 0, repairing: b % 3 == 0 }),
                     2 => law.on_congestion(Cause::Idle { restart_window_bytes: flight_bytes, least_ssthresh_bytes: 0 }),
                     3 => law.on_recovered(law.ssthresh_bytes().min(a)),
-                    4 => law.on_idle_end(Time::from_ns(now)),
+                    4 => law.on_idle_end(Time::from_ns(now), Time::ZERO),
                     _ => {
                         now = now.saturating_add(b >> (b % 64));
                         let before = law.cwnd_bytes();

@@ -30,7 +30,7 @@ impl Curve {
 
     /// 0.4 SMSS d^3.
     #[inline]
-    fn rise_bytes(&self, d: Span) -> u64 {
+    pub(super) fn rise_bytes(&self, d: Span) -> u64 {
         // Beyond 19 hours every target is clamped; here the product stays within 128 bits.
         let us = u128::from((d.as_ns() / 1000).min(1 << 36));
         let product = us * us * us * (2 * u128::from(self.smss_bytes));

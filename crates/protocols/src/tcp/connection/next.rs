@@ -179,7 +179,7 @@ impl Connection {
     #[inline(never)]
     fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
-        sender.congestion.on_idle_end(now);
+        sender.congestion.on_idle_end(now, sender.last_sent_at);
         let idle = now.since(sender.last_sent_at);
         if self.config.restart_after_idle && idle > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);

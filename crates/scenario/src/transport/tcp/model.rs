@@ -333,14 +333,14 @@ pub enum TcpHystartRules {
     Linux,
 }
 
-/// How CUBIC grows in its Reno-friendly region, and the unit of its windows.
+/// The CUBIC of the RFC, or that of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpCubicRules {
-    /// By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438
-    /// section 4.3). Windows are octets.
+    /// RFC 9438. Windows are octets.
     Rfc9438,
-    /// Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
+    /// Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a
+    /// slower Reno-friendly region.
     Linux,
 }
 
