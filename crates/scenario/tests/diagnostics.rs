@@ -179,8 +179,12 @@ reports! {
     tcp_delay_of_no_delay: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack = false, delayed_ack_adapts = true, quick_acks = 16, min_rto";
     tcp_first_window_above_the_largest: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"64KiB\", receive_window = \"20kB\", min_rto";
     tcp_first_window_of_zero: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"0B\", min_rto";
+    tcp_first_window_below_a_step: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"100B\", min_rto";
     tcp_cubic_rules_without_cubic: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"sack\", cubic_rules = \"linux\", min_rto";
     tcp_rules_without_hystart: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", hystart_rules = \"linux\", min_rto";
+    tcp_nagle_rules_without_nagle: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", nagle = false, nagle_rules = \"minshall\", min_rto";
+    tcp_delayed_ack_rules_without_delay: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack = false, delayed_ack_rules = \"linux\", min_rto";
+    tcp_delayed_ack_count_beside_rules: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack_count = 3, delayed_ack_rules = \"linux\", min_rto";
     tcp_validation_with_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", window_validation = \"linux\", min_rto";
     tcp_hystart_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", hystart = true, min_rto";
     tcp_bbr_with_what_it_lacks: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", sack = false, prr = true, hystart = true, ecn = true, initial_ssthresh = \"10kB\", byte_counting_limit = 2, min_rto";

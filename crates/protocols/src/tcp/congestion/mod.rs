@@ -8,6 +8,8 @@
 mod ack_train;
 mod bbr;
 mod cubic;
+mod cubic_curve;
+mod cubic_linux;
 mod dctcp;
 mod given;
 mod hystart;
@@ -16,7 +18,8 @@ mod vegas;
 
 pub(super) use ack_train::AckTrain;
 pub use bbr::Bbr;
-pub use cubic::{Cubic, CubicRules};
+pub use cubic::Cubic;
+pub use cubic_linux::CubicLinux;
 pub use dctcp::Dctcp;
 pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
@@ -126,6 +129,15 @@ pub struct Delivery {
     pub recovering: bool,
 }
 
+/// Which CUBIC it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicRules {
+    /// That of RFC 9438 ([`Cubic`]).
+    Rfc9438,
+    /// That of Linux ([`CubicLinux`]).
+    Linux,
+}
+
 /// The settings that a congestion control may need; [`Config`](super::Config) says what each means.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -137,8 +149,6 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// A mark of ECN reduces the window by less than a loss (RFC 8511).
     pub abe: bool,
-    /// The rules of CUBIC.
-    pub cubic_rules: CubicRules,
     /// Makes the law that comes from outside.
     pub law: Option<LawMaker>,
 }
@@ -207,8 +217,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// Sending goes on after a time with nothing in flight.
-    fn on_idle_end(&mut self, _now: Time) {}
+    /// Sending goes on after a time with nothing in flight; data last went at `_last_sent_at`.
+    fn on_idle_end(&mut self, _now: Time, _last_sent_at: Time) {}
 
     /// What it draws comes from this stream.
     fn set_random(&mut self, _random: &Stream) {}
@@ -373,9 +383,9 @@ macro_rules! congestion_controls {
                 }
             }
 
-            pub(super) fn on_idle_end(&mut self, now: Time) {
+            pub(super) fn on_idle_end(&mut self, now: Time, last_sent_at: Time) {
                 match self {
-                    $(Controller::$type(control) => control.on_idle_end(now),)*
+                    $(Controller::$type(control) => control.on_idle_end(now, last_sent_at),)*
                 }
             }
 
@@ -433,6 +443,7 @@ congestion_controls! {
     Reno = "reno", "Additive increase, halving (RFC 5681).";
     Vegas = "vegas", "A window that follows the round-trip time (Brakmo and Peterson 1995).";
     Cubic = "cubic", "A cubic of the time since the last reduction (RFC 9438).";
+    CubicLinux = "cubic", "The cubic of Linux, in whole segments.";
     Bbr = "bbr", "A model of rate and round trip of the path (draft-ietf-ccwg-bbr-06, version 3).";
     Dctcp = "dctcp", "Additive increase, and a decrease by the share of marked octets (RFC 8257).";
     Given = "given", "A law of another crate, by the trait [`Law`].";
