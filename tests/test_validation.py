@@ -377,4 +377,4 @@ def test_queues_that_differ_by_more_than_five_percent_are_counted_unless_it_is_k
     assert [line.split("** ")[1] for line in marked] == ["not explained |", "o |"]
     assert text.count("1.040 |") == 2
     assert "| 1 SACK | red | **0.943** o | 1.000 | 1.000 | 1.040 |" in brief
-    assert all("\n- o: **RED in ns-3 looks at the queue, not only at its mean.**" in each for each in (text, brief))
+    assert all("\n- o: **RED in ns-3 spares a queue of at most one packet**" in each for each in (text, brief))
