@@ -259,8 +259,8 @@ impl Page<'_> {
                 asked_for(property).filter(|name| self.inline.contains(name)).map(|name| &self.defs[name]);
             let kind = match inner {
                 Some(words) if words.get("properties").is_none() => {
-                    about = format!("{} {}.", about, in_line(words)).trim_start().into();
-                    if property.get("items").is_some() { "list of words".into() } else { "word".into() }
+                    about = format!("{about} {}", in_line(words)).trim_start().into();
+                    if property.get("items").is_some() { "list of choices".into() } else { "choice".into() }
                 }
                 Some(_) if property.get("items").is_some() => "list of tables".into(),
                 Some(_) => "table".into(),
@@ -410,27 +410,13 @@ fn words(definition: &Value) -> Option<Vec<(String, &str)>> {
     words.iter().map(|word| Some((toml(word.get("const")?), text(word)))).collect()
 }
 
-/// A choice of words within a sentence.
+/// A choice of words within a cell: a sentence each, or a list if they have no descriptions.
 fn in_line(definition: &Value) -> String {
     let words = words(definition).unwrap_or_default();
-    let each = words.iter().map(|(word, about)| match about.trim_end_matches('.') {
-        "" => format!("`{word}`"),
-        about => format!("`{word}`: {}", lower(about)),
-    });
-    let separator = if words.iter().all(|(_, about)| about.is_empty()) { ", " } else { "; " };
-    each.collect::<Vec<_>>().join(separator)
-}
-
-/// A text within a sentence: with a small first letter if it begins with a common word.
-fn lower(text: &str) -> String {
-    const COMMON: [&str; 16] = [
-        "A", "After", "All", "An", "At", "By", "Carried", "For", "From", "In", "It", "Never", "The", "To",
-        "When", "With",
-    ];
-    match text.split_once(' ') {
-        Some((first, rest)) if COMMON.contains(&first) => format!("{} {rest}", first.to_lowercase()),
-        _ => text.to_owned(),
+    if words.iter().all(|(_, about)| about.is_empty()) {
+        return words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ") + ".";
     }
+    words.iter().map(|(word, about)| format!("`{word}`: {about}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Words before the default of a key in its description.
@@ -577,7 +563,7 @@ mod tests {
         let mut page = Page { text: String::new(), here: "", pages: &pages, defs: &defs, inline: &inline };
         page.keys(&schema);
         assert!(
-            page.text.contains("| `mode`: word |  | How. `\"a\"`: at once; `\"b\"`: Never. |"),
+            page.text.contains("| `mode`: choice |  | How. `\"a\"`: At once. `\"b\"`: Never. |"),
             "{}",
             page.text
         );
