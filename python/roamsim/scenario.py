@@ -377,7 +377,7 @@ class Node(Table):
             `dynamic_addresses`. Default chosen: `nearer`, the moment at which stations with one address change
             their cell. Without it: "nearer".
         external: Whether its programs run outside the simulation (`roamsim live`). They talk to other external
-            nodes, and to simulated nodes over TCP streams. Default chosen: false. Without it: false.
+            nodes, and to simulated nodes by flows of TCP and UDP. Default chosen: false. Without it: false.
         address: Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link
             and cell from 10.0.0.0/8 or 2001:db8::/32, in the scenario's order.
         addresses: Its addresses on single links and cells, in place of `address`. Others are automatic.
@@ -2559,6 +2559,8 @@ class Flow(Table):
             directions by itself. Without it: false.
         reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
         reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
+        port: The port at `to`. Several flows may have the same one: each program that connects gets the next of
+            them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2572,6 +2574,7 @@ class Flow(Table):
     bidirectional: bool | None = None
     reader: Reader | None = None
     reverse_reader: Reader | None = None
+    port: int | None = None
     count: int | None = None
 
 
@@ -2986,12 +2989,14 @@ class RequestResponseApplication(Table):
     """A client that asks, waits for the response, thinks, and asks again.
 
     Attributes:
-        request_size: Payload of a request.
-        response_size: Payload of a response.
+        request_size: Payload of a request. Left out only where a program outside asks.
+        response_size: Payload of a response. Left out only where a program outside answers.
         think_time: Time from a response to the next request. Default: none. Without it: "0s".
         processing_time: The server's time from a request to its response. Default: none. Without it: "0s".
         timeout: Over UDP, the time after which an unanswered request counts as lost and the client goes on. Left
             out: 1 s (chosen: TCP's initial timeout, RFC 6298 section 2.1).
+        path: What a program outside that answers over TCP is asked for: the target of an HTTP request (RFC 9112
+            section 3.2.1). Left out: `/`.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
         deadline: The time after its request by which a response should arrive; `in_time_share` of `flows` is the
@@ -3000,11 +3005,12 @@ class RequestResponseApplication(Table):
 
     fixed: ClassVar[dict[str, object]] = {"kind": "request_response"}
 
-    request_size: SizeDistribution
-    response_size: SizeDistribution
+    request_size: SizeDistribution | None = None
+    response_size: SizeDistribution | None = None
     think_time: TimeDistribution | None = None
     processing_time: TimeDistribution | None = None
     timeout: Duration | None = None
+    path: str | None = None
     start: TimeDistribution | None = None
     stop: Instant | None = None
     deadline: Duration | None = None
