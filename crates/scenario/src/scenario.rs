@@ -25,6 +25,7 @@ use crate::application::model::Application;
 use crate::decode::sharing;
 use crate::dscp::Dscp;
 use crate::flow::model::Flow;
+use crate::flow::programs::{self, ProgramFlow};
 use crate::general::General;
 use crate::handover::schemes::Schemes;
 use crate::mih_handover::model::MihHandover;
@@ -114,6 +115,16 @@ impl Scenario {
     /// Nodes and accesses.
     pub(crate) fn network(&self) -> Network<'_> {
         Network { general: &self.general, nodes: &self.nodes, entries: self.entries().to_vec() }
+    }
+
+    /// The nodes whose programs run outside.
+    pub fn external_nodes(&self) -> impl Iterator<Item = &str> {
+        programs::external_nodes(&self.nodes)
+    }
+
+    /// The flows with a program at one end, in order.
+    pub fn program_flows(&self) -> Vec<ProgramFlow<'_>> {
+        programs::program_flows(&self.flows, &self.nodes)
     }
 
     /// The nodes whose addresses an association follows.

@@ -146,8 +146,10 @@ impl World {
             let path_mtu =
                 network.known_path_mtu((node, to), |network| path_mtu(network, mobile_ip, (node, to)));
             let moment = &mut Moment::new(course.now, &mut course.queue);
-            if let Some(segment) = self.network.send_octets(moment, node, taken, path_mtu) {
-                self.count_segment(moment.now, segment);
+            let fits = taken.1.octets.as_slice().len() as u32 <= path_mtu;
+            let datagram = if fits { self.take_datagram(moment.now, to, &taken) } else { None };
+            if let Some(segment) = self.network.send_octets(moment, node, taken, path_mtu, datagram) {
+                self.count_segment(moment, segment);
             }
             self.serve_work(moment);
         }
