@@ -34,6 +34,7 @@ mod robustness;
 mod routes;
 mod sctp;
 mod segments;
+mod selection;
 mod semantics;
 mod series;
 mod sharing;

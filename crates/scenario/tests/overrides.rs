@@ -113,6 +113,40 @@ fn tables_and_lists_can_be_set_as_a_whole() {
 }
 
 #[test]
+fn one_value_is_set_at_several_places() {
+    let dscps = |path: &str| {
+        let scenario = ok(&[(path, "ef")]);
+        scenario.flows.iter().map(|flow| flow.dscp.codepoint()).collect::<Vec<_>>()
+    };
+    // EF is 46 (RFC 3246).
+    assert_eq!(dscps("flow.*.dscp"), [46, 46]);
+    assert_eq!(dscps("flow.1*.dscp"), [46, 0]);
+    assert_eq!(dscps("flow.1.dscp+flow.0.dscp"), [46, 46]);
+    // A pattern may stand where a list of elements without names is.
+    let losses = ok(&[("link.pa*h.loss.*.probability", "0.5")]).links[0].loss.clone();
+    assert!(losses.iter().all(|loss| loss.model == LossModel::Bernoulli { probability: 0.5 }));
+    let told = set(&[("flow.2*.dscp", "ef")]).expect_err("no such flow").render(false);
+    assert!(told.contains("`flow` has no element whose name matches `2*`"), "{told}");
+    // In quotes both are letters.
+    let told = set(&[("flow.\"1+0\".dscp", "ef")]).expect_err("no such flow").render(false);
+    assert!(told.contains("has no element `1+0`"), "{told}");
+    let told = set(&[("flow.\"*\".dscp", "ef")]).expect_err("no such flow").render(false);
+    assert!(told.contains("has no element `*`"), "{told}");
+}
+
+#[test]
+fn patterns_name_copies_and_their_pattern() {
+    let text = TEXT.replace("name = \"1\"", "name = \"copy{i}\"\ncount = 3");
+    let dscps = |path: &str| {
+        let overrides = [(path.to_owned(), "ef".to_owned())];
+        let scenario = Scenario::parse(&text, "scenario.toml", Format::Toml, &overrides).expect("valid");
+        scenario.flows.iter().map(|flow| flow.dscp.codepoint()).collect::<Vec<_>>()
+    };
+    assert_eq!(dscps("flow.copy*.dscp"), [46, 46, 46, 0]);
+    assert_eq!(dscps("flow.copy1.dscp+flow.0.dscp"), [0, 46, 0, 46]);
+}
+
+#[test]
 fn a_name_with_a_dot_is_quoted_and_dates_are_text() {
     let scenario = ok(&[("scenario.name", "2026-01-01"), ("node.\"b.c\".name", "b.c")]);
     assert_eq!(scenario.general.name, "2026-01-01");
