@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use roamsim_scenario::access::queue::{Limit, Queue};
 use roamsim_scenario::access::wire::model::LossModel;
 use roamsim_scenario::distribution::model::TimeDistribution;
+use roamsim_scenario::dscp::Dscp;
 use roamsim_scenario::transport::Transport;
 use roamsim_scenario::transport::tcp::model::TcpVariant;
 use roamsim_scenario::{Diagnostics, Format, Scenario};
@@ -114,14 +115,13 @@ fn tables_and_lists_can_be_set_as_a_whole() {
 
 #[test]
 fn one_value_is_set_at_several_places() {
-    let dscps = |path: &str| {
+    let marked = |path: &str| {
         let scenario = ok(&[(path, "ef")]);
-        scenario.flows.iter().map(|flow| flow.dscp.codepoint()).collect::<Vec<_>>()
+        scenario.flows.iter().map(|flow| flow.dscp != Dscp::default()).collect::<Vec<_>>()
     };
-    // EF is 46 (RFC 3246).
-    assert_eq!(dscps("flow.*.dscp"), [46, 46]);
-    assert_eq!(dscps("flow.1*.dscp"), [46, 0]);
-    assert_eq!(dscps("flow.1.dscp+flow.0.dscp"), [46, 46]);
+    assert_eq!(marked("flow.*.dscp"), [true, true]);
+    assert_eq!(marked("flow.1*.dscp"), [true, false]);
+    assert_eq!(marked("flow.1.dscp+flow.0.dscp"), [true, true]);
     // A pattern may stand where a list of elements without names is.
     let losses = ok(&[("link.pa*h.loss.*.probability", "0.5")]).links[0].loss.clone();
     assert!(losses.iter().all(|loss| loss.model == LossModel::Bernoulli { probability: 0.5 }));
@@ -137,13 +137,13 @@ fn one_value_is_set_at_several_places() {
 #[test]
 fn patterns_name_copies_and_their_pattern() {
     let text = TEXT.replace("name = \"1\"", "name = \"copy{i}\"\ncount = 3");
-    let dscps = |path: &str| {
+    let marked = |path: &str| {
         let overrides = [(path.to_owned(), "ef".to_owned())];
         let scenario = Scenario::parse(&text, "scenario.toml", Format::Toml, &overrides).expect("valid");
-        scenario.flows.iter().map(|flow| flow.dscp.codepoint()).collect::<Vec<_>>()
+        scenario.flows.iter().map(|flow| flow.dscp != Dscp::default()).collect::<Vec<_>>()
     };
-    assert_eq!(dscps("flow.copy*.dscp"), [46, 46, 46, 0]);
-    assert_eq!(dscps("flow.copy1.dscp+flow.0.dscp"), [0, 46, 0, 46]);
+    assert_eq!(marked("flow.copy*.dscp"), [true, true, true, false]);
+    assert_eq!(marked("flow.copy1.dscp+flow.0.dscp"), [false, true, false, true]);
 }
 
 #[test]

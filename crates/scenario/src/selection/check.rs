@@ -6,18 +6,30 @@ use super::build::own_accesses;
 use super::model::{Policy, Scheme, Selection};
 use crate::access::{Compares, Entry, Network, Pair};
 use crate::flow::model::Flow;
+use crate::mih_handover::model::MihHandover;
+use crate::mobile_ip::model::MobileIp;
 use crate::names::{Names, report_unknown};
+use crate::node::model::Node;
 use crate::report::{At, Key, Report, Step, join};
-use crate::scenario::Scenario;
+use crate::signalling::model::Signalling;
 use crate::suggest::alternatives;
 use crate::transport::Transport;
 
 /// The names of technologies in `prefer`: their sections.
 const TECHNOLOGIES: [&str; 5] = ["link", "wifi", "cell", "wimax", "dect"];
 
-pub(crate) fn check(scenario: &Scenario, network: &Network<'_>, names: &Names<'_>, report: &mut Report<'_>) {
+/// What checks of selections look at beside the network.
+pub(crate) struct All<'a> {
+    pub selections: &'a [Selection],
+    pub flows: &'a [Flow],
+    pub signalling: &'a [Signalling],
+    pub mobile_ip: &'a [MobileIp],
+    pub handovers: &'a [MihHandover],
+}
+
+pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, report: &mut Report<'_>) {
     let mut managed: BTreeMap<&str, usize> = BTreeMap::new();
-    for (i, entry) in scenario.selections.iter().enumerate() {
+    for (i, entry) in all.selections.iter().enumerate() {
         let at = [Key("selection"), At(i)];
         let Some(node) = names.resolve(&entry.node, &join(&at, ["node"]), report) else { continue };
         if let Some(&first) = managed.get(entry.node.as_str()) {
@@ -28,7 +40,7 @@ pub(crate) fn check(scenario: &Scenario, network: &Network<'_>, names: &Names<'_
             continue;
         }
         managed.insert(&entry.node, i);
-        check_managers(&at, entry, node, scenario, report);
+        check_managers(&at, entry, (node, &network.nodes[node]), all, report);
         let own: Vec<Entry<'_>> = own_accesses(&entry.node, network).collect();
         if !check_own(&at, entry, &own, report) || !check_prefer(&at, entry, &own, network, report) {
             continue;
@@ -38,7 +50,7 @@ pub(crate) fn check(scenario: &Scenario, network: &Network<'_>, names: &Names<'_
         if report.count() == 0 {
             warn_of_never_selected(&at, entry, &own, network, report);
         }
-        for (j, flow) in scenario.flows.iter().enumerate() {
+        for (j, flow) in all.flows.iter().enumerate() {
             if [&flow.from, &flow.to].into_iter().any(|end| *end == *entry.node) {
                 check_flow((i, entry), (j, flow), report);
             }
@@ -47,14 +59,19 @@ pub(crate) fn check(scenario: &Scenario, network: &Network<'_>, names: &Names<'_
 }
 
 /// Refuses whoever else says which interface or address the node uses.
-fn check_managers(at: &[Step], entry: &Selection, node: usize, scenario: &Scenario, report: &mut Report<'_>) {
+fn check_managers(
+    at: &[Step],
+    entry: &Selection,
+    (node, model): (usize, &Node),
+    all: &All<'_>,
+    report: &mut Report<'_>,
+) {
     let name = &entry.node;
     let of_node = [Key("node"), At(node)];
     let steps = join(at, ["node"]);
-    let mobile_ip = scenario.mobile_ip.iter().position(|one| one.mobile_nodes.contains(name));
-    let handover = scenario.mih_handovers.iter().position(|one| one.mobile_node == *name);
-    let signalling = scenario.signalling.iter().position(|one| *one.from == **name || *one.to == **name);
-    let model = &scenario.nodes[node];
+    let mobile_ip = all.mobile_ip.iter().position(|one| one.mobile_nodes.contains(name));
+    let handover = all.handovers.iter().position(|one| one.mobile_node == *name);
+    let signalling = all.signalling.iter().position(|one| *one.from == **name || *one.to == **name);
     let other = if let Some(i) = mobile_ip {
         Some((vec![Key("mobile_ip"), At(i), Key("mobile_nodes")], "Mobile IP moves its flows"))
     } else if let Some(i) = handover {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 
-/// A `[[selection]]`: a node with several interfaces, the policy that selects one of them, and the scheme that
-/// moves flows to it.
+/// A `[[selection]]`: a node with several interfaces, the policy that selects one, and the scheme that moves
+/// flows to it.
 ///
 /// Each link and cell of the node is an interface with an address of its own, as with `multihomed`. Wi-Fi
 /// cells share one radio, as 802.16 cells do.

@@ -57,7 +57,14 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
         followed: scenario.with_followed_addresses(),
     };
     mih_handover::check::check(&all, &network, &names, &topology, &mut report);
-    selection::check::check(scenario, &network, &names, &mut report);
+    let beside = selection::check::All {
+        selections: &scenario.selections,
+        flows: &scenario.flows,
+        signalling: &scenario.signalling,
+        mobile_ip: &scenario.mobile_ip,
+        handovers: &scenario.mih_handovers,
+    };
+    selection::check::check(&beside, &network, &names, &mut report);
     // What follows makes tables of its own.
     drop((names, trajectories, topology, schemes, all));
     unused::check(scenario, &attached, &mut report);
