@@ -15,6 +15,7 @@ mod named;
 mod outside;
 mod path_changes;
 mod reconfiguration;
+mod selection;
 mod series;
 mod signals;
 mod sockets;
@@ -37,6 +38,7 @@ use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
 use crate::network::{Coming, Landing, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
+use crate::selection::Selections;
 use crate::signalling::{MihNode, Signalling};
 use crate::socket::{OpenSocket, SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
@@ -95,6 +97,8 @@ pub struct World {
     pub handovers: Handovers,
     /// The agents and mobile nodes of Mobile IP.
     pub mobile_ip: MobileIp,
+    /// Nodes that select one of their interfaces.
+    pub selections: Selections,
     /// Congestion controls of TCP from outside, by name. Who adds connections looks here.
     pub laws: BTreeMap<String, LawMaker>,
     /// What the run does over time, where that is kept ([`World::keep_series`]).
@@ -147,6 +151,7 @@ impl World {
             resources: Vec::new(),
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
+            selections: Selections::default(),
             series: None,
             signals: None,
             warm_up: None,
@@ -345,6 +350,7 @@ impl World {
             Event::MobilityAgent(number) => self.mobile_ip().handle_agent(moment, number),
             Event::MobileNode(number) => self.mobile_ip().handle_host(moment, number),
             Event::Node(number) => self.network.handle_node(moment, number),
+            Event::Selection(number) => self.handle_selection(moment, number),
         }
     }
 

@@ -52,6 +52,7 @@ impl World {
         // Before all else, so that stations in reach are associated when flows start.
         self.network.start(moment);
         self.mobile_ip().start(moment);
+        self.begin_selections(moment);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), moment);
             if let Some(reader) = &flow.reader {
@@ -170,6 +171,7 @@ impl World {
         }
         self.read_sinks(self.flows.len());
         self.finish_handovers();
+        self.finish_selections(course.now);
         course.events
     }
 

@@ -39,6 +39,8 @@ pub struct Kind {
     pub hysteresis_m: f64,
     /// Whether each of its addresses stays with its own link or cell.
     pub multihomed: bool,
+    /// Whether a `[[selection]]` chooses among its interfaces.
+    pub selects: bool,
     /// How the addresses of a station follow it, where that is written.
     pub handover: Option<Scheme>,
     /// How a station of Wi-Fi cells with beacons finds its access point.
@@ -128,6 +130,7 @@ impl From<NodeTable> for Node {
             packet_processing_time,
             hysteresis_m,
             multihomed,
+            selects: false,
             handover,
             wifi,
             change_primary_at,
