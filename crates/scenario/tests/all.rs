@@ -35,6 +35,7 @@ mod robustness;
 mod routes;
 mod sctp;
 mod segments;
+mod selection;
 mod semantics;
 mod series;
 mod sharing;

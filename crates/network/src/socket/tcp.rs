@@ -200,6 +200,16 @@ impl TcpSocket {
         Some(written)
     }
 
+    /// Messages that are on their way to this socket, from that on which ends behind this offset of the
+    /// stream.
+    pub(crate) fn coming_from(&self, start: u64) -> impl Iterator<Item = &Coming> {
+        self.messages.iter().flat_map(move |messages| {
+            // They are in the order of their ends.
+            let first = messages.incoming.partition_point(|coming| coming.at <= start);
+            messages.incoming.range(first..)
+        })
+    }
+
     /// Expects a message from the peer.
     pub(crate) fn expect(&mut self, coming: Coming) {
         self.messages_mut().incoming.push_back(coming);

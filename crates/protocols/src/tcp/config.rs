@@ -535,7 +535,8 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`, \
+             `dctcp`"
         );
     }
 }

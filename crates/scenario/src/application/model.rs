@@ -176,10 +176,12 @@ pub struct OnOff {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestResponse {
-    /// Payload of a request.
-    pub request_size: SizeDistribution,
-    /// Payload of a response.
-    pub response_size: SizeDistribution,
+    /// Payload of a request. Left out only where a program outside asks.
+    #[serde(default)]
+    pub request_size: Option<SizeDistribution>,
+    /// Payload of a response. Left out only where a program outside answers.
+    #[serde(default)]
+    pub response_size: Option<SizeDistribution>,
     /// Time from a response to the next request. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
@@ -193,6 +195,10 @@ pub struct RequestResponse {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,
+    /// What a program outside that answers over TCP is asked for: the target of an HTTP request (RFC 9112
+    /// section 3.2.1). Left out: `/`.
+    #[serde(default)]
+    pub path: Option<String>,
     /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]

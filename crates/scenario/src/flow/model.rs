@@ -1,5 +1,6 @@
 //! Data flows.
 
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use roamsim_engine::Time;
@@ -44,6 +45,11 @@ pub struct Flow {
     /// With `bidirectional`, how `from` reads. Left out: at once.
     #[serde(default)]
     pub reverse_reader: Option<Box<Reader>>,
+    /// The port at `to`. Several flows may have the same one: each program that connects gets the next of
+    /// them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub port: Option<NonZeroU16>,
 }
 
 fn transport<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Transport>, D::Error> {

@@ -39,6 +39,8 @@ pub struct Kind {
     pub hysteresis_m: f64,
     /// Whether each of its addresses stays with its own link or cell.
     pub multihomed: bool,
+    /// Whether a `[[selection]]` chooses among its interfaces.
+    pub selects: bool,
     /// How the addresses of a station follow it, where that is written.
     pub handover: Option<Scheme>,
     /// How a station of Wi-Fi cells with beacons finds its access point.
@@ -94,7 +96,7 @@ struct NodeTable {
     #[serde(default)]
     change_primary_at: PrimaryChange,
     /// Whether its programs run outside the simulation (`roamsim live`). They talk to other external nodes,
-    /// and to simulated nodes over TCP streams. Default chosen: false.
+    /// and to simulated nodes by flows of TCP and UDP. Default chosen: false.
     #[serde(default)]
     external: bool,
     /// Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link and
@@ -128,6 +130,7 @@ impl From<NodeTable> for Node {
             packet_processing_time,
             hysteresis_m,
             multihomed,
+            selects: false,
             handover,
             wifi,
             change_primary_at,

@@ -16,10 +16,17 @@ use super::{Ack, Cause, CongestionControl, Reno, Settings};
 const ESTIMATION_GAIN: f64 = 1.0 / 16.0;
 
 /// The state of the law.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
 pub struct Dctcp {
     reno: Reno,
+    /// Boxed so that connections with other laws stay small.
+    marks: Box<Marks>,
+}
+
+/// The share of marked octets.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
     /// DCTCP.Alpha.
     alpha: f64,
     /// Octets acknowledged in this window of data, and those of them that were marked.
@@ -33,7 +40,8 @@ impl CongestionControl for Dctcp {
     const COUNTS_MARKS: bool = true;
 
     fn new(settings: &Settings) -> Dctcp {
-        Dctcp { reno: Reno::new(settings), alpha: 1.0, acked_bytes: 0, marked_bytes: 0, window_end: 0 }
+        let marks = Marks { alpha: 1.0, acked_bytes: 0, marked_bytes: 0, window_end: 0 };
+        Dctcp { reno: Reno::new(settings), marks: Box::new(marks) }
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
@@ -62,7 +70,7 @@ impl CongestionControl for Dctcp {
     fn on_congestion(&mut self, cause: Cause) {
         match cause {
             Cause::EcnEcho { .. } => {
-                let left = self.cwnd_bytes() as f64 * (1.0 - self.alpha / 2.0);
+                let left = self.cwnd_bytes() as f64 * (1.0 - self.marks.alpha / 2.0);
                 self.reno.reduce_to(left as u64);
             }
             other => self.reno.on_congestion(other),
@@ -83,15 +91,16 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_acked_marks(&mut self, acked_bytes: u64, marked: bool, snd_una: u64, snd_nxt: u64) {
-        self.acked_bytes += acked_bytes;
-        self.marked_bytes += if marked { acked_bytes } else { 0 };
-        if snd_una <= self.window_end || self.acked_bytes == 0 {
+        let marks = &mut *self.marks;
+        marks.acked_bytes += acked_bytes;
+        marks.marked_bytes += if marked { acked_bytes } else { 0 };
+        if snd_una <= marks.window_end || marks.acked_bytes == 0 {
             return;
         }
-        let share = self.marked_bytes as f64 / self.acked_bytes as f64;
-        self.alpha = (1.0 - ESTIMATION_GAIN) * self.alpha + ESTIMATION_GAIN * share;
-        self.window_end = snd_nxt;
-        (self.acked_bytes, self.marked_bytes) = (0, 0);
+        let share = marks.marked_bytes as f64 / marks.acked_bytes as f64;
+        marks.alpha = (1.0 - ESTIMATION_GAIN) * marks.alpha + ESTIMATION_GAIN * share;
+        marks.window_end = snd_nxt;
+        (marks.acked_bytes, marks.marked_bytes) = (0, 0);
     }
 }
 
@@ -99,7 +108,6 @@ impl CongestionControl for Dctcp {
 mod tests {
     use super::*;
     use crate::tcp::VegasThresholds;
-    use crate::tcp::congestion::CubicRules;
 
     fn law(cwnd_bytes: u64) -> Dctcp {
         let mut law = Dctcp::new(&Settings {
@@ -107,7 +115,6 @@ mod tests {
             vegas: VegasThresholds::default(),
             fast_convergence: true,
             abe: false,
-            cubic_rules: CubicRules::Rfc9438,
             law: None,
         });
         law.start(1000, cwnd_bytes);
@@ -119,16 +126,16 @@ mod tests {
         let mut law = law(10_000);
         // The first acknowledgement ends the first window: none of 1000 octets marked, 15/16.
         law.on_acked_marks(1000, false, 1001, 10_001);
-        assert_eq!(law.alpha, 0.9375);
+        assert_eq!(law.marks.alpha, 0.9375);
         // 2000 of 10,000 are marked; the acknowledgement of 10,001 does not pass the window's end, that of
         // 11,001 does: 15/16 of 0.9375 and 1/16 of 2000 / 10,000.
         for (at, marked) in [(2001, true), (3001, true), (10_001, false)] {
             law.on_acked_marks(if at == 10_001 { 7000 } else { 1000 }, marked, at, 15_001);
         }
-        assert_eq!(law.alpha, 0.9375);
+        assert_eq!(law.marks.alpha, 0.9375);
         law.on_acked_marks(1000, false, 11_001, 20_001);
-        assert_eq!(law.alpha, 0.9375 * 15.0 / 16.0 + 0.2 / 16.0);
-        assert_eq!((law.acked_bytes, law.window_end), (0, 20_001));
+        assert_eq!(law.marks.alpha, 0.9375 * 15.0 / 16.0 + 0.2 / 16.0);
+        assert_eq!((law.marks.acked_bytes, law.marks.window_end), (0, 20_001));
     }
 
     #[test]
@@ -137,15 +144,15 @@ mod tests {
         let mut law = law(20_000);
         law.on_congestion(Cause::EcnEcho { flight_bytes: 5000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (10_000, 10_000));
-        law.alpha = 0.1;
+        law.marks.alpha = 0.1;
         law.on_congestion(Cause::EcnEcho { flight_bytes: 5000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (9500, 9500));
         // Never below two segments.
-        law.alpha = 1.0;
+        law.marks.alpha = 1.0;
         (0..5).for_each(|_| law.on_congestion(Cause::EcnEcho { flight_bytes: 5000 }));
         assert_eq!(law.cwnd_bytes(), 2000);
         // A loss takes half of what is in flight, whatever the share.
-        law.alpha = 0.0;
+        law.marks.alpha = 0.0;
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 8000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (4000, 4000));
     }
@@ -153,10 +160,10 @@ mod tests {
     #[test]
     fn an_undone_reduction_keeps_the_share() {
         let mut law = law(10_000);
-        let before = law;
-        law.alpha = 0.25;
+        let before = law.clone();
+        law.marks.alpha = 0.25;
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 10_000 });
         law.undo(before);
-        assert_eq!((law.cwnd_bytes(), law.alpha), (10_000, 0.25));
+        assert_eq!((law.cwnd_bytes(), law.marks.alpha), (10_000, 0.25));
     }
 }

@@ -98,7 +98,7 @@ pub struct Tcp {
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
-    /// What Nagle's algorithm waits for. Default: RFC 896.
+    /// The acknowledgements for which Nagle's algorithm waits. Default: RFC 896.
     pub nagle_rules: TcpNagleRules,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
