@@ -277,11 +277,11 @@ pub struct DualPi2 {
     #[serde(default = "dual_pi2_update_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub update_interval: Span,
-    /// The gain of p' in an update for each second above `target`. Default: Linux's, for round trips up to
+    /// How much p' grows in an update for each second of delay above `target`. Default: Linux's, for round trips up to
     /// 100 ms.
     #[serde(default = "dual_pi2_alpha")]
     pub alpha: f64,
-    /// The gain of p' for each second more than at the last update. Default: Linux's.
+    /// How much p' grows for each second of delay more than at the last update. Default: Linux's.
     #[serde(default = "dual_pi2_beta")]
     pub beta: f64,
     /// The coupling factor k: L4S packets are marked with probability k p', others with p'^2. Default: RFC

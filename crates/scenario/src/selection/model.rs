@@ -25,7 +25,7 @@ pub struct Selection {
     /// links first.
     #[serde(default)]
     pub prefer: Vec<String>,
-    /// What moves its flows to the selected interface. Default chosen: `none`, what hosts do without a
+    /// How its flows move to the selected interface. Default chosen: `none`, what hosts do without a
     /// mobility protocol.
     #[serde(default)]
     pub scheme: Scheme,
@@ -76,7 +76,7 @@ pub enum Policy {
     Cheapest,
 }
 
-/// What moves flows to the selected interface.
+/// How flows move to the selected interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "SelectionScheme")]

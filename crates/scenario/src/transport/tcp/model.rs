@@ -316,7 +316,7 @@ pub enum TcpDelayedAckRules {
     Linux,
 }
 
-/// What a short segment waits for by Nagle's algorithm.
+/// The acknowledgements for which a short segment waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpNagleRules {
