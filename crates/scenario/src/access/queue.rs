@@ -277,8 +277,8 @@ pub struct DualPi2 {
     #[serde(default = "dual_pi2_update_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub update_interval: Span,
-    /// How much p' grows in an update for each second of delay above `target`. Default: Linux's, for round trips up to
-    /// 100 ms.
+    /// How much p' grows in an update for each second of delay above `target`. Default: Linux's, for round
+    /// trips up to 100 ms.
     #[serde(default = "dual_pi2_alpha")]
     pub alpha: f64,
     /// How much p' grows for each second of delay more than at the last update. Default: Linux's.
