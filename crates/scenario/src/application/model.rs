@@ -195,7 +195,7 @@ pub struct RequestResponse {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,
-    /// What a program outside that answers over TCP is asked for: the target of an HTTP request (RFC 9112
+    /// The request to a program outside that answers over TCP: the target of an HTTP request (RFC 9112
     /// section 3.2.1). Left out: `/`.
     #[serde(default)]
     pub path: Option<String>,

@@ -24,8 +24,8 @@ pub struct Tcp {
     #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
     /// The congestion control in place of the variant's: `reno` or `cubic`; `bbr` or `dctcp` with `sack` or
-    /// `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs `reno`,
-    /// `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
+    /// `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs
+    /// `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
     pub congestion_control: Option<String>,
     /// Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
     /// 3.7.1).
@@ -109,8 +109,9 @@ pub struct Tcp {
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older
     /// and never does.
     pub limited_transmit: bool,
-    /// Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic`, `bbr` and `dctcp`. Without it `sack` and
-    /// `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
+    /// Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic`, `bbr` and `dctcp`. Without it
+    /// `sack` and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing
+    /// from it.
     pub sack: Option<bool>,
     /// The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018 section 3).
     pub max_sack_blocks: Option<u32>,
@@ -168,8 +169,8 @@ pub struct Tcp {
     /// instead of drop. Default chosen: off, as queues do not mark by default.
     pub ecn: bool,
     /// Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-    /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no, RFC
-    /// 8257 uses ECT(0).
+    /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no,
+    /// RFC 8257 uses ECT(0).
     pub l4s: bool,
     /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
     /// 0.85. Default: no (RFC 8511 is experimental).
