@@ -303,9 +303,9 @@ mod tests {
     #[test]
     fn requests_end_where_their_heads_and_bodies_do() {
         let text = b"\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\nPOST /a HTTP/1.1\r\ncontent-length: 3\r\n\r\nabcHEAD / HTTP/1.0\r\n\r\n";
-        // 2 octets of an empty line, 27 of a head; 38 of a head and 3 of a body; 19 of a head.
-        let last = Found::Whole { end: 89, bytes: 19, is_head: true, is_last: true };
-        let expected = vec![whole(29, 29), whole(70, 41), last];
+        // 2 octets of an empty line, 27 of a head; 39 of a head and 3 of a body; 19 of a head.
+        let last = Found::Whole { end: 90, bytes: 19, is_head: true, is_last: true };
+        let expected = vec![whole(29, 29), whole(71, 42), last];
         assert_eq!(Messages::new(Reads::Requests).take(0, text), expected);
         // Octet by octet, from the last to the first, and each twice.
         let mut stream = Messages::new(Reads::Requests);
