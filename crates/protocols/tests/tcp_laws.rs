@@ -6,6 +6,16 @@ use roamsim_engine::{Span, Time};
 use roamsim_protocols::tcp::{Config, InitialWindow, Variant};
 use tcp_path::{Pair, Path};
 
+/// A pair with a transfer without end. Its ends are seldom asked again, which took most of the time of runs
+/// as long as these; `tcp_properties.rs` does it at each 32nd step.
+fn pair(config: Config, path: Path, seed: u64) -> Pair {
+    let mut pair = Pair::new([config.clone(), config], [0, 0], path, seed);
+    pair.asked_again_each = 4096;
+    pair.ends[0].tcp.write(u64::MAX);
+    pair.drain(0);
+    pair
+}
+
 /// A transfer without end over a path of 100 ms that loses data with probability `loss`, and no ACKs.
 fn endless(config: Config, loss: f64) -> Pair {
     let path = Path {
@@ -18,10 +28,7 @@ fn endless(config: Config, loss: f64) -> Pair {
         rest_of_round: false,
         calm_from: Time::MAX,
     };
-    let mut pair = Pair::new([config.clone(), config], [0, 0], path, 1);
-    pair.ends[0].tcp.write(u64::MAX);
-    pair.drain(0);
-    pair
+    pair(config, path, 1)
 }
 
 /// Segments delivered a round trip over a path of 100 ms that loses data with probability `loss`, and no
@@ -162,9 +169,7 @@ fn cubic_windows(rtt_ms: u64, one_of: u64, losses: Losses, start_segments: f64, 
         rest_of_round: false,
         calm_from: Time::MAX,
     };
-    let mut pair = Pair::new([config.clone(), config.clone()], [0, 0], path, seed);
-    pair.ends[0].tcp.write(u64::MAX);
-    pair.drain(0);
+    let mut pair = pair(config, path, seed);
     let mut delivered = Vec::new();
     for period in 0..=periods {
         // The handshake and the first repair are over after five round trips.
@@ -267,9 +272,7 @@ fn sent_per_round_trip_under_bursts(variant: Variant, loss: f64) -> f64 {
     let runs = seeds.clone().count() as f64;
     let segments: usize = seeds
         .map(|seed| {
-            let mut pair = Pair::new([config.clone(), config.clone()], [0, 0], path, seed);
-            pair.ends[0].tcp.write(u64::MAX);
-            pair.drain(0);
+            let mut pair = pair(config.clone(), path, seed);
             while pair.now < Time::ZERO + RUN && pair.step() {}
             pair.sent.iter().filter(|(_, end, segment)| *end == 0 && segment.payload_bytes > 0).count()
         })

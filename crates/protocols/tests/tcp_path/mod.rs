@@ -47,12 +47,16 @@ pub struct Pair {
     pub now: Time,
     pub ends: [End; 2],
     pub sent: Vec<(Time, usize, Segment)>,
+    /// Whether an end is asked again for what it has not, at each so many steps.
+    pub asked_again_each: u64,
     steps: u64,
     /// Segments in which end 0 has sent new data, and where the last of them ends.
     new_segments: u64,
     new_data_end: u64,
     path: Path,
     random: Stream,
+    /// For the ends, which draw nothing.
+    unused: Stream,
     /// When end 0 last lost a segment.
     last_loss: Option<Time>,
     flights: BinaryHeap<Flight>,
@@ -73,11 +77,13 @@ impl Pair {
             now: Time::ZERO,
             ends: [end(0), end(1)],
             sent: Vec::new(),
+            asked_again_each: 32,
             steps: 0,
             new_segments: 0,
             new_data_end: 0,
             path,
             random: Stream::new(seed, 0, "path"),
+            unused: Stream::new(0, 0, ""),
             last_loss: None,
             flights: BinaryHeap::new(),
         };
@@ -88,11 +94,10 @@ impl Pair {
 
     /// Takes from an end whatever it has to send and to tell.
     pub fn drain(&mut self, i: usize) {
-        let mut unused = Stream::new(0, 0, "");
         let mut burst = 0;
         self.note_going_back(i);
         loop {
-            let mut cx = Context { now: self.now, random: &mut unused };
+            let mut cx = Context { now: self.now, random: &mut self.unused };
             let Some(segment) = self.ends[i].tcp.poll_transmit(&mut cx) else {
                 self.check_asked_again(i);
                 break;
@@ -180,15 +185,13 @@ impl Pair {
         if arrival == Some(next) {
             let Some(Reverse((_, _, i, segment))) = self.flights.pop() else { return false };
             let segment = self.sent[segment].2.clone();
-            let mut unused = Stream::new(0, 0, "");
-            self.ends[i].tcp.handle_segment(&mut Context { now: next, random: &mut unused }, &segment);
+            self.ends[i].tcp.handle_segment(&mut Context { now: next, random: &mut self.unused }, &segment);
             self.drain(i);
             return true;
         }
         for i in 0..2 {
             if self.ends[i].tcp.poll_timeout().is_some_and(|at| at <= next) {
-                let mut unused = Stream::new(0, 0, "");
-                self.ends[i].tcp.handle_timeout(&mut Context { now: next, random: &mut unused });
+                self.ends[i].tcp.handle_timeout(&mut Context { now: next, random: &mut self.unused });
                 self.drain(i);
                 let again = self.ends[i].tcp.poll_timeout();
                 assert!(again != Some(next), "the timeout at {next} does not go away");
@@ -197,19 +200,18 @@ impl Pair {
         true
     }
 
-    /// What holds for every segment sent.
     /// One that has nothing to send has nothing to send when it is asked again, and is what it was.
     fn check_asked_again(&mut self, i: usize) {
-        if !self.steps.is_multiple_of(32) {
+        if !self.steps.is_multiple_of(self.asked_again_each) {
             return;
         }
         let before = format!("{:?}", self.ends[i].tcp);
-        let mut unused = Stream::new(0, 0, "");
-        let again = self.ends[i].tcp.poll_transmit(&mut Context { now: self.now, random: &mut unused });
+        let again = self.ends[i].tcp.poll_transmit(&mut Context { now: self.now, random: &mut self.unused });
         assert!(again.is_none(), "{again:?} {before}");
         assert_eq!(before, format!("{:?}", self.ends[i].tcp));
     }
 
+    /// What holds for every segment sent.
     fn check_sent(&self, i: usize, segment: &Segment) {
         let tcp = &self.ends[i].tcp;
         assert!(u64::from(segment.payload_bytes) <= tcp.smss_bytes());
