@@ -110,6 +110,7 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message = "without challenge ACKs a peer that has lost its connection is never answered";
         report.add(&join(at, ["challenge_ack_limit"]), message, "write 1 or more; RFC 5961 has 10");
     }
+    let has_rules = tcp.delayed_ack_rules != Tcp::default().delayed_ack_rules;
     let count = join(at, ["delayed_ack_count"]);
     if tcp.delayed_ack_count == 0 {
         let help = "write 1 or more; RFC 5681 has 2";
@@ -121,7 +122,6 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message = "by `delayed_ack_rules = \"linux\"` no number of segments counts";
         report.add(&count, message, "leave one of the two out");
     }
-    let has_rules = tcp.delayed_ack_rules != Tcp::default().delayed_ack_rules;
     for (key, set) in [
         ("delayed_ack_adapts", tcp.delayed_ack_adapts),
         ("quick_acks", tcp.quick_acks > 0),
