@@ -91,6 +91,23 @@ def test_the_scenario_of_init_is_valid_and_runs(roamsim: Command, tmp_path: Path
     assert roamsim("init", "-").stdout == (tmp_path / "scenario.toml").read_text()
 
 
+def test_the_phone_of_init_comes_with_its_trace_and_runs(roamsim: Command, tmp_path: Path) -> None:
+    assert roamsim("init", "new/phone.toml", "--kind", "phone").stdout == "new/phone.toml\n"
+    trace = tmp_path / "new" / "traces" / "cellular-down.trace"
+    assert "valid" in roamsim("check", "new/phone.toml").stdout
+    shown = roamsim("run", "new/phone.toml").stdout
+    head = next(line for line in shown.splitlines() if line.startswith("phone  phone"))
+    assert head.split()[2:6] == ["preference", "redirect", "3", "0"]
+    # A second one beside it reads the same trace; another file of its name is not overwritten.
+    roamsim("init", "new/other.toml", "--kind", "phone")
+    trace.write_text("1\n")
+    assert "is another file" in roamsim("init", "new/third.toml", "--kind", "phone", code=2).stderr
+    assert not (tmp_path / "new" / "third.toml").exists() and trace.read_text() == "1\n"
+    printed = roamsim("init", "-", "--kind", "phone")
+    assert printed.stdout == (tmp_path / "new" / "phone.toml").read_text()
+    assert "reads traces/cellular-down.trace" in printed.stderr
+
+
 def test_the_summary_of_one_run_has_a_row_a_handover_and_of_several_their_number(roamsim: Command) -> None:
     example = Path(__file__).parent.parent / "examples" / "mobile-ip.toml"
     one = roamsim("run", example).stdout

@@ -116,20 +116,44 @@ def test_a_capture_holds_octets_as_they_were(tmp_path: Path) -> None:
     assert set(packets["protocol"]) == {"icmp"}
 
 
-def test_a_flow_may_not_end_where_programs_run() -> None:
-    flow = """
+def test_a_world_without_anything_to_do_is_refused() -> None:
+    assert roamsim.World(WIRE + TRANSFER).next_deadline_ns == 0
+    with pytest.raises(roamsim.ScenarioError, match="nothing happens here"):
+        roamsim.World(WIRE)
+
+
+def test_a_run_without_its_programs_says_so(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "wire.toml").write_text(WIRE.replace('name = "phone"', 'name = "phone"\nexternal = true') + TRANSFER)
+    done = roamsim("run", tmp_path / "wire.toml")
+    [told] = [line for line in done.stderr.splitlines() if line]
+    assert told == (
+        "roamsim: no program runs at node 'phone' in this run, so flow 'download' has nobody at that end; "
+        "`roamsim live` runs programs there"
+    )
+
+
+#: A flow to the program at the phone.
+TRANSFER = """
 [[flow]]
 name = "download"
 from = "server"
 to = "phone"
-transport = { protocol = "udp" }
-application = { kind = "cbr", packet_size = "100B", interval = "20ms" }
+transport = { protocol = "tcp" }
+application = { kind = "transfer", size = "1kB" }
+port = 8080
 """
-    with pytest.raises(roamsim.ScenarioError, match='an end of this flow is "phone", whose programs run outside'):
-        roamsim.World(WIRE + flow, external=["phone"])
-    assert roamsim.World(WIRE + flow).next_deadline_ns == 0
-    with pytest.raises(roamsim.ScenarioError, match="nothing happens here"):
-        roamsim.World(WIRE)
+
+
+@needs_tun
+def test_a_flow_to_a_port_where_nobody_listens_is_told(tmp_path: Path) -> None:
+    (tmp_path / "wire.toml").write_text(WIRE + TRANSFER)
+    done = run_command("live", "wire.toml", *PATIENT, "--on", "phone", "--", "sleep", "0.3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "flow download: phone has to listen at TCP port 8080, for server\n" in done.stderr
+    assert (
+        "flow download was refused: no program at phone listened at TCP port 8080 when server connected; start one that "
+        "does, or leave the flow out by --without-flows\n"
+    ) in done.stderr
 
 
 def test_commands_stand_behind_their_nodes() -> None:
@@ -374,6 +398,26 @@ def test_a_run_ends_though_a_program_does_not_read_its_terminal(tmp_path: Path) 
                 typed = typed[os.write(ours, typed) :]
     assert not left
     assert termios.tcgetattr(theirs) == before
+
+
+@needs_tun
+def test_a_shell_whose_terminal_nobody_reads_ends_with_the_run(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    word = f"7654.{os.getpid()}"
+    process = begin(
+        "live", "--link", "10Mb/s,20ms", *PATIENT, "--set", "scenario.duration=3s", "--shell", "client", stdin=theirs,
+        stdout=theirs, stderr=subprocess.DEVNULL, env=environment() | {"SHELL": "/bin/bash", "HISTFILE": str(tmp_path / "history")},
+        start_new_session=True,
+    )  # fmt: skip
+    os.write(ours, f"sleep {word} & yes\n".encode())
+    wait_for(lambda: processes(word))
+    # The shell has filled our terminal, and its end does not wait for anybody to read there.
+    wait_for(lambda: not processes(word))
+    shown = b""
+    while process.poll() is None:
+        if select.select([ours], [], [], 0.1)[0]:
+            shown += os.read(ours, 65536)
+    assert shown.count(b"y\r\n") > 1000 and process.returncode == 0
 
 
 @needs_tun

@@ -55,10 +55,18 @@ UP = SCENARIO.format(duration="20s") + FLOW.format(
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 
 
-def segment(seq: int, ack: int, flags: int, payload: bytes = b"", options: bytes = b"", port: int = 40000) -> bytes:
+def segment(
+    seq: int,
+    ack: int,
+    flags: int,
+    payload: bytes = b"",
+    options: bytes = b"",
+    port: int = 40000,
+    to: int = FIRST_PORT,
+) -> bytes:
     """A segment from a port of the phone to the server, in IPv4."""
     words = 5 + len(options) // 4
-    header = struct.pack("!HHIIBBHHH", port, FIRST_PORT, seq, ack, words << 4, flags, 65535, 0, 0)
+    header = struct.pack("!HHIIBBHHH", port, to, seq, ack, words << 4, flags, 65535, 0, 0)
     whole = header + options + payload
     summed = checksum(PHONE + SERVER + struct.pack("!BBH", 0, 6, len(whole)) + whole)
     return packet(6, PHONE, SERVER, whole[:16] + struct.pack("!H", summed) + whole[18:])
@@ -102,8 +110,7 @@ def test_a_handshake_by_hand() -> None:
 @pytest.mark.parametrize(
     ("flow", "said"),
     [
-        ({"transport": '{ protocol = "udp" }', "application": '{ kind = "cbr", packet_size = "1B", interval = "1s" }'},
-         "is one of TCP"),
+        ({"transport": '{ protocol = "sctp" }', "application": '{ kind = "bulk" }'}, "is one of TCP or UDP"),
         ({"application": '{ kind = "cbr", packet_size = "100B", interval = "20ms" }'}, "a program gets a stream"),
         ({"application": '{ kind = "bulk" }\nreader = { read_rate = "1Mb/s" }'}, "`reader` has no effect"),
         ({"application": '{ kind = "bulk" }\nbidirectional = true'}, "goes one way"),
@@ -123,6 +130,44 @@ def test_a_flow_with_a_program_is_a_stream_of_tcp(flow: dict[str, str], said: st
     with pytest.raises(roamsim.ScenarioError, match="programs run at both"):
         text = SCENARIO.format(duration="1s") + FLOW.format(**both, application='{ kind = "bulk" }')
         roamsim.World(text, external=["server"])
+
+
+def test_flows_at_one_port_go_to_the_programs_that_connect_one_by_one() -> None:
+    flow = UP.partition("[[flow]]")[2] + "port = 80\n"
+    world = roamsim.World(UP + "port = 80\n[[flow]]" + flow.replace('"up"', '"second"'))
+    for port in (40000, 40001, 40002):
+        world.inject("phone", segment(7, 0, SYN, port=port, to=80))
+    world.step(100_000_000)
+    # The ports that are answered: there are two flows.
+    assert [struct.unpack("!HH", emitted.octets[20:24]) for emitted in world.emitted()] == [(80, 40000), (80, 40001)]
+    with pytest.raises(roamsim.ScenarioError, match="port"):
+        roamsim.World(UP + "port = 0\n")
+
+
+def test_what_is_no_request_is_refused_and_the_connection_ends() -> None:
+    asking = '{ kind = "request_response", response_size = "1kB" }'
+    world = roamsim.World(UP.replace('{ kind = "bulk" }', asking))
+    world.inject("phone", segment(7, 0, SYN))
+    world.step(100_000_000)
+    seq = answer(world)[2]
+    world.inject("phone", segment(8, seq + 1, ACK, b"\x16\x03\x01 a handshake of TLS\n"))
+    world.step(200_000_000)
+    refusal = [emitted.octets for emitted in world.emitted()]
+    assert b"".join(octets[40:] for octets in refusal).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert refusal[-1][33] & FIN
+    # A response of 1000 octets with a head, to a request whose octets come out of order.
+    world = roamsim.World(UP.replace('{ kind = "bulk" }', asking))
+    world.inject("phone", segment(7, 0, SYN, options=struct.pack("!BBH", 2, 4, 1460)))
+    world.step(100_000_000)
+    seq = answer(world)[2]
+    world.inject("phone", segment(12, seq + 1, ACK, b"/ HTTP/1.1\r\n\r\n"))
+    world.step(200_000_000)
+    assert all(len(emitted.octets) == 40 for emitted in world.emitted())
+    world.inject("phone", segment(8, seq + 1, ACK, b"GET "))
+    world.step(300_000_000)
+    response = b"".join(emitted.octets[40:] for emitted in world.emitted())
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000\r\n\r\n"
+    assert response == head + bytes(at % 256 for at in range(1000))
 
 
 def test_an_attempt_that_is_reset_leaves_the_port_to_the_next() -> None:
@@ -165,9 +210,7 @@ PROGRAM = """
 import json, socket, sys, threading, time
 
 def read(port, size, told):
-    listening = socket.create_server(("", port))
-    ready.release()
-    connection, _ = listening.accept()
+    connection, _ = listening[port].accept()
     got = bytearray()
     while octets := connection.recv(65536):
         got += octets
@@ -175,15 +218,16 @@ def read(port, size, told):
     connection.close()
 
 def write(port, size, told):
-    ready.release()
     connection = socket.create_connection(("server", port))
     connection.sendall(bytes(size))
     connection.shutdown(socket.SHUT_WR)
     told[port] = connection.recv(1) == b""
     connection.close()
 
-ready, told, threads = threading.Semaphore(0), {}, []
-for port, size, way in json.loads(sys.argv[1]):
+plan, told, threads = json.loads(sys.argv[1]), {}, []
+# Before all else: flows begin when they do.
+listening = {port: socket.create_server(("", port)) for port, _, way in plan if way == "down"}
+for port, size, way in plan:
     threads.append(threading.Thread(target=read if way == "down" else write, args=(port, size, told)))
 for thread in threads:
     thread.start()

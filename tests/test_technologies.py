@@ -33,6 +33,7 @@ def test_what_is_there() -> None:
     assert [one.__name__ for one in technologies.technologies()] == [
         "roamsim.technologies.dect",
         "roamsim.technologies.mobility",
+        "roamsim.technologies.selection",
         "roamsim.technologies.wifi",
         "roamsim.technologies.wimax",
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from roamsim.errors import UsageError
+from roamsim.scenarios.ranges import written_value
 from roamsim.scenarios.vary import parse_variation, product, quantity, variation
 
 
@@ -54,6 +55,19 @@ def test_a_list_may_hold_words_ranges_and_tables() -> None:
 def test_values_are_shown_as_what_they_are() -> None:
     shown = [value.shown for value in parse_variation('x=1,0.5,true,10ms,"text"').values]
     assert shown == [1, 0.5, True, "10ms", "text"]
+
+
+def test_a_path_may_name_several_places() -> None:
+    scenario = {
+        "wifi": [{"name": "west", "rate": "1Mb/s"}, {"name": "east", "rate": "2Mb/s"}],
+        "link": [{"name": "a+b", "rate": "3Mb/s"}],
+    }
+    of = {path: written_value(scenario, path) for path in ("wifi.e*t.rate", 'link."a+b".rate', "wifi.x*.rate")}
+    assert [value and value.toml for value in of.values()] == ["2Mb/s", "3Mb/s", None]
+    # Of several places, the first one says it.
+    joined = written_value(scenario, 'wifi.*.rate+link."a+b".rate')
+    assert joined is not None and joined.toml == "1Mb/s"
+    assert [v.toml for v in parse_variation("wifi.*.queue.packets+link.x.queue.packets=5,9").values] == ["5", "9"]
 
 
 def test_several_variations_make_the_product_and_the_last_changes_fastest() -> None:

@@ -199,6 +199,16 @@ class Scenario:
     def warnings(self) -> list[str]:
         """What in it is valid and hardly meant, each as a report for a person: where, what, and the way out."""
     @property
+    def external_nodes(self) -> list[str]:
+        """The nodes whose programs run outside."""
+    @property
+    def program_flows(self) -> list[tuple[str, str, str, str, int, bool]]:
+        """The flows with a program outside at one end.
+
+        For each its name, the program's node, the other node, the transport, the port of the end that is connected
+        to or gets the first datagram, and whether the program does that.
+        """
+    @property
     def meetings_in_step(self) -> list[tuple[str, str, list[str]]]:
         """Queues that the data of several flows pass with nothing random on their way.
 
@@ -370,7 +380,20 @@ class World:
         """A program of an external node sends a packet."""
     def emitted(self) -> list[tuple[str, int, bytes]]:
         """Packets that have left: node, nanoseconds, octets."""
-    def live(self, gates: list[tuple[str, int]], wakes: list[int]) -> bool:
+    @property
+    def snapshot(
+        self,
+    ) -> tuple[
+        int,
+        list[tuple[str, str, str, int, int, int]],
+        list[tuple[str, int]],
+        list[tuple[str, str, bool, float | None, str]],
+    ]:
+        """What it did when it was looked at last: nanoseconds, links, flows, stations."""
+    @property
+    def late_packets(self) -> list[tuple[int, int]]:
+        """The histogram of lateness: the most nanoseconds, and how many packets."""
+    def live(self, gates: list[tuple[str, int]], wakes: list[int], speed: float) -> bool:
         """Goes on by the clock; takes the descriptors, and closes them."""
     def finish(self) -> Result:
         """Ends it where it is."""

@@ -49,7 +49,7 @@ class World:
         Args:
             scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
             external: the nodes whose programs are outside, beside those with `external = true`. A flow that ends
-                in one is a stream of TCP, with its other end in the simulation.
+                in one is of TCP or UDP, with its other end in the simulation.
             seed: selects the random streams.
             set: values to replace, by dotted path.
             allow_files_outside: whether the scenario may name files outside of its folder.
@@ -117,17 +117,41 @@ class World:
         """The packets for programs of external nodes since this was last asked, in order."""
         return [Emitted(*packet) for packet in self._world.emitted()]
 
-    def live(self, devices: Mapping[str, int], wakes: Sequence[int]) -> bool:
+    def live(self, devices: Mapping[str, int], wakes: Sequence[int], *, speed: float = 1.0) -> bool:
         """Goes on by the clock until the end (true), or until one of `wakes` is readable (false).
 
         Args:
             devices: by external node, the descriptor of a device that gives and takes one packet at a time, without
                 blocking.
             wakes: descriptors.
+            speed: simulated seconds in a second of the clock. Whoever uses the devices has to go as fast.
         """
         return self._world.live(
-            [(node, os.dup(device)) for node, device in devices.items()], [os.dup(wake) for wake in wakes]
+            [(node, os.dup(device)) for node, device in devices.items()], [os.dup(wake) for wake in wakes], speed
         )
+
+    @property
+    def snapshot(
+        self,
+    ) -> tuple[
+        int,
+        list[tuple[str, str, str, int, int, int]],
+        list[tuple[str, int]],
+        list[tuple[str, str, bool, float | None, str]],
+    ]:
+        """What the world did when it was looked at last, twice a second while it goes by the clock.
+
+        Returns:
+            The instant in nanoseconds. Of the first six directions of links: name, ends, octets sent, packets dropped
+            and waiting. Of the first six flows: name and octets delivered. Of the first six stations that move: name,
+            cell, whether they are associated with it, how well they hear it, and the unit of that.
+        """
+        return self._world.snapshot
+
+    @property
+    def late_packets(self) -> list[tuple[int, int]]:
+        """The histogram of lateness: the most nanoseconds that packets were late, and how many packets."""
+        return self._world.late_packets
 
     @property
     def lateness(self) -> tuple[int, int, int, int, int]:

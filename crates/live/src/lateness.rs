@@ -56,6 +56,13 @@ impl Lateness {
         self.most_ns
     }
 
+    /// The histogram: for each bucket that is not empty, the most that a packet in it was late, and how many
+    /// packets.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let filled = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+        filled.map(|(bucket, &count)| (last_of(bucket).min(self.most_ns), count))
+    }
+
     /// What so many of a thousand packets did not exceed: at most an eighth too large. Zero without packets.
     pub fn per_mille_ns(&self, per_mille: u64) -> u64 {
         let wanted = (self.packets * per_mille).div_ceil(1000);
@@ -84,6 +91,8 @@ mod tests {
             assert!(told >= exact && told <= exact + exact / 8, "{told} {exact}");
         }
         assert_eq!((lateness.packets(), lateness.most_ns()), (100_000, 100_000_000));
+        assert_eq!(lateness.buckets().map(|(_, count)| count).sum::<u64>(), 100_000);
+        assert_eq!(lateness.buckets().last().map(|(most_ns, _)| most_ns), Some(100_000_000));
     }
 
     #[test]

@@ -4,24 +4,30 @@
 //! A device gives and takes one IP packet with each read and write, as a TUN device does. A packet comes in
 //! at the instant at which the loop reads it, and goes out as soon as the clock has reached the instant at
 //! which the simulation emits it. How much later than that it is written is its lateness, of which
-//! [`Lateness`] keeps a histogram. Nothing is left out when the loop is late.
+//! [`Lateness`] keeps a histogram. Nothing is left out when the loop is late. Simulated time may go faster or
+//! slower than the clock, for programs that allow it.
 //!
 //! Not measured: how long a packet waits in its device before the loop reads it.
 
 mod lateness;
+mod snapshot;
 
 pub use lateness::Lateness;
+pub use snapshot::{LinkNow, Snapshot, StationNow};
 
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
+use roamsim_network::World;
 use roamsim_network::topology::NodeId;
 use roamsim_scenario::Scenario;
 use roamsim_scenario::run::{Prepared, RunError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use snapshot::Watcher;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::num::NonZeroU64;
 use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Packets that are read from one device before the others have their turn. Chosen: a millisecond's worth at
@@ -55,21 +61,77 @@ pub enum Ended {
     Woken,
 }
 
+/// How often a world is looked at. Chosen: twice a second is as fast as one reads.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// A run by the clock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Clock {
     /// When the run began.
     origin: Option<Instant>,
+    /// Simulated seconds in a second of the clock.
+    speed: f64,
+    /// Where what the world does is shown, and when next.
+    board: Option<Arc<Mutex<Snapshot>>>,
+    watcher: Watcher,
+    shown_at: Option<Instant>,
     /// How late packets went out.
     pub lateness: Lateness,
     /// Packets that a device refused.
     pub unwritten: u64,
 }
 
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock {
+            origin: None,
+            speed: 1.0,
+            board: None,
+            watcher: Watcher::default(),
+            shown_at: None,
+            lateness: Lateness::default(),
+            unwritten: 0,
+        }
+    }
+}
+
 impl Clock {
+    /// Simulated time goes this many times as fast as the clock: a number above zero.
+    pub fn set_speed(&mut self, speed: f64) {
+        self.speed = speed;
+    }
+
+    /// What the world does is shown here from now on, every half second.
+    pub fn show_on(&mut self, board: Arc<Mutex<Snapshot>>) {
+        self.board = Some(board);
+    }
+
     fn now(&self) -> Time {
         let since = self.origin.map_or(Duration::ZERO, |origin| origin.elapsed());
-        Time::from_ns(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+        let since_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+        // Whole nanoseconds stay what they are.
+        Time::from_ns(if self.speed == 1.0 { since_ns } else { (since_ns as f64 * self.speed) as u64 })
+    }
+
+    /// How long the clock takes for a span of simulated time; a bit more rather than less.
+    fn real(&self, span: Span) -> Duration {
+        if self.speed == 1.0 {
+            return Duration::from_nanos(span.as_ns());
+        }
+        Duration::from_nanos((span.as_ns() as f64 / self.speed).ceil() as u64)
+    }
+
+    /// Shows what the world does, where somebody watches and the time has come; how long until then.
+    fn show(&mut self, world: &World) -> Duration {
+        let Some(board) = &self.board else { return Duration::MAX };
+        let left = self.shown_at.map_or(Duration::ZERO, |shown| LOOK_EVERY.saturating_sub(shown.elapsed()));
+        if left > Duration::ZERO {
+            return left;
+        }
+        let snapshot = self.watcher.look(world, self.now());
+        *board.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+        self.shown_at = Some(Instant::now());
+        LOOK_EVERY
     }
 
     /// Goes on with a run that has begun, until its end or until one of `wakes` is readable.
@@ -92,13 +154,11 @@ impl Clock {
                 return Ok(Ended::Duration);
             }
             let next = prepared.world().next_deadline().unwrap_or(Time::MAX).min(prepared.end());
-            let wait = next.since(self.now());
+            let until_shown = self.show(prepared.world());
+            let wait = self.real(next.since(self.now())).min(until_shown);
             let files = wakes.iter().chain(gates.iter().map(|gate| &gate.device));
             let mut polled: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
-            let wait = Timespec {
-                tv_sec: (wait.as_ns() / 1_000_000_000) as _,
-                tv_nsec: (wait.as_ns() % 1_000_000_000) as _,
-            };
+            let wait = Timespec { tv_sec: wait.as_secs() as _, tv_nsec: wait.subsec_nanos() as _ };
             match poll(&mut polled, Some(&wait)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(Failure::Wait(error)),
@@ -135,7 +195,8 @@ impl Clock {
             let Some(gate) = gates.iter().find(|gate| gate.node == emitted.node) else { continue };
             match (&gate.device).write(&emitted.octets) {
                 Ok(length) if length == emitted.octets.len() => {
-                    self.lateness.add(self.now().since(emitted.at).as_ns());
+                    let late = self.real(self.now().since(emitted.at));
+                    self.lateness.add(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
                 }
                 Ok(_) | Err(_) => self.unwritten += 1,
             }

@@ -49,6 +49,27 @@ fn a_packet_goes_through_by_the_clock_and_the_end_ends_it() {
 }
 
 #[test]
+fn time_goes_at_the_speed_that_is_set_and_the_world_is_shown() {
+    let text = SCENARIO.replace("300ms", "60ms");
+    let scenario = Scenario::parse(&text, "x", Format::Toml, &[]).unwrap_or_else(|error| panic!("{error}"));
+    for (speed, least_ms, most_ms) in [(0.25, 240, 1200), (60.0, 1, 50)] {
+        let mut prepared = prepare(&scenario, Options::default()).expect("it is built");
+        prepared.begin();
+        let (mut clock, board) = (Clock::default(), Arc::default());
+        clock.set_speed(speed);
+        clock.show_on(Arc::clone(&board));
+        let begun = Instant::now();
+        assert_eq!(clock.go(&mut prepared, &[], &[]).expect("a run"), Ended::Duration);
+        let took_ms = begun.elapsed().as_millis();
+        assert!((least_ms..most_ms).contains(&took_ms), "{speed}: {took_ms} ms");
+        let shown = board.lock().expect("nobody panics");
+        let ends: Vec<_> = shown.links.iter().map(|link| link.ends.join(" ")).collect();
+        assert_eq!(ends, ["wire a b", "wire b a"]);
+        assert!(shown.flows.is_empty() && shown.stations.is_empty());
+    }
+}
+
+#[test]
 fn whoever_has_something_to_say_wakes_it() {
     let scenario =
         Scenario::parse(SCENARIO, "x", Format::Toml, &[]).unwrap_or_else(|error| panic!("{error}"));

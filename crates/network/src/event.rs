@@ -30,6 +30,8 @@ pub enum Event {
     MobileNode(u32),
     /// A node that has worked on a packet.
     Node(u32),
+    /// A node that selects one of its interfaces.
+    Selection(u32),
 }
 
 /// An event in one number, as the queue keeps it.
@@ -74,6 +76,7 @@ impl Wake {
             11 => Event::Reader(number),
             12 => Event::Socket(SocketId::Udp(number)),
             14 => Event::Socket(SocketId::Open(number)),
+            15 => Event::Selection(number),
             _ => Event::MihHandover(number),
         }
     }
@@ -133,6 +136,7 @@ impl Event {
             Event::Socket(SocketId::Udp(number)) => (12, number),
             Event::MihHandover(number) => (13, number),
             Event::Socket(SocketId::Open(number)) => (14, number),
+            Event::Selection(number) => (15, number),
         }
     }
 }
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_kind_comes_back_from_its_number() {
-        for kind in 0..14 {
+        for kind in 0..16 {
             let event = Wake(kind << NUMBER_BITS | 5).event();
             assert_eq!(event.parts(), (kind, 5));
             assert_eq!(Wake::from(event), Wake(kind << NUMBER_BITS | 5));

@@ -52,6 +52,11 @@ impl Answering {
         Answering { server: Drawing::new(server, random), alarm: Alarm::default() }
     }
 
+    /// From now on no answer overtakes another.
+    pub(crate) fn answer_in_order(&mut self) {
+        self.server.at(Time::ZERO).0.answer_in_order();
+    }
+
     pub(crate) fn on_request(&mut self, now: Time, request: AppMessage) {
         let (server, mut cx) = self.server.at(now);
         server.on_request(&mut cx, request);

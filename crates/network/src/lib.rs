@@ -21,6 +21,7 @@ pub mod packet;
 pub mod queue;
 pub mod recorder;
 pub mod segment_log;
+pub mod selection;
 pub mod signalling;
 pub mod socket;
 pub mod subject;

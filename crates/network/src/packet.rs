@@ -31,12 +31,24 @@ pub struct AppMessage {
 pub enum Message {
     /// A message of an application.
     Application(AppMessage),
+    /// One that is told to a program outside in HTTP.
+    Http(Arc<HttpMessage>),
     /// An IEEE 802.21 message.
     Mih(Arc<mih::Message>),
     /// A registration message of Mobile IP.
     MobileIp(Arc<mobile_ip::Message>),
     /// Of a redirection by a mobile node; it has no octets of its own.
     Redirection(RedirectionMessage),
+}
+
+/// A request or a response with a head of its own. Its body is a pattern, like other messages of
+/// applications.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpMessage {
+    /// The message, whose length is that of head and body.
+    pub message: AppMessage,
+    /// The octets of its head.
+    pub head: Vec<u8>,
 }
 
 /// The messages of a redirection.
@@ -60,6 +72,7 @@ impl Message {
     pub fn bytes(&self) -> u32 {
         match self {
             Message::Application(message) => message.bytes,
+            Message::Http(http) => http.message.bytes,
             Message::Mih(message) => message.encoded_bytes() as u32,
             Message::MobileIp(message) => message.encoded_bytes() as u32,
             Message::Redirection(_) => 0,
@@ -211,7 +224,9 @@ impl Packet {
     #[inline]
     pub fn is_of_a_flow(&self) -> bool {
         match &self.pdu {
-            Pdu::Tcp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => !self.is_broadcast(),
+            Pdu::Tcp(_) | Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::Mih(_)) => {
+                !self.is_broadcast()
+            }
             Pdu::Sctp(packet) => !matches!(
                 packet.chunks.first(),
                 Some(
@@ -245,7 +260,7 @@ impl Packet {
         match &self.pdu {
             Pdu::Tcp(segment) => segment.payload_bytes > 0,
             Pdu::Sctp(packet) => packet.data().next().is_some(),
-            Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => true,
+            Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::Mih(_)) => true,
             Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
             Pdu::Octets(octets) => octets.has_data(),
         }

@@ -93,6 +93,25 @@ impl Scenario {
         self.scenario.warnings.clone()
     }
 
+    /// The nodes whose programs run outside.
+    #[getter]
+    fn external_nodes(&self) -> Vec<String> {
+        self.scenario.external_nodes().map(str::to_owned).collect()
+    }
+
+    /// The flows with a program outside at one end: the flow, the program's node, the other node, the
+    /// transport, the port of the end that is connected to, and whether that is done by the program.
+    #[getter]
+    fn program_flows(&self) -> Vec<(String, String, String, &'static str, u16, bool)> {
+        let flows = self.scenario.program_flows().into_iter();
+        flows
+            .map(|of| {
+                let [flow, program, peer] = [of.flow, of.program, of.peer].map(str::to_owned);
+                (flow, program, peer, of.protocol, of.port, of.begins)
+            })
+            .collect()
+    }
+
     /// Where the data of several flows pass a drop-tail queue with nothing random on their way: the link, the
     /// node that sends there, and the flows.
     #[getter]

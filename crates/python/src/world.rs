@@ -10,7 +10,8 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use roamsim_engine::Time;
-use roamsim_live::{Clock, Ended, Failure, Gate};
+use roamsim_live::{Clock, Ended, Failure, Gate, Snapshot};
+use roamsim_network::link::indication::Quality;
 use roamsim_network::topology::NodeId;
 use roamsim_scenario::run::{Captured, Options, Prepared, RunError, prepare};
 use std::fs::File;
@@ -33,7 +34,15 @@ struct Course {
 #[pyclass(frozen, module = "roamsim._roamsim")]
 pub struct World {
     course: Mutex<Option<Course>>,
+    /// What it does now, which others may read while it goes on by the clock.
+    board: Arc<Mutex<Snapshot>>,
 }
+
+/// A link now: its name, its ends, octets sent, packets dropped, packets that wait.
+type LinkRow = (String, String, String, u64, u64, usize);
+
+/// A station now: its name, its cell, whether it is associated, how well it hears the cell, and the unit.
+type StationRow = (String, String, bool, Option<f64>, &'static str);
 
 impl World {
     /// Does something with the run, without the interpreter.
@@ -118,7 +127,7 @@ impl World {
             let (build_s, clock) = (begun.elapsed().as_secs_f64(), Clock::default());
             let course =
                 Course { prepared, laws, clock, build_s, begun: Instant::now(), cpu: ProcessTime::now() };
-            Ok(World { course: Mutex::new(Some(course)) })
+            Ok(World { course: Mutex::new(Some(course)), board: Arc::default() })
         })
     }
 
@@ -179,9 +188,18 @@ impl World {
         Ok(emitted.into_iter().map(octets).collect())
     }
 
-    /// Goes on by the clock, until the end or until one of `wakes` is readable: true at the end. Descriptors
-    /// are duplicates of the caller's, and are closed.
-    fn live(&self, py: Python<'_>, gates: Vec<(String, RawFd)>, wakes: Vec<RawFd>) -> PyResult<bool> {
+    /// Goes on by the clock, so many times as fast, until the end or until one of `wakes` is readable: true
+    /// at the end. Descriptors are duplicates of the caller's, and are closed.
+    fn live(
+        &self,
+        py: Python<'_>,
+        gates: Vec<(String, RawFd)>,
+        wakes: Vec<RawFd>,
+        speed: f64,
+    ) -> PyResult<bool> {
+        if !(speed.is_finite() && speed > 0.0) {
+            return Err(PyValueError::new_err(format!("a speed is a number above zero, and {speed} is not")));
+        }
         let (nodes, devices): (Vec<String>, Vec<RawFd>) = gates.into_iter().unzip();
         let (devices, wakes) = (files(&devices), files(&wakes));
         self.with(py, |course| {
@@ -189,12 +207,40 @@ impl World {
             let numbers = nodes.iter().map(number).collect::<PyResult<Vec<_>>>()?;
             let gates: Vec<Gate> =
                 numbers.into_iter().zip(devices).map(|(node, device)| Gate { node, device }).collect();
+            course.clock.set_speed(speed);
+            course.clock.show_on(Arc::clone(&self.board));
             match course.clock.go(&mut course.prepared, &gates, &wakes) {
                 Ok(ended) => Ok(ended == Ended::Duration),
                 Err(Failure::Run(error)) => Err(failed(&error)),
                 Err(Failure::Wait(error)) => Err(PyOSError::new_err(error.to_string())),
             }
         })
+    }
+
+    /// What the world did when it was looked at last: nanoseconds, links, flows and stations.
+    #[getter]
+    fn snapshot(&self) -> (u64, Vec<LinkRow>, Vec<(String, u64)>, Vec<StationRow>) {
+        let shown = self.board.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let links = shown.links.into_iter().map(|link| {
+            let [name, from, to] = link.ends;
+            (name, from, to, link.sent_bytes, link.dropped_packets, link.waiting_packets)
+        });
+        let stations = shown.stations.into_iter().map(|station| {
+            let [name, cell] = station.names;
+            let (value, unit) = match station.quality {
+                Some(Quality::Signal(signal_dbm)) => (Some(signal_dbm), "dBm"),
+                Some(Quality::Distance(distance_m)) => (Some(distance_m), "m"),
+                None => (None, ""),
+            };
+            (name, cell, station.associated, value, unit)
+        });
+        (shown.now.as_ns(), links.collect(), shown.flows, stations.collect())
+    }
+
+    /// The histogram of lateness: the most nanoseconds, and how many packets.
+    #[getter]
+    fn late_packets(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
+        self.with(py, |course| Ok(course.clock.lateness.buckets().collect()))
     }
 
     /// How late packets left by the clock: how many left, nanoseconds that half of them, 99.9 % of them and

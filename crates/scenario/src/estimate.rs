@@ -183,7 +183,9 @@ impl Scenario {
                 let way = ways.way(from, to);
                 let active_s = active_s(&flow.application.start(), flow.application.stop());
                 let paced = paced(&flow.application);
-                let greedy = matches!(flow.application, Application::Bulk(_));
+                let over_udp = matches!(&*flow.transport, Transport::Udp(_));
+                // Over UDP a program sends, nobody knows how much.
+                let greedy = matches!(flow.application, Application::Bulk(_)) && !over_udp;
                 let (packets_per_s, bytes) = match (&*flow.transport, paced) {
                     (Transport::Udp(_), Some((messages_per_s, payload_bytes))) => {
                         (messages_per_s, payload_bytes + datagram_bytes)

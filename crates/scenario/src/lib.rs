@@ -30,6 +30,7 @@ mod results;
 pub mod run;
 pub mod scenario;
 mod schema;
+pub mod selection;
 pub mod signalling;
 mod stories;
 mod suggest;

@@ -70,6 +70,10 @@ fn read(
         Format::Toml => tree::from_toml(text, source, problems),
         Format::Json => tree::from_json(text, source, problems),
     }?;
+    let split = |(path, value): &(String, String)| {
+        overrides::joined(path).into_iter().map(|path| (path.to_owned(), value.clone())).collect::<Vec<_>>()
+    };
+    let overrides: Vec<(String, String)> = overrides.iter().flat_map(split).collect();
     let of_a_copy: Vec<bool> =
         overrides.iter().map(|(path, _)| overrides::is_of_a_copy(&tree, path)).collect();
     let set = |tree: &mut Tree, copies: bool, problems: &mut Problems| {
@@ -97,6 +101,7 @@ fn read(
     control::apply(&mut tree);
     let mut scenario: Scenario = decode::decode(tree.root(), repeated, problems)?;
     scenario.share_names();
+    scenario.imply();
     if problems.count() == 0 {
         validate::validate(&scenario, tree.root(), problems);
     }

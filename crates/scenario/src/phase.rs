@@ -89,7 +89,9 @@ fn draws_nothing(flow: &Flow) -> bool {
         Application::Video(a) => a.film.is_none(),
         Application::OnOff(a) => a.packet_size.is_constant() && a.on.is_constant() && a.off.is_constant(),
         Application::RequestResponse(a) => {
-            let sizes = a.request_size.is_constant() && a.response_size.is_constant();
+            // A program's are its own.
+            let constant = |size: Option<SizeDistribution>| size.is_some_and(|size| size.is_constant());
+            let sizes = constant(a.request_size) && constant(a.response_size);
             sizes && a.think_time.is_constant() && a.processing_time.is_constant()
         }
     }

@@ -73,14 +73,16 @@ impl<'a> Report<'a> {
 
     /// Whether the scenario itself sets the value.
     pub(crate) fn is_set(&self, steps: &[Step]) -> bool {
-        let mut node = self.root;
-        steps.iter().all(|step| match child(node, *step) {
-            Some(inner) => {
-                node = inner;
-                true
-            }
-            None => false,
-        })
+        self.written(steps).is_some()
+    }
+
+    /// Whether the scenario itself says no there.
+    pub(crate) fn is_false(&self, steps: &[Step]) -> bool {
+        self.written(steps).is_some_and(|node| matches!(node.value(), Value::Boolean(false)))
+    }
+
+    fn written(&self, steps: &[Step]) -> Option<Node<'a>> {
+        steps.iter().try_fold(self.root, |node, step| child(node, *step))
     }
 }
 

@@ -7,9 +7,10 @@
 //!
 //! What is a concept of its own has its keys in a folder of its own, beside its checks and its building:
 //! [`crate::node`], [`crate::access`], [`crate::application`], [`crate::flow`], [`crate::mobile_ip`],
-//! [`crate::signalling`], [`crate::transport`].
+//! [`crate::selection`], [`crate::signalling`], [`crate::transport`].
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use schemars::JsonSchema;
@@ -25,6 +26,7 @@ use crate::application::model::Application;
 use crate::decode::sharing;
 use crate::dscp::Dscp;
 use crate::flow::model::Flow;
+use crate::flow::programs::{self, ProgramFlow};
 use crate::general::General;
 use crate::handover::schemes::Schemes;
 use crate::mih_handover::model::MihHandover;
@@ -32,6 +34,7 @@ use crate::mobile_ip::model::MobileIp;
 use crate::names::name::Name;
 use crate::node::model::Node;
 use crate::packed::PackedText;
+use crate::selection::model::{Scheme, Selection};
 use crate::signalling::model::Signalling;
 use crate::transport::Transport;
 
@@ -67,6 +70,9 @@ pub struct Scenario {
     /// Mobile nodes with a fixed home address (Mobile IPv4), one `[[mobile_ip]]` for each set of agents.
     #[serde(default)]
     pub mobile_ip: Vec<MobileIp>,
+    /// Nodes that select one of their interfaces, one `[[selection]]` each.
+    #[serde(rename = "selection", default)]
+    pub selections: Vec<Selection>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
     #[serde(rename = "flow", default, deserialize_with = "sharing")]
     #[schemars(with = "Vec<Flow>")]
@@ -100,6 +106,27 @@ impl Scenario {
         }
     }
 
+    /// Writes down what a selection implies: its node has an address on each link and cell, and with
+    /// `mobile_sctp` associations follow them.
+    pub(crate) fn imply(&mut self) {
+        if self.selections.is_empty() {
+            return;
+        }
+        let schemes: BTreeMap<&str, Scheme> =
+            self.selections.iter().map(|entry| (entry.node.as_str(), entry.scheme)).collect();
+        for node in self.nodes.iter_mut().filter(|node| schemes.contains_key(node.name.as_str())) {
+            let kind = Arc::make_mut(&mut node.kind);
+            (kind.multihomed, kind.selects) = (true, true);
+        }
+        let follows = |name: &Name| schemes.get(name.as_str()) == Some(&Scheme::MobileSctp);
+        for flow in &mut self.flows {
+            let followed = follows(&flow.from) || follows(&flow.to);
+            if followed && let Transport::Sctp(sctp) = Arc::make_mut(&mut flow.transport) {
+                sctp.dynamic_addresses = true;
+            }
+        }
+    }
+
     /// The accesses by technology, in the order in which their links join the topology. With the keys above,
     /// this is where a technology is named.
     fn entries(&self) -> [&(dyn Entries + 'static); 5] {
@@ -114,6 +141,16 @@ impl Scenario {
     /// Nodes and accesses.
     pub(crate) fn network(&self) -> Network<'_> {
         Network { general: &self.general, nodes: &self.nodes, entries: self.entries().to_vec() }
+    }
+
+    /// The nodes whose programs run outside.
+    pub fn external_nodes(&self) -> impl Iterator<Item = &str> {
+        programs::external_nodes(&self.nodes)
+    }
+
+    /// The flows with a program at one end, in order.
+    pub fn program_flows(&self) -> Vec<ProgramFlow<'_>> {
+        programs::program_flows(&self.flows, &self.nodes)
     }
 
     /// The nodes whose addresses an association follows.

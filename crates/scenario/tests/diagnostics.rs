@@ -166,9 +166,13 @@ reports! {
     queue_with_target_above_interval: "queue = { packets = 100 }" => "queue = { discipline = \"codel\", target = \"200ms\" }";
     queue_without_target: "queue = { packets = 100 }" => "queue = { discipline = \"pie\", target = \"0s\", update_interval = \"0s\" }";
     queue_with_thresholds_in_the_wrong_order: "queue = { packets = 100 }" => "queue = { discipline = \"red\", min_threshold = 20, weight = 0 }";
+    queue_of_dualpi2_without_turns: "queue = { packets = 100 }" => "queue = { discipline = \"dualpi2\", update_interval = \"1us\", coupling = 0, classic_share = 1 }";
     queue_without_flows: "queue = { packets = 100 }" => "queue = { discipline = \"fq_codel\", flows = 0, quantum = \"0B\", packets = 0 }";
     tcp_abe_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", abe = true, min_rto";
     tcp_abe_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", ecn = true, abe = true, min_rto";
+    tcp_abe_with_dctcp: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"dctcp\", ecn = true, abe = true, min_rto";
+    tcp_dctcp_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"dctcp\", min_rto";
+    tcp_l4s_without_dctcp: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", ecn = true, l4s = true, min_rto";
     tcp_rack_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", rack = true, min_rto";
     tcp_prr_with_sack_off: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", sack = false, prr = true, min_rto";
     tcp_probes_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", tail_loss_probe = true, undo = true, min_rto";

@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use roamsim_scenario::access::queue::{Limit, Queue};
 use roamsim_scenario::access::wire::model::LossModel;
 use roamsim_scenario::distribution::model::TimeDistribution;
+use roamsim_scenario::dscp::Dscp;
 use roamsim_scenario::transport::Transport;
 use roamsim_scenario::transport::tcp::model::TcpVariant;
 use roamsim_scenario::{Diagnostics, Format, Scenario};
@@ -110,6 +111,39 @@ fn tables_and_lists_can_be_set_as_a_whole() {
         panic!("request_response was written")
     };
     assert_eq!(app.processing_time, TimeDistribution::Constant { value: Span::from_ms(20) });
+}
+
+#[test]
+fn one_value_is_set_at_several_places() {
+    let marked = |path: &str| {
+        let scenario = ok(&[(path, "ef")]);
+        scenario.flows.iter().map(|flow| flow.dscp != Dscp::default()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked("flow.*.dscp"), [true, true]);
+    assert_eq!(marked("flow.1*.dscp"), [true, false]);
+    assert_eq!(marked("flow.1.dscp+flow.0.dscp"), [true, true]);
+    // A pattern may stand where a list of elements without names is.
+    let losses = ok(&[("link.pa*h.loss.*.probability", "0.5")]).links[0].loss.clone();
+    assert!(losses.iter().all(|loss| loss.model == LossModel::Bernoulli { probability: 0.5 }));
+    let told = set(&[("flow.2*.dscp", "ef")]).expect_err("no such flow").render(false);
+    assert!(told.contains("`flow` has no element whose name matches `2*`"), "{told}");
+    // In quotes both are letters.
+    let told = set(&[("flow.\"1+0\".dscp", "ef")]).expect_err("no such flow").render(false);
+    assert!(told.contains("has no element `1+0`"), "{told}");
+    let told = set(&[("flow.\"*\".dscp", "ef")]).expect_err("no such flow").render(false);
+    assert!(told.contains("has no element `*`"), "{told}");
+}
+
+#[test]
+fn patterns_name_copies_and_their_pattern() {
+    let text = TEXT.replace("name = \"1\"", "name = \"copy{i}\"\ncount = 3");
+    let marked = |path: &str| {
+        let overrides = [(path.to_owned(), "ef".to_owned())];
+        let scenario = Scenario::parse(&text, "scenario.toml", Format::Toml, &overrides).expect("valid");
+        scenario.flows.iter().map(|flow| flow.dscp != Dscp::default()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked("flow.copy*.dscp"), [true, true, true, false]);
+    assert_eq!(marked("flow.copy1.dscp+flow.0.dscp"), [false, true, false, true]);
 }
 
 #[test]

@@ -305,8 +305,10 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
         ]
         .map(str::to_owned)
         .into_iter()
-        .chain(TcpVariant::NAMES.map(|name| format!("variant = \"{name}\"")))
-        {
+        .chain(TcpVariant::NAMES.map(|name| {
+            // DCTCP needs ECN.
+            format!("variant = \"{name}\"{}", if name == "dctcp" { ", ecn = true, l4s = true" } else { "" })
+        })) {
             let scenario = rough(&format!("stack = \"{stack}\", {beside}"));
             let is_as_before = scenario.flows[0].transport == preset.flows[0].transport;
             let is_known =

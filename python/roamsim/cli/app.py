@@ -27,6 +27,7 @@ from roamsim.cli.live import live
 from roamsim.cli.options import (
     AllowFilesOutside,
     Jobs,
+    Kind,
     MaxMemory,
     OnOption,
     OwnStudy,
@@ -456,19 +457,28 @@ def check(
 @app.command()
 def init(
     file: Annotated[str, typer.Argument(metavar="[FILE]", help="The file to write; - prints it.")] = "scenario.toml",
+    kind: Annotated[
+        Kind,
+        typer.Option(help="basic: every common key, with comments; phone: a node that selects among its radios."),
+    ] = Kind.BASIC,
 ) -> None:
     """Write a commented scenario to start from."""
     from roamsim._roamsim import template
     from roamsim.files import is_wrong_path, write_whole
-    from roamsim.scenarios.bundled import with_schema
+    from roamsim.scenarios.bundled import copy_files, example, with_schema
 
-    text = with_schema(template())
+    chosen = None if kind is Kind.BASIC else example(kind.value)
+    text = with_schema(template()) if chosen is None else chosen.copy
     if file == "-":
         put_out(text)
+        if chosen is not None:
+            _say(f"it reads {', '.join(chosen.files)}; `roamsim init --kind {chosen.name} FILE` copies that too")
         return
     try:
         if os.path.lexists(file):
             raise UsageError(f"{file} exists already; choose another name")
+        if chosen is not None:
+            copy_files(chosen, Path(file).parent)
         write_whole(file, text.encode())
     except OSError as error:
         if is_wrong_path(error):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import tomllib
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 #: The 99.9th percentile of lateness above which a run is late. Chosen: a twentieth of a path of 20 ms.
 MOST_LATE = "1ms"
+
+#: Flows of which a sentence is said, at most (chosen: half a screen).
+MOST_FLOWS = 10
 
 USAGE = "--on NODE -- COMMAND [--on NODE -- COMMAND]..."
 LINK = "RATE,DELAY,..."
@@ -70,6 +74,13 @@ def live(
     without_flows: Annotated[
         bool, typer.Option("--without-flows", help="Leave out the scenario's flows that end where a program runs.")
     ] = False,
+    speed: Annotated[
+        float,
+        typer.Option(
+            metavar="FACTOR",
+            help="Simulated seconds in a second: 0.1 shows a scenario slowly. Not with programs: kernels keep time.",
+        ),
+    ] = 1.0,
     max_lateness: Annotated[
         str,
         typer.Option(
@@ -92,8 +103,10 @@ def live(
     """Run real programs at nodes of a scenario, connected only by the simulated network.
 
     All of them end with the first program that ends, at Ctrl-C, or after the scenario's duration. The exit code is
-    that of the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices.
+    that of the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices. Without
+    programs the scenario is played by the clock.
     """
+    from roamsim.cli.view import drawn
     from roamsim.live.namespaces import NoNamespaces
     from roamsim.live.run import live as run_live
     from roamsim.live.wire import CLIENT, wire
@@ -113,6 +126,8 @@ def live(
     commands = programs(on or [], words, shell, CLIENT if link else None)
     if shell:
         commands[shell] = [os.environ.get("SHELL", "/bin/sh")]
+    if not (math.isfinite(speed) and speed > 0):
+        raise UsageError(f"--speed {speed:g} is no number above zero; write one such as --speed 0.1")
     most_late_s = seconds("--max-lateness", max_lateness)
     kinds = traces(trace or [])
     if kinds and not (out or report):
@@ -141,8 +156,11 @@ def live(
             pcap=pcap,
             pcap_at=pcap_at or [],
         )
+        flows = [ProgramFlow(*flow) for flow in scenario.program_flows]
+        for sentence in _meetings(flows):
+            say(sentence)
         try:
-            lived = run_live(world, commands, shell)
+            lived = run_live(world, commands, shell, speed=speed, beside=drawn(world))
         except NoNamespaces as error:
             say(f"roamsim: {error}")
             raise typer.Exit(NO_NAMESPACES) from None
@@ -153,7 +171,7 @@ def live(
                 f"and {max_lateness} was allowed; "
                 "the machine is too slow for this path, or too busy"
             )
-        for sentence in _sentences(lived):
+        for sentence in (*_sentences(lived), *_alone(flows, lived)):
             say(sentence)
         if out is not None:
             outputs.write_parquet(out, scenario, lived.result, None, read.text, command())
@@ -205,7 +223,7 @@ def programs(
         found = [(without_on, [])]
     elif not on and without_on and not shell:
         raise UsageError(f"live needs a command: roamsim live --link {LINK} -- COMMAND, or --shell {without_on}")
-    elif on or words or not shell:
+    elif on or words:
         raise UsageError(f"each --on NODE has its command behind --, as in: roamsim live FILE {USAGE}")
     at = 0
     while at < len(words):
@@ -223,6 +241,54 @@ def programs(
         if nodes.count(node) > 1:
             raise UsageError(f"{node} has two commands; a node runs one (a shell may start several)")
     return dict(found)
+
+
+def _histogram(late_packets: Sequence[tuple[int, int]]) -> str:
+    """How many packets were late by less than some times, of those that were."""
+    bounds = {"10 us": 1e4, "100 us": 1e5, "1 ms": 1e6, "10 ms": 1e7, "100 ms": 1e8, "more": math.inf}
+    counts = dict.fromkeys(bounds, 0)
+    for most_ns, packets in late_packets:
+        counts[next(name for name, bound in bounds.items() if most_ns <= bound)] += packets
+    return "packets by lateness up to " + ", ".join(f"{name}: {count}" for name, count in counts.items() if count)
+
+
+class ProgramFlow(NamedTuple):
+    """A flow with a program at one end."""
+
+    name: str
+    program: str
+    """The node of the program."""
+    peer: str
+    protocol: str
+    port: int
+    """Of the end that is connected to, or gets the first datagram."""
+    begins: bool
+    """Whether the program does that."""
+
+
+def _meetings(flows: Sequence[ProgramFlow]) -> list[str]:
+    """Where programs meet the simulated ends of flows."""
+    told = [
+        f"flow {flow.name}: {flow.program} has to reach {flow.protocol} port {flow.port} of {flow.peer}"
+        if flow.begins
+        else f"flow {flow.name}: {flow.program} has to listen at {flow.protocol} port {flow.port}, for {flow.peer}"
+        for flow in flows
+    ]
+    more = [f"and {len(told) - MOST_FLOWS} more flows end at programs"] if len(told) > MOST_FLOWS else []
+    return told[:MOST_FLOWS] + more
+
+
+def _alone(flows: Sequence[ProgramFlow], lived: Lived) -> list[str]:
+    """Flows whose other end never was there."""
+    ends = dict(lived.result.iter_rows("flows", ["name", "connection"]))
+    refused = [flow for flow in flows if ends.get(flow.name) == "refused"]
+    told = [
+        f"flow {flow.name} was refused: no program at {flow.program} listened at {flow.protocol} port {flow.port} "
+        f"when {flow.peer} connected; start one that does, or leave the flow out by --without-flows"
+        for flow in refused
+    ]
+    more = [f"and {len(told) - MOST_FLOWS} more flows were refused"] if len(told) > MOST_FLOWS else []
+    return told[:MOST_FLOWS] + more
 
 
 def _ms(ns: int) -> str:
@@ -244,5 +310,7 @@ def _sentences(lived: Lived) -> list[str]:
         f"{lived.packets} packets went out to programs; late by {_ms(lived.median_late_ns)} (half of them), "
         f"{_ms(lived.p999_late_ns)} (99.9 %), {_ms(lived.most_late_ns)} (all)"
     )
+    if lived.packets:
+        late += f"; {_histogram(lived.late_packets)}"
     refused = [f"devices refused {lived.unwritten} packets"] if lived.unwritten else []
     return [ended, late, *refused]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,14 @@ from roamsim.errors import UsageError
 
 if TYPE_CHECKING:
     from roamsim.scenarios.reading import Overrides
+
+
+class Kind(StrEnum):
+    """A scenario that `roamsim init` writes: the template, or the example of this name."""
+
+    BASIC = "basic"
+    PHONE = "phone"
+
 
 ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
 Settings = Annotated[

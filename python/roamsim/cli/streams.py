@@ -13,6 +13,7 @@ import contextlib
 import os
 import re
 import sys
+from collections.abc import Sequence
 
 #: Controls of C0 and C1 but tab and line feed; controls of direction (Unicode 16, UAX #9, table 1: ALM, LRM, RLM,
 #: LRE to RLO, LRI to PDI); characters without width that no script needs (ZWSP, word joiner and its kin, BOM), and
@@ -76,6 +77,69 @@ def say(text: str, *, colored: bool = False) -> None:
 def is_watched() -> bool:
     """Whether stderr is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
+
+
+def shows(text: str) -> bool:
+    """Whether stderr has the characters of a text."""
+    try:
+        text.encode(sys.stderr.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+class Foot:
+    """The last rows of the terminal of stderr, which stay where they are while others print above."""
+
+    def __init__(self) -> None:
+        self._rows = self._height = 0
+        self._measure()
+
+    def _measure(self) -> None:
+        size = os.get_terminal_size(2)
+        self.columns, self._now = size.columns, size.lines
+
+    def draw(self, lines: Sequence[str], least_rows: int) -> None:
+        """Draws lines, as many as leave so many rows to others.
+
+        Raises:
+            OSError: the terminal is gone.
+        """
+        self._measure()
+        height = min(len(lines), max(0, self._now - least_rows))
+        text = ""
+        if (height, self._now) != (self._height, self._rows):
+            text = self._cleared()
+            self._height, self._rows = height, self._now
+            if height:
+                # What is there makes room; then others have the rows above.
+                last = self._now - height
+                text += "\n" * height + f"\x1b[{height}A\x1b7\x1b[1;{last}r\x1b8"
+        if height:
+            first = self._now - height + 1
+            drawn = (f"\x1b[{first + at};1H\x1b[2K{safe_line(line)}" for at, line in enumerate(lines[:height]))
+            text += "\x1b7" + "".join(drawn) + "\x1b8"
+        self._put(text)
+
+    def clear(self) -> None:
+        """Gives the rows back.
+
+        Raises:
+            OSError: the terminal is gone.
+        """
+        self._put(self._cleared())
+        self._height = 0
+
+    def _cleared(self) -> str:
+        if not self._height:
+            return ""
+        return f"\x1b7\x1b[r\x1b[{self._rows - self._height + 1};1H\x1b[J\x1b8"
+
+    def _put(self, text: str) -> None:
+        # At once, so that nothing of others comes in between.
+        octets = text.encode(sys.stderr.encoding or "ascii", "replace")
+        while octets:
+            octets = octets[os.write(2, octets) :]
 
 
 def tell(text: str = "") -> None:

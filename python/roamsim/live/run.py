@@ -7,7 +7,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from roamsim.errors import UsageError
@@ -35,6 +35,8 @@ class Lived:
     most_late_ns: int
     unwritten: int
     """Packets that a device refused."""
+    late_packets: Sequence[tuple[int, int]]
+    """The histogram of lateness: nanoseconds at most, and how many packets."""
 
 
 def host_name(node: str) -> str:
@@ -42,7 +44,14 @@ def host_name(node: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "-", node)
 
 
-def live(world: World, commands: Mapping[str, Sequence[str]], controlling: str | None = None) -> Lived:
+def live(
+    world: World,
+    commands: Mapping[str, Sequence[str]],
+    controlling: str | None = None,
+    *,
+    speed: float = 1.0,
+    beside: AbstractContextManager[object] | None = None,
+) -> Lived:
     """Runs a world by the clock, with a command at each of some nodes.
 
     The first command that ends, an interrupt, or the end of the scenario ends all. At external nodes without a
@@ -52,6 +61,9 @@ def live(world: World, commands: Mapping[str, Sequence[str]], controlling: str |
         world: at time zero.
         commands: by node.
         controlling: the node whose command is a shell. If we have a terminal, it controls one of its own.
+        speed: simulated seconds in a second of the clock. Kernels have their own, so other speeds than 1 need a
+            scenario without external nodes.
+        beside: what goes on meanwhile, once everything is set up.
 
     Raises:
         NoNamespaces: the system does not let us make namespaces or devices.
@@ -60,6 +72,11 @@ def live(world: World, commands: Mapping[str, Sequence[str]], controlling: str |
     canonical = json.loads(world.scenario.canonical)
     known = {node["name"]: world.addresses(node["name"]) for node in canonical["node"]}
     external = [node["name"] for node in canonical["node"] if node.get("external")]
+    if external and speed != 1:
+        raise UsageError(
+            f"--speed {speed:g} would leave the kernel at node {external[0]!r} at its own pace, as its timers "
+            "follow the clock; leave --speed out, or external nodes"
+        )
     homeless = next((node for node in external if not known[node][0]), None)
     if homeless is not None:
         raise UsageError(f"node {homeless!r} is on no link, so that it has no address")
@@ -73,20 +90,26 @@ def live(world: World, commands: Mapping[str, Sequence[str]], controlling: str |
             Program(node, host_name(node), commands.get(node, []), *known[node], terminals.get(node))
             for node in external
         ]
-        is_v4 = "." in programs[0].addresses[0]
-        namespaces = open_things.enter_context(closing(Namespaces(programs, hosts, is_v4=is_v4)))
+        namespaces = None
+        if programs:
+            is_v4 = "." in programs[0].addresses[0]
+            namespaces = open_things.enter_context(closing(Namespaces(programs, hosts, is_v4=is_v4)))
+        devices, ends = (namespaces.devices, [namespaces.fileno()]) if namespaces else ({}, [])
         signals = open_things.enter_context(_heard_signals())
         if terminal:
             open_things.enter_context(terminal.shown())
-        namespaces.go()
+        elif beside is not None:
+            open_things.enter_context(beside)
+        if namespaces:
+            namespaces.go()
         try:
-            while not world.live(namespaces.devices, [namespaces.fileno(), signals]):
-                if (end := namespaces.ended()) is not None:
+            while not world.live(devices, [*ends, signals], speed=speed):
+                if namespaces and (end := namespaces.ended()) is not None:
                     break
         except KeyboardInterrupt:
             interrupted = True
-        after_ns, lateness = world.now_ns, world.lateness
-    return Lived(world.finish(), end, interrupted, after_ns, *lateness)
+        after_ns, lateness, late_packets = world.now_ns, world.lateness, world.late_packets
+    return Lived(world.finish(), end, interrupted, after_ns, *lateness, late_packets)
 
 
 @contextmanager

@@ -23,6 +23,9 @@ _TYPED, _PRINTED = 0, 1
 #: Octets that are still shown at the end, at most: what the kernel keeps of a terminal (drivers/tty/tty_buffer.c).
 _MOST_PRINTED = 640 * 1024
 
+#: How long the end waits for a terminal that takes nothing (chosen: what nobody minds).
+_PATIENCE_S = 0.5
+
 
 def is_there() -> bool:
     """Whether we have a terminal, on which another one can be shown."""
@@ -56,9 +59,10 @@ class Terminal:
     def shown(self) -> Iterator[None]:
         """Copies what is typed and printed for as long as it lasts, and leaves our terminal as it was.
 
-        The shell has its side by now.
+        The shell has its side by now. Our terminal may stop reading: then the shell's output waits, and nothing else.
         """
         self._close_theirs()
+        self._screen = _without_blocking(_PRINTED)
         before = termios.tcgetattr(_TYPED)
         resized = signal.signal(signal.SIGWINCH, lambda *_: self._take_size())
         woken, wake = os.pipe()
@@ -72,44 +76,59 @@ class Terminal:
             os.close(wake)
             if copying.ident is not None:
                 copying.join()
-            termios.tcsetattr(_TYPED, termios.TCSADRAIN, before)
+            # A terminal that does not read would never drain.
+            termios.tcsetattr(_TYPED, termios.TCSANOW, before)
             signal.signal(signal.SIGWINCH, resized)
             os.close(woken)
+            os.close(self._screen)
 
     def _copy(self, woken: int) -> None:
         os.set_blocking(self._ours, False)
-        # What is typed while the program reads nothing waits here, and all further typing in our terminal.
-        typed = b""
+        # What is typed while the program reads nothing waits here, and all further typing in our terminal; likewise
+        # what is printed while our terminal reads nothing.
+        typed = printed = b""
         while True:
-            reads, writes = ([], [self._ours]) if typed else ([_TYPED], [])
-            ready, writable, _ = select.select([self._ours, woken, *reads], writes, [])
-            if self._ours in ready and not self._print():
-                return
+            reads = [woken, *([] if printed else [self._ours]), *([] if typed else [_TYPED])]
+            writes = [*([self._screen] if printed else []), *([self._ours] if typed else [])]
+            ready, writable, _ = select.select(reads, writes, [])
+            if self._ours in ready:
+                printed = _read(self._ours)
+                if not printed:
+                    return
+            if self._screen in writable:
+                printed = printed[_write(self._screen, printed) :]
             if woken in ready:
-                self._print_rest()
+                self._print_rest(printed)
                 return
             if _TYPED in ready:
                 typed = _read(_TYPED)
                 if not typed:
                     return
-            if writable:
+            if self._ours in writable:
                 typed = typed[_write(self._ours, typed) :]
 
-    def _print(self) -> int:
-        """Shows what is printed already: how many octets; 0 where the shell and its children have gone."""
-        octets = rest = _read(self._ours)
-        while rest:
-            rest = rest[_write(_PRINTED, rest) :]
-        return len(octets)
+    def _print_rest(self, printed: bytes) -> None:
+        """At the end shows what is printed already, and no more of a program that prints on.
 
-    def _print_rest(self) -> None:
-        """At the end shows what is printed already, and no more of a program that prints on."""
+        No longer than our terminal takes some of it every now and then.
+        """
         most = _MOST_PRINTED
-        while most > 0 and select.select([self._ours], [], [], 0)[0]:
-            shown = self._print()
-            if shown == 0:
+        while True:
+            if not printed and most > 0 and select.select([self._ours], [], [], 0)[0]:
+                printed = _read(self._ours)
+                most -= len(printed)
+            if not printed or not select.select([], [self._screen], [], _PATIENCE_S)[1]:
                 return
-            most -= shown
+            printed = printed[_write(self._screen, printed) :]
+
+
+def _without_blocking(descriptor: int) -> int:
+    """The same file, whose writes do not block; others who have it open do not notice."""
+    try:
+        return os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        # Without the file system of processes, or of another user: then it blocks.
+        return os.dup(descriptor)
 
 
 def _read(descriptor: int) -> bytes:

@@ -54,7 +54,7 @@ def foresee(
     hardly_meant: dict[str, str] = {}
     many = 0
     for scenario, count in runs:
-        for told in scenario.warnings:
+        for told in (*scenario.warnings, *_without_programs(scenario)):
             # The same of several points, with other numbers, is told of the first.
             hardly_meant.setdefault("".join(letter for letter in told if not letter.isdigit()), told)
         names[scenario.name] = None
@@ -90,6 +90,20 @@ def foresee(
             Notice,
             stacklevel=2,
         )
+
+
+def _without_programs(scenario: Scenario) -> list[str]:
+    """That nobody plays the part of its programs."""
+    if not (nodes := scenario.external_nodes):
+        return []
+    flows = [flow for flow, *_ in scenario.program_flows]
+    missing = f", so flow {_listed(flows)} has nobody at that end" if flows else ""
+    return [f"no program runs at node {_listed(nodes)} in this run{missing}; `roamsim live` runs programs there"]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+    return f"{names[0]!r}{more}"
 
 
 def _estimate(scenario: Scenario, traces: Sequence[str]) -> tuple[float, float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -46,6 +47,22 @@ class Example:
     def copy(self) -> str:
         """The text for a file of one's own: its first line names the schema for editors."""
         return with_schema(self.text)
+
+
+def copy_files(chosen: Example, to: Path) -> None:
+    """Copies the files that an example reads into a folder, unless one is there already.
+
+    Raises:
+        UsageError: a file of that name has other contents.
+    """
+    for name in chosen.files:
+        target = to / name
+        if target.exists():
+            if target.read_bytes() != (EXAMPLES / name).read_bytes():
+                raise UsageError(f"{target} exists already, and is another file; choose another folder")
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(EXAMPLES / name, target)
 
 
 def with_schema(text: str) -> str:

@@ -192,18 +192,32 @@ def in_one_unit(numbers: Sequence[tuple[Decimal, str]]) -> tuple[list[Decimal], 
 
 
 def path_steps(path: str) -> list[str]:
-    """The keys and names of a dotted path; those with dots of their own stand in quotes."""
-    return [match[1] or match[2] for match in re.finditer(r'"([^"]*)"|([^.]+)', path)]
+    """The keys and names of a dotted path, of several joined by `+` the first; those with dots stand in quotes."""
+    steps = []
+    for match in re.finditer(r'"([^"]*)"|([^."+]+)|(\+)', path):
+        if match[3]:
+            break
+        steps.append(match[1] or match[2])
+    return steps
 
 
 def inner(place: Any, step: str) -> Any:
-    """What a tree has at one step of a path: under a key, or in a list by name or number; else `None`."""
+    """What a tree has at one step of a path: under a key, or in a list by name or number; else `None`.
+
+    Of elements that a pattern names, the first.
+    """
     if isinstance(place, list):
-        named = [entry for entry in place if isinstance(entry, Mapping) and entry.get("name") == step]
+        named = [entry for entry in place if isinstance(entry, Mapping) and _matches(entry.get("name"), step)]
         if not named and re.fullmatch("[0-9]+", step):
             named = place[int(step) : int(step) + 1]
         return named[0] if named else None
     return place.get(step) if isinstance(place, Mapping) else None
+
+
+def _matches(name: Any, step: str) -> bool:
+    if "*" not in step or name == step:
+        return bool(name == step)
+    return isinstance(name, str) and re.fullmatch(".*".join(map(re.escape, step.split("*"))), name) is not None
 
 
 def split_values(spec: str) -> list[str]:

@@ -124,10 +124,10 @@ def _never_changed(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
     cells = {node: heard for node, heard in _cells_heard(tables).items() if len(heard) > 1}
     if not cells:
         return {}
-    # Of the nodes of `mih_users`, `mih_handovers` tells.
+    # Of the nodes of `mih_users`, `mih_handovers` tells; of those of `selection`, `switches` does.
     changed = {
         node
-        for table in ("handovers", "mih_users")
+        for table in ("handovers", "mih_users", "selection")
         if table in tables
         for (node,) in iter_rows(tables, table, ["node"])
     }

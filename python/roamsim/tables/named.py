@@ -100,6 +100,23 @@ class Named:
         return self._named("mobile_ip")
 
     @property
+    def selection(self) -> polars.DataFrame:
+        """One row a node that selects one of its interfaces, over the whole run; only where there is a
+        [[selection]].
+        """
+        return self._named("selection")
+
+    @property
+    def interfaces(self) -> polars.DataFrame:
+        """One row an interface that a [[selection]] may select, over the whole run."""
+        return self._named("interfaces")
+
+    @property
+    def switches(self) -> polars.DataFrame:
+        """One row a change of the interface that a [[selection]] has selected, in order of the selections."""
+        return self._named("switches")
+
+    @property
     def drops(self) -> polars.DataFrame:
         """One row a place and reason at which packets were dropped."""
         return self._named("drops")

@@ -24,6 +24,12 @@ impl Messages {
         Messages { activity, interval, size, batch, next: Some(activity.start), actions: VecDeque::new() }
     }
 
+    /// A source in whose place a program outside sends: it sends nothing itself.
+    pub fn outside(activity: Activity) -> Messages {
+        let nothing = || Distribution::Constant(0);
+        Messages { next: None, ..Messages::new(activity, nothing(), nothing()) }
+    }
+
     /// The same with several messages at each instant.
     pub fn in_batches(self, batch: Distribution) -> Messages {
         // One message at a time is told by one form.

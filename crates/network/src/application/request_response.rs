@@ -17,6 +17,12 @@ pub struct Client {
     think: Distribution,
     /// `None`: waits for ever (over TCP).
     timeout: Option<Span>,
+    /// The fewest octets of a request.
+    least_bytes: u32,
+    /// What it asks a program for.
+    path: Box<str>,
+    /// A program outside asks, and decides when.
+    is_outside: bool,
     state: State,
     sent: u64,
     given_up: u64,
@@ -41,7 +47,44 @@ impl Client {
         timeout: Option<Span>,
     ) -> Client {
         let state = State::Thinking(activity.start);
-        Client { activity, request, think, timeout, state, sent: 0, given_up: 0, actions: VecDeque::new() }
+        Client {
+            activity,
+            request,
+            think,
+            timeout,
+            least_bytes: 1,
+            path: "/".into(),
+            is_outside: false,
+            state,
+            sent: 0,
+            given_up: 0,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// A program outside asks in its place, from now on.
+    pub(crate) fn leave_to_program(&mut self) {
+        (self.is_outside, self.state) = (true, State::Stopped);
+    }
+
+    /// The program has sent a request.
+    pub(crate) fn on_request_outside(&mut self, now: Time) {
+        self.sent += 1;
+        self.state = State::Waiting(now);
+    }
+
+    /// What it asks a program for, with no fewer octets than that takes.
+    pub fn ask_for(&mut self, path: &str) {
+        self.path = path.into();
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// No request has fewer octets.
+    pub(crate) fn ask_with_at_least(&mut self, bytes: u32) {
+        self.least_bytes = bytes;
     }
 
     pub(super) fn activity(&self) -> Activity {
@@ -58,6 +101,10 @@ impl Client {
     }
 
     fn think(&mut self, cx: &mut Context<'_>) {
+        if self.is_outside {
+            self.state = State::Stopped;
+            return;
+        }
         let next = cx.now + self.think.sample_span(cx.random);
         self.state = if next < self.activity.stop { State::Thinking(next) } else { State::Stopped };
     }
@@ -94,7 +141,8 @@ impl Machine for Client {
                     self.actions.push_back(Action::Open);
                 }
                 self.sent += 1;
-                self.actions.push_back(Action::Send { bytes: self.request.sample(cx.random).max(1) as u32 });
+                let bytes = self.request.sample(cx.random) as u32;
+                self.actions.push_back(Action::Send { bytes: bytes.max(self.least_bytes) });
                 self.state = State::Waiting(cx.now);
             }
             State::Waiting(_) => {
@@ -111,6 +159,8 @@ impl Machine for Client {
 pub struct Server {
     response: Distribution,
     processing: Distribution,
+    /// Whether it answers in the order of the requests, whatever each takes.
+    in_order: bool,
     /// Due time and sequence number of requests in work, in order of due time.
     working: VecDeque<(Time, u64)>,
 }
@@ -118,12 +168,22 @@ pub struct Server {
 impl Server {
     /// An idle server; `response` in octets, `processing` in nanoseconds.
     pub fn new(response: Distribution, processing: Distribution) -> Server {
-        Server { response, processing, working: VecDeque::new() }
+        Server { response, processing, in_order: false, working: VecDeque::new() }
+    }
+
+    /// From now on no answer overtakes another.
+    pub(crate) fn answer_in_order(&mut self) {
+        self.in_order = true;
     }
 
     /// A request has arrived.
     pub fn on_request(&mut self, cx: &mut Context<'_>, message: AppMessage) {
-        let due = cx.now + self.processing.sample_span(cx.random);
+        let mut due = cx.now + self.processing.sample_span(cx.random);
+        if self.in_order
+            && let Some(&(last, _)) = self.working.back()
+        {
+            due = due.max(last);
+        }
         let at = self.working.partition_point(|&(other, _)| other <= due);
         self.working.insert(at, (due, message.sequence));
     }

@@ -57,6 +57,9 @@ pub enum Scheme {
     /// Each stays in its cell; flows begin in this one, a place among [`StationPlace::cells`], and are
     /// redirected when MIH users say so.
     Mih(u32),
+    /// Each stays in its cell; a selection says which of the node's interfaces is used
+    /// ([`crate::selection`]). Then the node is a station for each of its radios.
+    Selected,
 }
 
 impl Scheme {
@@ -68,6 +71,7 @@ impl Scheme {
             Scheme::MobileSctp(_) => "mobile_sctp",
             Scheme::MobileIp => "mobile_ip",
             Scheme::Mih(_) => "mih",
+            Scheme::Selected => "selected",
         }
     }
 }
@@ -288,7 +292,7 @@ impl Handovers {
     }
 
     /// The transports of a station are to be told of its addresses.
-    fn announce(&mut self, station: u32) {
+    pub(crate) fn announce(&mut self, station: u32) {
         if !std::mem::replace(&mut self.stations[station as usize].announced, true) {
             self.announced.push(station);
         }
@@ -432,7 +436,7 @@ impl Handovers {
             Scheme::Bridged => bridged::react(place, cue),
             Scheme::MobileSctp(rule) => mobile_sctp::react(rule, place, cue),
             Scheme::Mih(first) => mih::react(first, place, cue),
-            Scheme::Multihomed | Scheme::MobileIp => return,
+            Scheme::Multihomed | Scheme::MobileIp | Scheme::Selected => return,
         };
         actions.into_iter().for_each(|action| self.perform(network, now, station, action));
     }

@@ -3,8 +3,8 @@
 //! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end
 //! that is counted. Where it comes to an external node it leaves the simulation. At any other node it is for
 //! the open socket that is bound to its port, or it is dropped: other sockets of the simulation do not read
-//! octets. A connection of TCP with a program is the exception: its segments are read where they come in, and
-//! written where they leave.
+//! octets. Flows of TCP and UDP with a program are the exception: its segments and datagrams are read where
+//! they come in, and written where they leave.
 //!
 //! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes
 //! in and not where it would meet the narrow link. That is a simplification: fragments load the whole path,
@@ -15,12 +15,14 @@ use crate::alarm::Moment;
 use crate::capture::encode;
 use crate::drops::DropReason;
 use crate::octets::{self, Incoming, Octets, Oversized, Refusal, UDP};
-use crate::packet::{IpVersion, NO_SOCKET, Packet, Pdu};
+use crate::packet::{IpVersion, NO_SOCKET, Packet, PacketId, Pdu};
 use crate::recorder::Detail;
 use crate::topology::NodeId;
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::tcp::{Flags, Segment};
+use roamsim_protocols::udp::Datagram;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
@@ -62,11 +64,13 @@ pub struct Edge {
     path_mtus: BTreeMap<(NodeId, NodeId), u32>,
     /// The open sockets by node and port of UDP: which one octets are for.
     sockets: BTreeMap<(NodeId, u16), u32>,
-    /// The sockets of TCP with a program at the other end, by node and port.
-    connections: BTreeMap<(NodeId, u16), Joined>,
+    /// The sockets of TCP with a program at the other end, by node and port, in the order of their flows.
+    connections: BTreeMap<(NodeId, u16), Vec<Joined>>,
+    /// Those of UDP.
+    datagrams: BTreeMap<(NodeId, u16), Vec<Joined>>,
 }
 
-/// A socket of TCP whose connection has a program at its other end.
+/// A socket of TCP or UDP that has a program at its other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Joined {
     /// Its number.
@@ -77,12 +81,24 @@ pub(crate) struct Joined {
     pub(crate) remote: Address,
     /// Its port; `None` until it has connected.
     pub(crate) remote_port: Option<u16>,
-    /// Whether the program connects.
+    /// Whether the program connects, or sends first.
     pub(crate) is_passive: bool,
+    /// Whether somebody reads the octets of its stream.
+    pub(crate) is_read: bool,
+}
+
+/// The place of the socket that a program at a port talks to: the one that knows it, else one that knows none
+/// yet.
+fn place(waiting: &[Joined], addresses: [Address; 2], from: u16, may_begin: bool) -> Option<usize> {
+    let at = |port: Option<u16>| {
+        let ours = |joined: &Joined| [joined.remote, joined.local] == addresses;
+        waiting.iter().position(|joined| ours(joined) && joined.remote_port == port)
+    };
+    at(Some(from)).or_else(|| at(None).filter(|_| may_begin))
 }
 
 /// A segment of a program that has come in for a socket of TCP.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct TakenSegment {
     /// The socket that it is for.
     pub(crate) socket: u32,
@@ -90,6 +106,8 @@ pub(crate) struct TakenSegment {
     pub(crate) size_bytes: u32,
     /// What it acknowledges.
     pub(crate) ack: Option<u32>,
+    /// Its sequence number, its flags and its payload, where somebody reads them.
+    pub(crate) read: Option<(u32, Flags, Vec<u8>)>,
 }
 
 impl Edge {
@@ -125,36 +143,50 @@ impl Edge {
 
     /// Segments of a program that come to a port of a node are for this socket of TCP.
     pub(crate) fn join(&mut self, node: NodeId, port: u16, joined: Joined) {
-        self.connections.insert((node, port), joined);
+        self.connections.entry((node, port)).or_default().push(joined);
     }
 
-    /// The socket of TCP that octets are for at a node, their segment and its payload. The first program that
-    /// connects has the connection.
+    /// Datagrams of a program that come to a port of a node are for this socket of UDP.
+    pub(crate) fn join_datagrams(&mut self, node: NodeId, port: u16, joined: Joined) {
+        self.datagrams.entry((node, port)).or_default().push(joined);
+    }
+
+    /// The socket of UDP that a program's datagram is for at a node. Where all that wait at its port know
+    /// other ports of the program, the first one goes on with this one.
+    pub(crate) fn datagram_for(
+        &mut self,
+        node: NodeId,
+        addresses: [Address; 2],
+        (from, port): (u16, u16),
+    ) -> Option<u32> {
+        let waiting = self.datagrams.get_mut(&(node, port))?;
+        let at = place(waiting, addresses, from, true).or_else(|| {
+            waiting.iter().position(|joined| joined.is_passive && [joined.remote, joined.local] == addresses)
+        })?;
+        waiting[at].remote_port = Some(from);
+        Some(waiting[at].socket)
+    }
+
+    /// The socket of TCP that octets are for at a node, their segment and its payload. Where several wait at
+    /// one port, the first that has no program yet takes whoever connects.
     fn segment_for<'a>(
         &mut self,
         node: NodeId,
         addresses: [Address; 2],
         octets: &'a Octets,
-    ) -> Option<(u32, Segment, &'a [u8])> {
+    ) -> Option<(Joined, Segment, &'a [u8])> {
         let (from, port) = octets.ports();
-        let joined = self.connections.get_mut(&(node, port))?;
-        if [joined.remote, joined.local] != addresses {
-            return None;
-        }
+        let waiting = self.connections.get_mut(&(node, port))?;
         let (segment, payload) = octets.tcp_segment()?;
-        match joined.remote_port {
-            Some(known) if known != from => return None,
-            Some(_) => {}
-            None if segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK) => {
-                joined.remote_port = Some(from);
-            }
-            None => return None,
-        }
+        let connects = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
+        let at = place(waiting, addresses, from, connects)?;
+        let joined = &mut waiting[at];
+        joined.remote_port = Some(from);
         if joined.is_passive && segment.flags.contains(Flags::RST) {
             // The socket listens again where the connection had not come about.
             joined.remote_port = None;
         }
-        Some((joined.socket, segment, payload))
+        Some((*joined, segment, payload))
     }
 
     /// The open socket that octets are for at a node.
@@ -184,19 +216,20 @@ impl Network {
         read.map_err(|why| self.edge.refuse(node, why)).ok()
     }
 
-    /// Sends what was taken in; `path_mtu` tells the MTU of the path between two nodes where it is asked for
-    /// first.
+    /// Sends what was taken in; `datagram` is the socket and the datagram that a packet within the MTU of the
+    /// path is read as.
     pub(crate) fn send_octets(
         &mut self,
         moment: &mut Moment<'_>,
         node: NodeId,
         (addresses, incoming): ([Address; 2], Incoming),
         path_mtu: u32,
+        datagram: Option<(u32, Pdu)>,
     ) -> Option<TakenSegment> {
         let [source, destination] = addresses;
         let size_bytes = incoming.octets.as_slice().len() as u32;
         if size_bytes <= path_mtu {
-            return self.put_in(moment, node, addresses, incoming);
+            return self.put_in(moment, node, addresses, incoming, datagram);
         }
         // The first node behind it answers; next to nobody, the destination itself.
         let router = self
@@ -211,7 +244,7 @@ impl Network {
                 for fragment in fragments {
                     match octets::read(self.ip, &fragment) {
                         Ok(incoming) => {
-                            self.put_in(moment, node, addresses, incoming);
+                            self.put_in(moment, node, addresses, incoming, None);
                         }
                         Err(why) => self.edge.refuse(node, why),
                     }
@@ -267,20 +300,29 @@ impl Network {
         node: NodeId,
         [source, destination]: [Address; 2],
         incoming: Incoming,
+        datagram: Option<(u32, Pdu)>,
     ) -> Option<TakenSegment> {
         self.edge.external.entry(node).or_default().injected += 1;
         let to = self.topology.owner(destination);
         let wants_details = self.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
         let (socket, size_bytes, pdu, taken, detail) =
             match self.edge.segment_for(to, [source, destination], &incoming.octets) {
-                Some((socket, segment, payload)) => {
+                Some((joined, segment, payload)) => {
+                    let socket = joined.socket;
                     // Options of a program may take other octets than ours do.
                     let size_bytes = self.ip.header_bytes() + segment.total_bytes();
                     let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST);
                     let ack = is_ack.then_some(segment.ack);
                     let detail = wants_details.then(|| (segment.to_string(), payload.to_vec()));
-                    let taken = TakenSegment { socket, size_bytes, ack };
+                    let read = joined.is_read.then(|| (segment.seq, segment.flags, payload.to_vec()));
+                    let taken = TakenSegment { socket, size_bytes, ack, read };
                     (socket, size_bytes, Pdu::Tcp(segment), Some(taken), detail)
+                }
+                None if let Some((socket, pdu)) = datagram => {
+                    let size_bytes = incoming.octets.as_slice().len() as u32;
+                    let payload = || incoming.octets.udp_payload().unwrap_or_default().to_vec();
+                    let detail = wants_details.then(|| (described(&incoming.octets), payload()));
+                    (socket, size_bytes, pdu, None, detail)
                 }
                 None => {
                     // What is for an endpoint is counted to its flow on the whole way.
@@ -315,6 +357,25 @@ impl Network {
     /// A segment has come to the program at the other end of its connection: out it goes, as octets.
     pub(crate) fn hand_out(&mut self, now: Time, node: NodeId, packet: &Packet, payload: &[u8]) {
         let octets = encode::packet((self.ip, self.topology.ip()), packet, payload);
+        self.hand_out_octets(now, node, octets);
+    }
+
+    /// The same for a datagram.
+    pub(crate) fn hand_out_datagram(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        addresses: (Address, Address),
+        traffic_class: TrafficClass,
+        (datagram, payload): (Datagram, &[u8]),
+    ) {
+        // It is not fragmented, so that its number says nothing.
+        let numbered = (PacketId(0), traffic_class);
+        let octets = encode::datagram((self.ip, self.topology.ip()), addresses, numbered, datagram, payload);
+        self.hand_out_octets(now, node, octets);
+    }
+
+    fn hand_out_octets(&mut self, now: Time, node: NodeId, octets: Vec<u8>) {
         self.edge.external.entry(node).or_default().emitted += 1;
         self.edge.emitted.push_back(Emitted { node, at: now, octets });
     }

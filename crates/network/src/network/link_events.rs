@@ -5,7 +5,7 @@ use crate::alarm::Moment;
 use crate::event::Event;
 use crate::link::indication::{Indication, LinkEvent};
 use crate::link::managed_wire::Change;
-use crate::link::{AnyLink, Link, Receptions};
+use crate::link::{AnyLink, Link, LinkStats, Receptions};
 use crate::topology::{Attachment, LinkId};
 use roamsim_engine::Time;
 use roamsim_protocols::{Address, Machine};
@@ -67,6 +67,17 @@ impl Network {
         let back = self.back_of(link);
         let (link, at) = if back == link { (link, at) } else { (back, Attachment(1)) };
         self.links[link.0 as usize].link.receptions(at, now)
+    }
+
+    /// What was sent by an interface, and to it over its link.
+    pub fn sent_at(&self, now: Time, interface: Address) -> [LinkStats; 2] {
+        let (number, at) = self.topology.attachment(interface);
+        let (link, back) = (self.link(number), self.back_of(number));
+        if back != number {
+            return [link.stats(at, now), self.link(back).stats(Attachment(0), now)];
+        }
+        let toward = link.senders().into_iter().find(|sender| sender.to == Some(at));
+        [link.stats(at, now), toward.map_or_else(LinkStats::default, |sender| link.stats(sender.from, now))]
     }
 
     /// The next link event of a link.

@@ -2,7 +2,7 @@
 
 use super::{ChunkLog, TcpSocket};
 use crate::handover::mobile_ip::describe_registration;
-use crate::packet::{Message, RedirectionMessage};
+use crate::packet::{AppMessage, Message, RedirectionMessage};
 use crate::recorder::Detail;
 use roamsim_protocols::sctp::{self, Asconf, Change, Chunk, Data, Parameter, Sack};
 use roamsim_protocols::tcp::Segment;
@@ -13,6 +13,11 @@ use std::ops::Range;
 pub(super) fn describe(message: &Message) -> String {
     match message {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
+        Message::Http(http) => {
+            let AppMessage { sequence, bytes, .. } = http.message;
+            let start = http.head.split(|&octet| octet == b'\r').next().unwrap_or_default();
+            format!("message {sequence} ({bytes} B): {}", String::from_utf8_lossy(start))
+        }
         Message::Mih(pdu) => describe_mih(pdu),
         Message::MobileIp(message) => describe_registration(message),
         Message::Redirection(RedirectionMessage::Update { .. }) => "redirect".to_owned(),
@@ -38,9 +43,15 @@ fn describe_mih(pdu: &mih::Message) -> String {
 
 /// A part of a message's octets. An application's are a pattern by offset, so that a part costs its own
 /// length only.
-pub(super) fn octets(message: &Message, part: Range<u64>) -> Vec<u8> {
+pub(crate) fn octets(message: &Message, part: Range<u64>) -> Vec<u8> {
     let whole = match message {
         Message::Application(_) => return pattern(part),
+        Message::Http(http) => {
+            let head = http.head.len() as u64;
+            let [from, to] = [part.start, part.end].map(|at| at.min(head));
+            let body = part.start.max(head) - head..part.end.max(head) - head;
+            return [http.head[from as usize..to as usize].to_vec(), pattern(body)].concat();
+        }
         Message::Mih(pdu) => pdu.encode(),
         Message::MobileIp(message) => message.encode(),
         Message::Redirection(_) => Vec::new(),
@@ -174,7 +185,7 @@ fn describe_sack(sack: &Sack) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::AppMessage;
+    use crate::packet::HttpMessage;
     use roamsim_engine::Time;
 
     #[test]
@@ -183,5 +194,15 @@ mod tests {
             Message::Application(AppMessage { sequence: 0, bytes: u32::MAX, generated: Time::ZERO });
         // 4,000,000,000 mod 256 is 0; the whole message would be 4 GiB.
         assert_eq!(octets(&message, 4_000_000_000..4_000_000_003), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_head_stands_before_its_body() {
+        let message = AppMessage { sequence: 3, bytes: 10, generated: Time::ZERO };
+        let message = Message::Http(HttpMessage { message, head: b"GET\r\n".to_vec() }.into());
+        assert_eq!(octets(&message, 0..10), b"GET\r\n\x00\x01\x02\x03\x04");
+        assert_eq!(octets(&message, 3..6), b"\r\n\x00");
+        assert_eq!((octets(&message, 0..2), octets(&message, 8..10)), (b"GE".to_vec(), vec![3, 4]));
+        assert_eq!(describe(&message), "message 3 (10 B): GET");
     }
 }

@@ -59,6 +59,8 @@ pub enum User {
         /// The flow that ends here.
         receives: u32,
     },
+    /// A program outside, which has this end of a flow over UDP.
+    Program(u32),
     /// A session of a node's MIHF.
     Mih {
         /// The MIHF's number.
@@ -83,7 +85,7 @@ impl User {
     pub(crate) fn receives(self) -> Option<u32> {
         match self {
             User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => Some(flow),
-            User::FlowSource(_) | User::Mih { .. } | User::Redirection { .. } => None,
+            User::FlowSource(_) | User::Program(_) | User::Mih { .. } | User::Redirection { .. } => None,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::{Work, World};
 use crate::handover::Scheme;
+use crate::selection::Selection;
 use crate::socket::SocketId;
 use crate::topology::NodeId;
 use roamsim_engine::Time;
@@ -14,15 +15,24 @@ use roamsim_protocols::Address;
 impl World {
     /// The number of a node among the stations, if its transports are told of its addresses.
     pub(super) fn mobile_station(&self, node: NodeId) -> Option<u32> {
-        let told = |scheme| matches!(scheme, Scheme::MobileSctp(_));
         let station = self.handovers.station_of(node)?;
-        Some(station).filter(|&station| told(self.handovers.stations[station as usize].scheme))
+        let told = match self.handovers.stations[station as usize].scheme {
+            Scheme::MobileSctp(_) => true,
+            Scheme::Selected => self.selections.of(node).is_some_and(Selection::is_followed),
+            _ => false,
+        };
+        told.then_some(station)
     }
 
     /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells,
     /// those of other links that are not down.
     pub(super) fn usable_addresses(&self, id: SocketId) -> Vec<Address> {
         let socket = self.socket(id);
+        if socket.station().is_some()
+            && let Some(selection) = self.selections.of(socket.node())
+        {
+            return selection.usable().collect();
+        }
         let mut all = self.network.topology.addresses_for(socket.node(), self.node(socket.peer()));
         if let Some(station) = socket.station() {
             let in_cell = |address| self.handovers.number_of(address).is_some();
@@ -51,6 +61,9 @@ impl World {
     /// preferred one.
     pub(super) fn complete_handover(&mut self, now: Time, station: u32) {
         let place = &self.handovers.stations[station as usize];
+        if place.scheme == Scheme::Selected {
+            return;
+        }
         let Some(preferred) = place.usable().next() else { return };
         if place.followers.iter().all(|&id| self.socket(id).is_settled(preferred)) {
             self.handovers.complete(now, station);

@@ -103,6 +103,17 @@ impl World {
         }
     }
 
+    /// Octets that a flow has delivered by now.
+    pub fn delivered_by_now(&self, flow: usize) -> u64 {
+        let flow = &self.flows[flow];
+        match flow.association.sink {
+            SocketId::Tcp(sink) if self.tcp[sink as usize].keeps_account => {
+                self.tcp[sink as usize].delivered_bytes
+            }
+            _ => flow.measurement.delivered_bytes,
+        }
+    }
+
     /// Reads what their sinks have counted for the first flows.
     pub(super) fn read_sinks(&mut self, flows: usize) {
         for flow in &mut self.flows[..flows] {
@@ -132,7 +143,8 @@ impl World {
         }
         let Association { source, sink } = flow.association;
         // A response goes the other way.
-        let (from, to) = if flow.server.is_some() { (sink, source) } else { (source, sink) };
+        let (from, to) =
+            if matches!(flow.source, Source::Client(_)) { (sink, source) } else { (source, sink) };
         let written = Time::from_ns(now.as_ns() - delay.as_ns());
         for (socket, toward) in [(from, Toward::BaseStation), (to, Toward::Station)] {
             let node = self.node(socket);
@@ -153,6 +165,7 @@ impl World {
         while let Some(action) = self.flows[number as usize].source.poll_action() {
             let Association { source, sink } = self.flows[number as usize].association;
             match action {
+                Action::Send { bytes } if self.sockets_watched => self.send_watched(moment, number, bytes),
                 Action::Send { bytes } => self.send_of_flow(moment, number, bytes),
                 Action::Begin { bytes } => self.begin_transfer(moment, number, bytes),
                 // The listening end of a connection is opened by its peer.
@@ -175,7 +188,7 @@ impl World {
 
     /// Sends a message of a flow.
     #[inline]
-    fn send_of_flow(&mut self, moment: &mut Moment<'_>, number: u32, bytes: u32) {
+    pub(super) fn send_of_flow(&mut self, moment: &mut Moment<'_>, number: u32, bytes: u32) {
         let flow = &mut self.flows[number as usize];
         let measurement = &mut flow.measurement;
         let message = AppMessage { sequence: measurement.sent_messages, generated: moment.now, bytes };
@@ -198,8 +211,12 @@ impl World {
             let Some(server) = &mut flow.server else { return };
             let Some((sequence, bytes)) = server.poll_response(now) else { break };
             let sink = flow.association.sink;
-            let response = Message::Application(AppMessage { sequence, generated: now, bytes });
-            self.send_message(moment, sink, response);
+            let response = AppMessage { sequence, generated: now, bytes };
+            if self.answers_program(sink) {
+                self.answer_program(moment, sink, response);
+                continue;
+            }
+            self.send_message(moment, sink, Message::Application(response));
         }
         if let Some(server) = &mut self.flows[number as usize].server {
             server.arm(Event::Server(number), moment);

@@ -62,6 +62,9 @@ impl World {
                 self.tell_handover_users(now, interface, indication.event);
             }
             let interface = self.network.address_of(link, indication.at);
+            if !self.selections.is_empty() {
+                self.tell_selection(moment, interface, indication.event);
+            }
             let node = self.network.topology.owner(interface);
             for at in 0..self.link_event_users.get(&node).map_or(0, Vec::len) {
                 self.tell_peer(now, self.link_event_users[&node][at], interface, indication.event);

@@ -446,7 +446,7 @@ impl World {
     }
 
     /// The segments of a connection fit to the path between its present addresses.
-    fn fit_to_path(&mut self, socket: SocketId) {
+    pub(super) fn fit_to_path(&mut self, socket: SocketId) {
         let SocketId::Tcp(number) = socket else { return };
         let socket = &mut self.tcp[number as usize];
         if let Some(mtu_bytes) = self.network.topology.path_mtu(socket.local, socket.remote) {

@@ -15,6 +15,7 @@ mod named;
 mod outside;
 mod path_changes;
 mod reconfiguration;
+mod selection;
 mod series;
 mod signals;
 mod sockets;
@@ -22,6 +23,7 @@ mod stepping;
 mod transfers;
 mod warm_up;
 
+use self::outside::Program;
 pub use self::path_changes::PathChange;
 pub use self::series::{FlowPart, LinkPart, LinkParts, Series};
 pub use self::signals::Signals;
@@ -36,6 +38,7 @@ use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
 use crate::network::{Coming, Landing, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
+use crate::selection::Selections;
 use crate::signalling::{MihNode, Signalling};
 use crate::socket::{OpenSocket, SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
@@ -45,7 +48,7 @@ use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::handover::Resources;
 use roamsim_protocols::tcp::congestion::LawMaker;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// After so many events that follow each other in line the loop has its turn again, and looks now and then
 /// whether the run is to go on. Chosen: the loop costs nothing beside so many.
@@ -94,6 +97,8 @@ pub struct World {
     pub handovers: Handovers,
     /// The agents and mobile nodes of Mobile IP.
     pub mobile_ip: MobileIp,
+    /// Nodes that select one of their interfaces.
+    pub selections: Selections,
     /// Congestion controls of TCP from outside, by name. Who adds connections looks here.
     pub laws: BTreeMap<String, LawMaker>,
     /// What the run does over time, where that is kept ([`World::keep_series`]).
@@ -109,10 +114,12 @@ pub struct World {
     /// Whether events are digested.
     fingerprints: bool,
     details: bool,
-    /// Whether somebody looks at what sockets send and receive: a recorder, or programs at the other end.
+    /// Whether a recorder looks at what every socket sends and receives.
+    sockets_recorded: bool,
+    /// Whether somebody looks at some of them: a recorder, or programs at the other end.
     sockets_watched: bool,
-    /// Sockets of TCP in whose place a program has its end of the connection.
-    outside: BTreeSet<u32>,
+    /// Sockets of TCP in whose place a program has its end of the connection, and what is known of it.
+    outside: BTreeMap<u32, Program>,
     /// Whether time series of the state of connections are recorded.
     connections_sampled: bool,
     /// By node, the signalling entries that its link events drive.
@@ -144,6 +151,7 @@ impl World {
             resources: Vec::new(),
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
+            selections: Selections::default(),
             series: None,
             signals: None,
             warm_up: None,
@@ -152,8 +160,9 @@ impl World {
             trace,
             fingerprints,
             details,
+            sockets_recorded: details || trace.segments || connections_sampled,
             sockets_watched: details || trace.segments || connections_sampled,
-            outside: BTreeSet::new(),
+            outside: BTreeMap::new(),
             connections_sampled,
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
@@ -208,8 +217,10 @@ impl World {
         }
         while let Some(socket) = self.network.lost_datagrams.pop() {
             // The socket that would have got the datagram, and its user, who misses it.
-            if let User::FlowSink(flow) | User::FlowSource(flow) | User::FlowBothWays { receives: flow, .. } =
-                self.user(SocketId::Udp(socket))
+            if let User::FlowSink(flow)
+            | User::FlowSource(flow)
+            | User::Program(flow)
+            | User::FlowBothWays { receives: flow, .. } = self.user(SocketId::Udp(socket))
             {
                 self.flows[flow as usize].lose_message();
             }
@@ -264,10 +275,11 @@ impl World {
     /// is out of the way of datagrams. Where nothing more has, the link's next deadline.
     #[inline(never)]
     fn receive_next(&mut self, moment: &mut Moment<'_>, number: u32) -> Result<(), Option<Time>> {
-        while !self.sockets_watched
-            && let Some((packet, segment)) = self.network.coming_segment(number)?
-        {
+        while let Some((packet, segment)) = self.network.coming_segment(number)? {
             let id = packet.socket;
+            if self.is_watched(SocketId::Tcp(id)) {
+                break;
+            }
             self.tcp[id as usize].take_in(moment.now, packet, segment);
             self.network.clear_coming(number);
             self.serve_connection(moment, id);
@@ -338,6 +350,7 @@ impl World {
             Event::MobilityAgent(number) => self.mobile_ip().handle_agent(moment, number),
             Event::MobileNode(number) => self.mobile_ip().handle_host(moment, number),
             Event::Node(number) => self.network.handle_node(moment, number),
+            Event::Selection(number) => self.handle_selection(moment, number),
         }
     }
 
@@ -392,6 +405,8 @@ impl World {
             (User::Redirection { handover, correspondent, candidate }, Message::Redirection(message)) => {
                 self.deliver_redirection(handover, (correspondent, candidate), message);
             }
+            (User::Program(flow), message) => self.reach_program(now, flow, &message),
+            (user, Message::Http(http)) => self.deliver(now, user, Message::Application(http.message)),
             // A socket has one user and carries its kind of message only.
             (
                 _,

@@ -10,7 +10,7 @@ impl World {
     /// The flow whose data a packet carries, or acknowledges; `None`: that of a session of MIH.
     pub fn flow_of(&self, packet: Carried) -> Option<u32> {
         match self.user(packet.socket) {
-            User::FlowSource(flow) | User::FlowSink(flow) => Some(flow),
+            User::FlowSource(flow) | User::FlowSink(flow) | User::Program(flow) => Some(flow),
             User::FlowBothWays { sends, receives } => Some(if packet.data { receives } else { sends }),
             User::Mih { .. } | User::Redirection { .. } => None,
         }
@@ -24,6 +24,7 @@ impl World {
                 let (kind, name) = match self.user(socket) {
                     User::FlowSource(flow)
                     | User::FlowSink(flow)
+                    | User::Program(flow)
                     | User::FlowBothWays { sends: flow, .. } => ("flow", &*self.flows[flow as usize].name),
                     User::Mih { mihf, session } => {
                         let session = &self.mih_nodes[mihf as usize].sessions[session as usize];

@@ -57,7 +57,7 @@ impl World {
         !local.is_empty()
     }
 
-    fn readdress(&mut self, number: u32, local: &[Address], remote: &[Address]) -> bool {
+    pub(super) fn readdress(&mut self, number: u32, local: &[Address], remote: &[Address]) -> bool {
         let socket = &mut self.sctp[number as usize];
         socket.association.readdress(&mut socket.random, local, remote)
     }

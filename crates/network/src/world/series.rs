@@ -146,8 +146,8 @@ impl Series {
         for socket in lost.drain(..) {
             let flow = match world.user(socket) {
                 User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => flow,
-                // An answer.
-                User::FlowSource(flow) => flow,
+                // An answer, or what is for a program.
+                User::FlowSource(flow) | User::Program(flow) => flow,
                 User::Mih { .. } | User::Redirection { .. } => continue,
             };
             match self.flows.get_mut(flow as usize) {

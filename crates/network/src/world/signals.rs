@@ -53,6 +53,12 @@ impl Signals {
         }
     }
 
+    /// The rows from this one on, and what has come since the last row was made: of reports the last ones.
+    pub fn since(&self, rows: usize) -> impl Iterator<Item = &LinkEventRow> {
+        let made = self.rows.get(rows..).unwrap_or_default().iter();
+        made.chain(self.events.iter().chain(self.reports.values()).map(|(_, row)| row))
+    }
+
     /// A part of the run has come to its end.
     pub(super) fn end_part(&mut self) {
         self.events.extend(std::mem::take(&mut self.reports).into_values());

@@ -171,7 +171,8 @@ impl World {
     /// Takes a packet that has come over a wire. Segments of TCP are read where they are.
     #[inline(always)]
     pub(super) fn receive_landed(&mut self, moment: &mut Moment<'_>, place: Place) {
-        if !matches!(self.network.landed(&place).pdu, Pdu::Tcp(_)) || self.sockets_watched {
+        let landed = self.network.landed(&place);
+        if !matches!(landed.pdu, Pdu::Tcp(_)) || self.is_watched(SocketId::Tcp(landed.socket)) {
             return self.receive_unloaded(moment, place);
         }
         let packet = self.network.unload(place);
@@ -196,7 +197,7 @@ impl World {
     #[inline(always)]
     pub(super) fn receive_at(&mut self, moment: &mut Moment<'_>, id: SocketId, packet: Packet) {
         let now = moment.now;
-        if self.sockets_watched {
+        if self.is_watched(id) {
             self.watch_received(now, id, &packet);
             if self.is_outside(id) {
                 self.hand_out(now, id, &packet);
@@ -206,6 +207,17 @@ impl World {
         with_socket!(self, id, socket => socket.handle(now, packet));
         self.serve_socket(moment, id);
         self.serve_work(moment);
+    }
+
+    /// Whether somebody looks at what this socket sends and receives: a recorder, or a program in its place.
+    #[inline(always)]
+    pub(super) fn is_watched(&self, id: SocketId) -> bool {
+        self.sockets_watched && self.is_recorded_or_outside(id)
+    }
+
+    #[cold]
+    fn is_recorded_or_outside(&self, id: SocketId) -> bool {
+        self.sockets_recorded || self.is_outside(id)
     }
 
     #[cold]
@@ -238,7 +250,7 @@ impl World {
 
     #[inline(always)]
     fn serve(&mut self, moment: &mut Moment<'_>, id: SocketId) {
-        if self.sockets_watched {
+        if self.is_watched(id) {
             return self.serve_watched(moment, id);
         }
         let counted = with_socket!(self, id, socket => exchange(&mut self.network, socket, id, moment));
@@ -323,19 +335,20 @@ impl World {
                 }
             }
             SocketEvent::Begun => self.hand_over(id),
-            other => self.on_connection_event(id, other),
+            other => self.on_connection_event(now, id, other),
         }
     }
 
     /// A connection has come about, changes, or comes to its end.
     #[cold]
-    fn on_connection_event(&mut self, id: SocketId, event: SocketEvent) {
+    fn on_connection_event(&mut self, now: Time, id: SocketId, event: SocketEvent) {
         match event {
             SocketEvent::Stream { .. } | SocketEvent::Message { .. } | SocketEvent::Begun => {}
             SocketEvent::Again => self.work.push_back(Work::Socket(id)),
             // It goes on, and learns by the reset that answers its data that nobody reads any more.
-            SocketEvent::RemoteClosed if self.has_more_to_send(id) => {}
+            SocketEvent::RemoteClosed if self.has_more_to_send(id) => self.take_last_message(now, id),
             SocketEvent::RemoteClosed => {
+                self.take_last_message(now, id);
                 // Nothing more will come: close this side too (no application here goes on after its peer),
                 // when everything has been read.
                 if self.reader(id).is_none_or(|(_, reader)| reader.on_close()) {
@@ -624,7 +637,10 @@ impl World {
     #[cold]
     pub(super) fn refuse_message(&mut self, socket: SocketId) {
         match self.user(socket) {
-            User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
+            User::FlowSource(flow)
+            | User::FlowSink(flow)
+            | User::Program(flow)
+            | User::FlowBothWays { sends: flow, .. } => {
                 self.flows[flow as usize].lose_message();
             }
             User::Mih { mihf, session } => {
@@ -666,7 +682,7 @@ impl World {
     fn send_datagram(&mut self, moment: &mut Moment<'_>, number: u32, message: Message) {
         let socket = &mut self.udp[number as usize];
         socket.write(message);
-        match self.sockets_watched {
+        match self.sockets_recorded {
             true => transmit_watched(&mut self.network, socket, moment),
             false => transmit_otherwise(&mut self.network, socket, moment),
         }

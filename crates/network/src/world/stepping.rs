@@ -52,6 +52,7 @@ impl World {
         // Before all else, so that stations in reach are associated when flows start.
         self.network.start(moment);
         self.mobile_ip().start(moment);
+        self.begin_selections(moment);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), moment);
             if let Some(reader) = &flow.reader {
@@ -146,8 +147,10 @@ impl World {
             let path_mtu =
                 network.known_path_mtu((node, to), |network| path_mtu(network, mobile_ip, (node, to)));
             let moment = &mut Moment::new(course.now, &mut course.queue);
-            if let Some(segment) = self.network.send_octets(moment, node, taken, path_mtu) {
-                self.count_segment(moment.now, segment);
+            let fits = taken.1.octets.as_slice().len() as u32 <= path_mtu;
+            let datagram = if fits { self.take_datagram(moment.now, to, &taken) } else { None };
+            if let Some(segment) = self.network.send_octets(moment, node, taken, path_mtu, datagram) {
+                self.count_segment(moment, segment);
             }
             self.serve_work(moment);
         }
@@ -168,6 +171,7 @@ impl World {
         }
         self.read_sinks(self.flows.len());
         self.finish_handovers();
+        self.finish_selections(course.now);
         course.events
     }
 

@@ -90,6 +90,8 @@ variants! {
         "The recovery of SACK with a window that grows as a cubic of time (RFC 9438).";
     Bbr = "bbr": DuplicateAcks, Rack, Bbr, sack true,
         "A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).";
+    Dctcp = "dctcp": DuplicateAcks, Sack, Dctcp, sack true,
+        "The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs `ecn`.";
 }
 
 impl fmt::Display for Variant {
@@ -312,6 +314,8 @@ pub struct Config {
     /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a
     /// scenario says so).
     pub ecn: bool,
+    /// Data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), in place of ECT(0). Default off.
+    pub l4s: bool,
     /// A mark of ECN reduces the window by less than a loss: to 0.8 of the flight, with CUBIC 0.85
     /// (Alternative Backoff with ECN, RFC 8511). Default off (experimental there). Vegas shrinks by a quarter
     /// either way.
@@ -377,6 +381,7 @@ impl Default for Config {
             hystart_rules: HystartRules::PlusPlus,
             pacing: false,
             ecn: false,
+            l4s: false,
             abe: false,
             successive_fast_retransmits: true,
             challenge_ack_interval: Span::from_secs(5),
@@ -439,6 +444,11 @@ impl Config {
     /// Whether the congestion control works on samples of the rate of delivery.
     pub(super) fn takes_samples(&self) -> bool {
         self.congestion_control().takes_samples()
+    }
+
+    /// Whether the receiver echoes each mark (RFC 8257 section 3.2), for a congestion control that counts them.
+    pub(super) fn echoes_exactly(&self) -> bool {
+        self.congestion_control().counts_marks()
     }
 
     /// Whether there is a pacer: a law from outside may ask for a rate at any time.
@@ -525,7 +535,8 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`, \
+             `dctcp`"
         );
     }
 }

@@ -164,17 +164,18 @@ pub(crate) fn several_accesses_help(context: &Context<'_>, station: &str, cells:
     if cells > 1 {
         one_radio_help(context, station, cells)
     } else {
-        "with `multihomed = true` it keeps an address on each; without, a station is in cells alone"
+        "add a [[selection]] with this `node`, which selects one of its interfaces; or write `multihomed = true` in its \
+         [[node]], so that it keeps an address on each"
     }
 }
 
-/// What a station in several cells of one radio can do about `multihomed`: both ways are valid scenarios.
+/// What a station in several cells of one radio can do about `multihomed`: each way is a valid scenario.
 pub(crate) fn one_radio_help(context: &Context<'_>, station: &str, cells: usize) -> &'static str {
     if context.attached.of(station).len() > cells {
-        "leave it one of these cells and write `multihomed = true`; or leave out its other accesses and `multihomed`, \
-         so that its address follows it"
+        "add a [[selection]] with this `node`, which selects one of its interfaces at a time"
     } else {
-        "leave `multihomed` out, so that its address follows it, or leave it one of the cells"
+        "add a [[selection]] with this `node`, which selects one of its interfaces at a time; or leave `multihomed` \
+         out, so that its address follows it"
     }
 }
 

@@ -3,6 +3,7 @@
 use super::model::{Application, Pace};
 use super::{transfers, video};
 use crate::distribution::build::{size_distribution, time_distribution};
+use crate::distribution::model::SizeDistribution;
 use roamsim_engine::{Stream, Time};
 use roamsim_network::Distribution;
 use roamsim_network::application::{
@@ -18,6 +19,8 @@ pub(crate) fn application(
     random: Stream,
 ) -> (Source, Option<Server>) {
     let source = match model {
+        // Validation lets no other sender of datagrams be greedy.
+        Application::Bulk(_) if !reliable => Source::Messages(drawing(Messages::outside(activity), random)),
         Application::Bulk(bulk) => {
             // Without a stop the connection is not dropped at the end of the run.
             Source::Bulk(Bulk::new(Activity { stop: bulk.stop.unwrap_or(Time::MAX), ..activity }))
@@ -58,14 +61,18 @@ pub(crate) fn application(
         }
         Application::Video(model) => Source::Video(drawing(video::build::source(model, activity), random)),
         Application::RequestResponse(model) => {
-            let server = Server::new(
-                size_distribution(&model.response_size),
-                time_distribution(&model.processing_time),
-            );
+            // A program outside has a size of its own, and nothing is drawn for it.
+            let size = |size: &Option<SizeDistribution>| {
+                size.as_ref().map_or(Distribution::Constant(0), size_distribution)
+            };
+            let server = Server::new(size(&model.response_size), time_distribution(&model.processing_time));
             // TCP and SCTP deliver in the end; a datagram may be lost, so its request is given up some time.
             let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
-            let request = size_distribution(&model.request_size);
-            let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
+            let request = size(&model.request_size);
+            let mut client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
+            if let Some(path) = &model.path {
+                client.ask_for(path);
+            }
             return (Source::Client(drawing(client, random)), Some(server));
         }
     };

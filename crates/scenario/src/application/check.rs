@@ -20,7 +20,8 @@ pub(crate) fn sizes(application: &Application) -> Vec<(&'static str, SizeDistrib
         Application::Poisson(a) => vec![("packet_size", a.packet_size)],
         Application::OnOff(a) => vec![("packet_size", a.packet_size)],
         Application::RequestResponse(a) => {
-            vec![("request_size", a.request_size), ("response_size", a.response_size)]
+            let sizes = [("request_size", a.request_size), ("response_size", a.response_size)];
+            sizes.into_iter().filter_map(|(key, size)| Some((key, size?))).collect()
         }
         Application::Video(a) => {
             vec![("packet_size", SizeDistribution::Constant { value_bytes: a.packet_size_bytes })]
@@ -28,15 +29,16 @@ pub(crate) fn sizes(application: &Application) -> Vec<(&'static str, SizeDistrib
     }
 }
 
-/// Checks an application; of a flow over UDP or not.
+/// Checks an application; of a flow over UDP or not, and of a program outside or not.
 pub(crate) fn check(
     at: &[Step],
     application: &Application,
     over_udp: bool,
+    from_program: bool,
     duration: Span,
     report: &mut Report<'_>,
 ) {
-    if over_udp && matches!(application, Application::Bulk(_) | Application::Transfer(_)) {
+    if over_udp && !from_program && matches!(application, Application::Bulk(_) | Application::Transfer(_)) {
         let message =
             format!("`{}` needs TCP or SCTP: over UDP nothing says when to send", application.kind());
         report.add(

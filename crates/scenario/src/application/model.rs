@@ -85,8 +85,7 @@ pub struct Cbr {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -135,8 +134,7 @@ pub struct Poisson {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -168,8 +166,7 @@ pub struct OnOff {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -179,10 +176,12 @@ pub struct OnOff {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestResponse {
-    /// Payload of a request.
-    pub request_size: SizeDistribution,
-    /// Payload of a response.
-    pub response_size: SizeDistribution,
+    /// Payload of a request. Left out only where a program outside asks.
+    #[serde(default)]
+    pub request_size: Option<SizeDistribution>,
+    /// Payload of a response. Left out only where a program outside answers.
+    #[serde(default)]
+    pub response_size: Option<SizeDistribution>,
     /// Time from a response to the next request. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
@@ -191,11 +190,15 @@ pub struct RequestResponse {
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub processing_time: TimeDistribution,
-    /// Over UDP, the time after which an unanswered request counts as lost and the client goes on. Left out:
-    /// 1 s (chosen: TCP's initial timeout, RFC 6298 section 2.1).
+    /// Over UDP, the time until an unanswered request counts as lost. Left out: 1 s (chosen: TCP's initial
+    /// timeout, RFC 6298 section 2.1).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,
+    /// What a program outside that answers over TCP is asked for: the target of an HTTP request (RFC 9112
+    /// section 3.2.1). Left out: `/`.
+    #[serde(default)]
+    pub path: Option<String>,
     /// When it begins; a distribution is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
@@ -204,8 +207,7 @@ pub struct RequestResponse {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its request by which a response should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a response that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,

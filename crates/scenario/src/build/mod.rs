@@ -42,6 +42,7 @@ fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topo
     let builder = Builder::new(&scenario.general, &scenario.nodes, seed, replication);
     let links = NewLinks::join(&builder, scenario, &mut topology);
     builder.bind_multihomed(&mut topology);
+    builder.prefer_addresses(&scenario.selections, &scenario.network(), &mut topology);
     choose_addresses(&builder, &mut topology);
     topology.make_routes();
     (builder, topology, links)
@@ -112,6 +113,7 @@ pub(crate) fn world(
     let mut world = World::new(network);
     world.handovers = handovers;
     world.mobile_ip = mobile_ip;
+    builder.selections(&mut world, &scenario.selections, &places);
     world.laws = laws;
     let flows = scenario.flows.iter();
     let directions = flows.clone().map(|flow| 1 + usize::from(flow.bidirectional)).sum();

@@ -1,6 +1,7 @@
 //! Flows: their sockets and applications.
 
 use super::model::{Flow as FlowModel, Pause, Reader as ReaderModel};
+use super::programs;
 use crate::application::build::application;
 use crate::application::model::Application;
 use crate::builder::Builder;
@@ -10,7 +11,7 @@ use roamsim_network::application as network;
 use roamsim_network::application::{Activity, Pace, Reader};
 use roamsim_network::flow::{Answering, Flow};
 use roamsim_network::names::shared;
-use roamsim_network::socket::connections::{Connections, FIRST_PORT};
+use roamsim_network::socket::connections::Connections;
 use roamsim_network::socket::{SocketEnd, User};
 
 impl Builder<'_> {
@@ -18,17 +19,15 @@ impl Builder<'_> {
         let number = world.flows.len() as u32;
         let stream = |purpose: &str| self.stream("flow", &model.name, &[purpose]);
         let (from, to) = (self.node(&model.from), self.node(&model.to));
-        // Each flow has a pair of ports of its own; beyond the range they repeat. Packets find their sockets
-        // by number.
-        let port = FIRST_PORT + (number % u32::from(u16::MAX - FIRST_PORT)) as u16;
+        let [a_port, b_port] = [programs::first_port(number), programs::port(model, number)];
         let users = match model.bidirectional {
             true => [(number, number + 1), (number + 1, number)]
                 .map(|(sends, receives)| User::FlowBothWays { sends, receives }),
             false => [User::FlowSource(number), User::FlowSink(number)],
         };
         let traffic_class = model.dscp.traffic_class();
-        let a = SocketEnd { node: from, port, user: users[0], traffic_class, address: None };
-        let b = SocketEnd { node: to, port, user: users[1], traffic_class, address: None };
+        let a = SocketEnd { node: from, port: a_port, user: users[0], traffic_class, address: None };
+        let b = SocketEnd { node: to, port: b_port, user: users[1], traffic_class, address: None };
         let random = |protocol: &str| ["source", "sink"].map(|end| stream(&format!("{protocol}/{end}")));
         // The first of the connections of transfers.
         let first = |protocol: &str| match &model.application {

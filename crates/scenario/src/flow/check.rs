@@ -3,7 +3,7 @@
 use super::model::Flow;
 use crate::access::Network;
 use crate::application::check as application;
-use crate::application::model::Application;
+use crate::application::model::{Application, RequestResponse};
 use crate::distribution::check::check_size;
 use crate::distribution::model::TimeDistribution;
 use crate::flow::reader;
@@ -33,7 +33,8 @@ pub(crate) fn check(
         let over_udp = matches!(*flow.transport, Transport::Udp(_));
         let steps = join(&at, ["application"]);
         check_times(&steps, &flow.application.start(), flow.application.stop(), network.duration(), report);
-        application::check(&steps, &flow.application, over_udp, network.duration(), report);
+        let [from_program, _] = with_programs(flow, network.nodes);
+        application::check(&steps, &flow.application, over_udp, from_program, network.duration(), report);
         check_both_ways(i, flow, report);
         check_transfers(i, flow, report);
         reader::check(i, flow, network.duration(), report);
@@ -49,27 +50,37 @@ pub(crate) fn check(
     }
 }
 
-/// Checks a flow with an end whose programs run outside: it is a connection of TCP that carries a stream.
+/// Whether a program outside has an end of a flow: the source, the sink.
+fn with_programs(flow: &Flow, nodes: &[Node]) -> [bool; 2] {
+    [&flow.from, &flow.to].map(|name| nodes.iter().any(|node| node.external && node.name == **name))
+}
+
+/// Checks a flow with an end whose programs run outside.
 fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>) {
-    let is_external = |name: &str| nodes.iter().any(|node| node.external && node.name == *name);
-    let (from, to) = (is_external(&flow.from), is_external(&flow.to));
+    let [from, to] = with_programs(flow, nodes);
+    if let Application::RequestResponse(asking) = &flow.application {
+        check_request_response(i, asking, [from, to], !matches!(*flow.transport, Transport::Tcp(_)), report);
+    }
     let (key, end) = if from { ("from", &flow.from) } else { ("to", &flow.to) };
+    let over_udp = matches!(*flow.transport, Transport::Udp(_));
+    let asks = matches!(flow.application, Application::RequestResponse(_));
+    let streams = matches!(flow.application, Application::Bulk(_) | Application::Transfer(_));
     let why = if from && to {
         Some("programs run at both of its ends")
     } else if !from && !to {
         None
-    } else if !matches!(*flow.transport, Transport::Tcp(_)) {
-        Some("a flow between a program and the simulation is one of TCP")
-    } else if from && !matches!(flow.application, Application::Bulk(_)) {
-        Some("the program decides what it sends: kind = \"bulk\" counts it")
+    } else if matches!(*flow.transport, Transport::Sctp(_)) {
+        Some("a flow between a program and the simulation is one of TCP or UDP")
+    } else if from && !asks && !matches!(flow.application, Application::Bulk(_)) {
+        Some("the program decides what it sends: kind = \"bulk\" counts it, \"request_response\" answers it")
     } else if from
         && (flow.application.start() != TimeDistribution::default() || flow.application.stop().is_some())
     {
         Some("the program decides when it sends: leave `start` and `stop` out")
     } else if i >= usize::from(u16::MAX - FIRST_PORT) / 2 {
         Some("ports are for the first 8191 flows of a scenario")
-    } else if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
-        Some("a program gets a stream: kind = \"bulk\" or \"transfer\"")
+    } else if !over_udp && !asks && !streams {
+        Some("a program gets a stream: kind = \"bulk\", \"transfer\" or \"request_response\"")
     } else if flow.bidirectional {
         Some("such a flow goes one way")
     } else if flow.reader.is_some() && to {
@@ -81,6 +92,53 @@ fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>
         let message = format!("an end of this flow is \"{end}\", whose programs run outside: {why}");
         let help = "or leave all flows out by `roamsim live --without-flows`";
         report.add(&[Key("flow"), At(i), Key(key)], message, help);
+    }
+}
+
+/// Checks who decides how requests and responses look: a key, or a program.
+fn check_request_response(
+    i: usize,
+    asking: &RequestResponse,
+    [from, to]: [bool; 2],
+    over_udp: bool,
+    report: &mut Report<'_>,
+) {
+    let at = [Key("flow"), At(i), Key("application")];
+    for (key, written, program, role) in [
+        ("request_size", asking.request_size.is_some(), from, "asks"),
+        ("response_size", asking.response_size.is_some(), to, "answers"),
+    ] {
+        match (written, program) {
+            (false, false) => {
+                let message = format!("`request_response` needs `{key}`");
+                report.add(&at, message, "write a size such as \"1kB\"");
+            }
+            (true, true) => {
+                let message = format!("`{key}` has no effect: the program that {role} decides it");
+                report.add(&join(&at, [key]), message, "leave it out");
+            }
+            _ => {}
+        }
+    }
+    let no_time = TimeDistribution::default();
+    for (key, written, program) in [
+        ("think_time", asking.think_time != no_time, from),
+        ("timeout", asking.timeout.is_some(), from),
+        ("processing_time", asking.processing_time != no_time, to),
+    ] {
+        if written && program {
+            let message = format!("`{key}` has no effect: the program decides it");
+            report.add(&join(&at, [key]), message, "leave it out");
+        }
+    }
+    let Some(path) = &asking.path else { return };
+    let at_path = join(&at, ["path"]);
+    if !to || over_udp {
+        let message = "`path` is what a program that answers over TCP is asked for";
+        report.add(&at_path, message, "leave it out; or make `to` external");
+    } else if !path.starts_with('/') || !path.bytes().all(|octet| octet.is_ascii_graphic()) {
+        let message = "a path begins with / and has visible letters of ASCII";
+        report.add(&at_path, message, "write one such as \"/big\", others with %");
     }
 }
 

@@ -3,5 +3,6 @@
 pub(crate) mod build;
 pub(crate) mod check;
 pub mod model;
+pub mod programs;
 mod reader;
 pub(crate) mod results;

@@ -1,5 +1,6 @@
 //! Data flows.
 
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use roamsim_engine::Time;
@@ -34,9 +35,8 @@ pub struct Flow {
     pub dscp: Dscp,
     /// The application that generates the data.
     pub application: Application,
-    /// Whether both ends generate data over the one connection, independently; acknowledgements then ride on
-    /// data. Results have a row for each direction. Default: no. `request_response` has two directions by
-    /// itself.
+    /// Whether both ends generate data over one connection; results have a row for each direction. Default:
+    /// no. `request_response` has two directions by itself.
     #[serde(default)]
     pub bidirectional: bool,
     /// How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
@@ -45,6 +45,11 @@ pub struct Flow {
     /// With `bidirectional`, how `from` reads. Left out: at once.
     #[serde(default)]
     pub reverse_reader: Option<Box<Reader>>,
+    /// The port at `to`. Several flows may have the same one: each program that connects gets the next of
+    /// them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub port: Option<NonZeroU16>,
 }
 
 fn transport<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Transport>, D::Error> {

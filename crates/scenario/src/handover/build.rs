@@ -4,7 +4,7 @@ use super::schemes::Schemes;
 use crate::access::Network;
 use crate::builder::Builder;
 use crate::node::handover::Scheme as SchemeModel;
-use crate::node::model::PrimaryChange as PrimaryChangeModel;
+use crate::node::model::{Node, PrimaryChange as PrimaryChangeModel};
 use roamsim_network::handover::association::{Association, Uses};
 use roamsim_network::handover::mobile_sctp::PrimaryChange;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};
@@ -22,12 +22,15 @@ impl Builder<'_> {
     ) -> Handovers {
         let mut handovers = Handovers::default();
         if !network.accesses().any(|entry| entry.beacon_period().is_some()) {
+            self.add_stations_without_cells(&mut handovers);
             return handovers;
         }
         let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.nodes.len()];
         let mut hysteresis_db: Vec<Option<f64>> = vec![None; self.nodes.len()];
         // How many of its cells share one radio.
         let mut sharing: Vec<usize> = vec![0; self.nodes.len()];
+        // Of nodes that select, the radio of each: cells of a technology may share one.
+        let mut radios: Vec<Vec<&str>> = vec![Vec::new(); self.nodes.len()];
         let mut interfaces: BTreeMap<&str, Vec<Address>> = BTreeMap::new();
         for (number, interface) in (0..).zip(topology.interfaces()) {
             interfaces.entry(&interface.name).or_default().push(Address(number));
@@ -50,13 +53,21 @@ impl Builder<'_> {
                 let station = topology.owner(interface).0 as usize;
                 hysteresis_db[station] = entry.signal_hysteresis_db(&self.nodes[station]);
                 sharing[station] += usize::from(entry.has_one_radio());
+                if self.nodes[station].selects {
+                    let shares = entry.has_one_radio() || hysteresis_db[station].is_some();
+                    radios[station].push(if shares { entry.access.section() } else { entry.access.name() });
+                }
                 memberships[station].push(Membership { cell, number, interface });
             }
         }
-        for (((node, memberships), hysteresis_db), sharing) in
-            self.nodes.iter().zip(memberships).zip(hysteresis_db).zip(sharing)
+        for ((((node, memberships), hysteresis_db), sharing), radios) in
+            self.nodes.iter().zip(memberships).zip(hysteresis_db).zip(sharing).zip(radios)
         {
             if memberships.is_empty() {
+                continue;
+            }
+            if node.selects {
+                self.add_radios(&mut handovers, network, node, memberships.into_iter().zip(radios));
                 continue;
             }
             let scheme = match node.handover.unwrap_or_else(|| schemes.inferred(node)) {
@@ -88,7 +99,45 @@ impl Builder<'_> {
             let association = Association::new(memberships.len(), hysteresis, uses);
             handovers.add_station(StationPlace::new(self.node(&node.name), scheme, memberships, association));
         }
+        self.add_stations_without_cells(&mut handovers);
         handovers
+    }
+
+    /// A node that selects is a station for each of its radios, whose cells it is in one at a time.
+    fn add_radios<'n>(
+        &self,
+        handovers: &mut Handovers,
+        network: &Network<'_>,
+        node: &Node,
+        members: impl Iterator<Item = (Membership, &'n str)>,
+    ) {
+        let mut by_radio: Vec<(&str, Vec<Membership>)> = Vec::new();
+        for (member, radio) in members {
+            match by_radio.iter_mut().find(|(known, _)| *known == radio) {
+                Some((_, cells)) => cells.push(member),
+                None => by_radio.push((radio, vec![member])),
+            }
+        }
+        for (_, cells) in by_radio {
+            let first = cells.first().map(|member| handovers.cells[member.cell as usize].name.as_str());
+            let entry = first.and_then(|name| network.access(name));
+            let hysteresis = entry.and_then(|entry| entry.signal_hysteresis_db(node)).unwrap_or(0.0);
+            let association = Association::new(cells.len(), hysteresis, Uses::One);
+            let place = StationPlace::new(self.node(&node.name), Scheme::Selected, cells, association);
+            handovers.add_station(place);
+        }
+    }
+
+    /// Transports of a node that selects are told of its addresses as those of a station are, though it be
+    /// in no cell.
+    fn add_stations_without_cells(&self, handovers: &mut Handovers) {
+        for node in self.nodes.iter().filter(|node| node.selects) {
+            let number = self.node(&node.name);
+            if handovers.station_of(number).is_none() {
+                let association = Association::new(0, 0.0, Uses::One);
+                handovers.add_station(StationPlace::new(number, Scheme::Selected, Vec::new(), association));
+            }
+        }
     }
 
     /// Binds the interfaces of nodes whose addresses stay with their links.

@@ -19,7 +19,8 @@ pub(crate) fn check(
     report: &mut Report<'_>,
 ) {
     for (i, node) in nodes.iter().enumerate() {
-        let Some(stated) = node.handover else { continue };
+        // Of a node that selects, the selection says what is wrong.
+        let Some(stated) = node.handover.filter(|_| !node.selects) else { continue };
         let found = if attached.is(&node.name, Role::Station) {
             // Of a mobile node with an address in each cell, `mobile_ip/check.rs` says so.
             let named = stated == Scheme::MobileIp && schemes.is_mobile_node(&node.name);

@@ -112,7 +112,7 @@ fn check_mobile_nodes<'a>(
             report.add(&steps, message, "a mobile node has one home agent; name it once");
             continue;
         }
-        if network.nodes[node].multihomed {
+        if network.nodes[node].multihomed && !network.nodes[node].selects {
             let message = format!("\"{name}\" keeps an address in each cell (`multihomed = true`)");
             let help = "with Mobile IP it keeps its home address everywhere; leave one of the two out";
             report.add(&steps, message, help);

@@ -39,6 +39,8 @@ pub struct Kind {
     pub hysteresis_m: f64,
     /// Whether each of its addresses stays with its own link or cell.
     pub multihomed: bool,
+    /// Whether a `[[selection]]` chooses among its interfaces.
+    pub selects: bool,
     /// How the addresses of a station follow it, where that is written.
     pub handover: Option<Scheme>,
     /// How a station of Wi-Fi cells with beacons finds its access point.
@@ -66,8 +68,8 @@ struct NodeTable {
     /// How it moves. Left out: not at all.
     #[serde(default)]
     motion: Option<Box<Motion>>,
-    /// Processing time of each packet that the node makes or forwards, before the packet joins a link's
-    /// queue. Packets keep their order. Default: none.
+    /// Processing time of each packet that the node sends or forwards, before the link's queue. Packets keep
+    /// their order. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     packet_processing_time: TimeDistribution,
@@ -77,9 +79,8 @@ struct NodeTable {
     #[serde(rename = "hysteresis", default, with = "units::length")]
     #[schemars(with = "units::Length")]
     hysteresis_m: f64,
-    /// Whether each address belongs to its own link or cell: packets to and from the address use that link.
-    /// The node forwards nothing. Default chosen: false: an address names the node, and routes take the
-    /// shortest way to it.
+    /// Whether packets to and from an address use the link or cell of this address. The node forwards
+    /// nothing. Default chosen: false: an address names the node, and routes take the shortest way to it.
     #[serde(default)]
     multihomed: bool,
     /// How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
@@ -95,7 +96,7 @@ struct NodeTable {
     #[serde(default)]
     change_primary_at: PrimaryChange,
     /// Whether its programs run outside the simulation (`roamsim live`). They talk to other external nodes,
-    /// and to simulated nodes over TCP streams. Default chosen: false.
+    /// and to simulated nodes by flows of TCP and UDP. Default chosen: false.
     #[serde(default)]
     external: bool,
     /// Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link and
@@ -129,6 +130,7 @@ impl From<NodeTable> for Node {
             packet_processing_time,
             hysteresis_m,
             multihomed,
+            selects: false,
             handover,
             wifi,
             change_primary_at,
@@ -164,10 +166,9 @@ impl Sharing for Node {
     }
 }
 
-/// When a station with an address in each cell prefers another one. If its cell is lost, the nearest cell's
-/// address takes over, or that of another link. The rules are those of Koh, Chang and Lee, "mSCTP for soft
-/// handover in transport layer", IEEE Communications Letters 8(3), 2004. They go from the most aggressive to
-/// the most conservative.
+/// When a station with an address in each cell prefers another one (Koh, Chang and Lee, "mSCTP for soft
+/// handover in transport layer", IEEE Communications Letters 8(3), 2004). If its cell is lost, the nearest
+/// cell's address takes over, or that of another link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrimaryChange {

@@ -22,7 +22,7 @@ pub(crate) use self::signals::table as signals;
 use crate::application::{transfers, video};
 use crate::scenario::Scenario;
 use crate::table::Table;
-use crate::{handover, mih_handover, mobile_ip, signalling};
+use crate::{handover, mih_handover, mobile_ip, selection, signalling};
 use roamsim_engine::Time;
 use roamsim_network::World;
 
@@ -54,6 +54,9 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     }
     if !world.mobile_ip.hosts.is_empty() {
         tables.push(mobile_ip::results::table(world));
+    }
+    if !world.selections.is_empty() {
+        tables.extend(selection::results::tables(world, end));
     }
     tables
 }

@@ -21,7 +21,7 @@ use crate::scenario::Scenario;
 use crate::timing::check_warm_up;
 use crate::topology::Topology;
 use crate::tree::Node;
-use crate::{flow, handover, mih_handover, mobile_ip, signalling};
+use crate::{flow, handover, mih_handover, mobile_ip, selection, signalling};
 
 /// Reports everything that is wrong with the scenario, which was decoded from `root`.
 pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Problems) {
@@ -57,6 +57,14 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
         followed: scenario.with_followed_addresses(),
     };
     mih_handover::check::check(&all, &network, &names, &topology, &mut report);
+    let beside = selection::check::All {
+        selections: &scenario.selections,
+        flows: &scenario.flows,
+        signalling: &scenario.signalling,
+        mobile_ip: &scenario.mobile_ip,
+        handovers: &scenario.mih_handovers,
+    };
+    selection::check::check(&beside, &network, &names, &mut report);
     // What follows makes tables of its own.
     drop((names, trajectories, topology, schemes, all));
     unused::check(scenario, &attached, &mut report);
@@ -93,6 +101,7 @@ fn warn_of_whole_tables(scenario: &Scenario, report: &mut Report<'_>) {
         ("transfers", any(|application| matches!(application, Application::Transfers(_)))),
         ("video", any(|application| matches!(application, Application::Video(_)))),
         ("mobile_ip", !scenario.mobile_ip.is_empty()),
+        ("selection", !scenario.selections.is_empty()),
     ]
     .into_iter()
     .filter_map(|(table, there)| there.then_some(table))

@@ -44,9 +44,9 @@ pub(super) fn check(
             );
             report.add(&[Key("node"), At(i), Key("motion")], message, help);
         }
-        let follows = node.multihomed && schemes.follows(&node.name);
+        let follows = node.multihomed && !node.selects && schemes.follows(&node.name);
         let at = [Key("node"), At(i)];
-        if node.multihomed && !station && attached.of(&node.name).len() == 1 {
+        if node.multihomed && !node.selects && !station && attached.of(&node.name).len() == 1 {
             let message = format!("\"{}\" has one link, and so one address", node.name);
             let help = "leave `multihomed` out, or give the node a second link";
             report.add(&join(&at, ["multihomed"]), message, help);
@@ -80,7 +80,8 @@ pub(super) fn check(
             report.add(&join(&at, ["hysteresis"]), message, help);
         }
         let steps = join(&at, ["change_primary_at"]);
-        if report.is_set(&steps) {
+        // Of one that selects, the selection says what is wrong.
+        if report.is_set(&steps) && !node.selects {
             check_primary_change(&steps, &node.name, station && follows, attached, report);
         }
     }
@@ -127,8 +128,8 @@ fn check_compared(context: &Context<'_>, schemes: &Schemes<'_>, report: &mut Rep
                     "of each technology a mobile node of Mobile IP may be in one cell, or in cells of one technology alone"
                 }
                 None => {
-                    "write `multihomed = true` in its [[node]] and leave it one cell of each Wi-Fi or 802.16 radio, so that \
-                     it has an interface and an address in each; make both of one kind; or give one of them to another node"
+                    "add a [[selection]] with this `node`, which selects one of its interfaces; make both of one kind; or \
+                     give one of them to another node"
                 }
             };
             let steps = [&entry.at()[..], &[Key("stations"), At(number)]].concat();
@@ -178,7 +179,9 @@ fn check_reach(context: &Context<'_>, handovers: &[MihHandover], report: &mut Re
             {
                 warn_of_one_cell(station, number, &missed, report);
             }
-            if leaves < end && !anywhere.contains(station) {
+            let selects = context.network.nodes[number].selects;
+            let has_a_link = selects && context.attached.is(station, Role::Fixed);
+            if leaves < end && !anywhere.contains(station) && !has_a_link {
                 let message = format!(
                     "\"{station}\" is out of reach of all its cells from {}s until the run ends at {}",
                     to_ms(leaves).as_ns() as f64 / 1e9,

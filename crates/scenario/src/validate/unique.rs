@@ -23,6 +23,8 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
         mobile_ip.map(|(i, entry)| (i, "mobile_ip", entry.name.as_str())),
         report,
     );
+    let selections = scenario.selections.iter().enumerate();
+    check_unique("selections", selections.map(|(i, entry)| (i, "selection", entry.name.as_str())), report);
     let signalling = scenario.signalling.iter().enumerate();
     check_unique("signalling sources", signalling.map(|(i, s)| (i, "signalling", s.name.as_str())), report);
     let handovers = scenario.mih_handovers.iter().enumerate();

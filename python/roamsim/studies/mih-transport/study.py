@@ -79,6 +79,11 @@ def slow_transport_in_congestion(transport: str, _labels: Mapping[str, Any]) -> 
     return _in_congestion(transport, 200)
 
 
+def transport_among_stations(transport: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """A transport of the second round, in a cell of background stations."""
+    return {} if transport == "UDP" else _in_congestion(transport, 200)
+
+
 def timeout_behind_limit(timeout: str, labels: Mapping[str, Any]) -> dict[str, Any]:
     """The MIH timeout of requests behind a token bucket, 2 RTT or 200 ms."""
     two_rtt_ms = TWO_RTT_MS[int(labels["limit"].split()[0])]

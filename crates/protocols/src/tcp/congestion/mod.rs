@@ -10,6 +10,7 @@ mod bbr;
 mod cubic;
 mod cubic_curve;
 mod cubic_linux;
+mod dctcp;
 mod given;
 mod hystart;
 mod reno;
@@ -19,6 +20,7 @@ pub(super) use ack_train::AckTrain;
 pub use bbr::Bbr;
 pub use cubic::Cubic;
 pub use cubic_linux::CubicLinux;
+pub use dctcp::Dctcp;
 pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
 pub use reno::Reno;
@@ -157,6 +159,10 @@ pub trait CongestionControl {
     /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
     const TAKES_SAMPLES: bool = false;
 
+    /// Whether it counts the octets that were marked. Then the receiver echoes the marks one by one (RFC 8257
+    /// section 3.2).
+    const COUNTS_MARKS: bool = false;
+
     /// One that waits for [`CongestionControl::start`].
     fn new(settings: &Settings) -> Self;
 
@@ -183,6 +189,10 @@ pub trait CongestionControl {
     fn on_congestion_at(&mut self, cause: Cause, _now: Time) {
         self.on_congestion(cause);
     }
+
+    /// So many octets are acknowledged, up to `snd_una`, and the peer says whether they were marked. It comes
+    /// before [`CongestionControl::on_ack`] and the reduction for the same acknowledgement.
+    fn on_acked_marks(&mut self, _acked_bytes: u64, _marked: bool, _snd_una: u64, _snd_nxt: u64) {}
 
     /// Recovery has ended and leaves a window of `cwnd_bytes`.
     fn on_recovered(&mut self, cwnd_bytes: u64);
@@ -268,6 +278,13 @@ macro_rules! congestion_controls {
                     $(Kind::$type => $type::TAKES_SAMPLES,)*
                 }
             }
+
+            /// Whether it counts the octets that were marked.
+            pub const fn counts_marks(self) -> bool {
+                match self {
+                    $(Kind::$type => $type::COUNTS_MARKS,)*
+                }
+            }
         }
 
         /// The congestion control of a connection.
@@ -322,6 +339,20 @@ macro_rules! congestion_controls {
             pub(super) fn on_congestion(&mut self, cause: Cause, now: Time) {
                 match self {
                     $(Controller::$type(control) => control.on_congestion_at(cause, now),)*
+                }
+            }
+
+            pub(super) fn on_acked_marks(
+                &mut self,
+                acked_bytes: u64,
+                marked: bool,
+                snd_una: u64,
+                snd_nxt: u64,
+            ) {
+                match self {
+                    $(Controller::$type(control) => {
+                        control.on_acked_marks(acked_bytes, marked, snd_una, snd_nxt);
+                    })*
                 }
             }
 
@@ -414,5 +445,6 @@ congestion_controls! {
     Cubic = "cubic", "A cubic of the time since the last reduction (RFC 9438).";
     CubicLinux = "cubic", "The cubic of Linux, in whole segments.";
     Bbr = "bbr", "A model of rate and round trip of the path (draft-ietf-ccwg-bbr-06, version 3).";
+    Dctcp = "dctcp", "Additive increase, and a decrease by the share of marked octets (RFC 8257).";
     Given = "given", "A law of another crate, by the trait [`Law`].";
 }

@@ -147,7 +147,7 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
         if context.attached.is(station, Role::Fixed) && !node.multihomed {
             let message = format!("\"{station}\" is a station, and has another link as well");
             report.add(&steps, message, several_accesses_help(context, station, with_beacons(station)));
-        } else if node.multihomed && with_beacons(station) > 1 {
+        } else if node.multihomed && !node.selects && with_beacons(station) > 1 {
             let message = format!(
                 "\"{station}\" keeps an address in each cell (`multihomed = true`), but has one radio, which is with one access \
                  point at a time"

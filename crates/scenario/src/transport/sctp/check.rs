@@ -131,6 +131,9 @@ fn check_dynamic_addresses(
 ) {
     let station = |&node: &usize| topology.accesses_as_station(node) > 0;
     let stations: Vec<_> = [from, to].into_iter().filter(station).collect();
+    if [from, to].into_iter().any(|node| network.nodes[node].selects) {
+        return;
+    }
     let multihomed = |node: &usize| network.nodes[*node].multihomed;
     if stations.iter().any(|node| multihomed(node) && topology.accesses(*node) > 1) {
         return;

@@ -65,6 +65,7 @@ pub(crate) fn config(
         hystart_rules,
         pacing,
         ecn,
+        l4s,
         abe,
         msl,
         challenge_ack_interval,
@@ -137,6 +138,7 @@ pub(crate) fn config(
         },
         pacing,
         ecn,
+        l4s,
         abe,
         window_validation: match window_validation {
             TcpWindowValidation::Half => tcp::WindowValidation::Half,

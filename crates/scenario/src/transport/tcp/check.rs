@@ -193,6 +193,21 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write ecn = true as well, or leave it out";
         report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);
     }
+    if tcp.variant == TcpVariant::Dctcp && !tcp.ecn {
+        let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
+        report.add(&join(at, ["variant"]), "`dctcp` reduces its window by marks, and ECN is off", help);
+    }
+    if tcp.l4s && tcp.variant != TcpVariant::Dctcp {
+        let message = format!(
+            "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
+            tcp.variant
+        );
+        report.add(&join(at, ["l4s"]), message, "write variant = \"dctcp\", or leave it out");
+    }
+    if tcp.abe && tcp.variant == TcpVariant::Dctcp {
+        let help = "leave it out";
+        report.add(&join(at, ["abe"]), "`abe` has no effect with `dctcp`: the share of marks decides", help);
+    }
     if tcp.abe && tcp.variant == TcpVariant::Vegas {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["abe"]), "`abe` has no effect with `vegas`, which shrinks by a quarter", help);

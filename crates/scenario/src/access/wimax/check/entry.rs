@@ -159,8 +159,10 @@ fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mu
         let mut steps = join(at, ["stations"]);
         steps.push(At(j));
         let others = context.network.of::<Wimax>().iter().filter(|other| other.name != cell.name);
-        let keeps_all =
-            context.names.node(station).is_some_and(|node| context.network.nodes[node].multihomed);
+        let keeps_all = context.names.node(station).is_some_and(|node| {
+            let node = &context.network.nodes[node];
+            node.multihomed && !node.selects
+        });
         if !keeps_all {
             continue;
         }

@@ -1,0 +1,373 @@
+//! Which of its interfaces a node uses: a policy chooses among those that are up.
+//!
+//! A selection hears the link events of its node's interfaces and says which of them is selected; a file a
+//! policy says which it prefers ([`preference`], [`strongest`], [`cheapest`]). What follows for flows is the
+//! scheme's ([`Scheme`]), which `world/selection.rs` carries out. The rules that all policies share:
+//! - An interface is up from Link_Up to Link_Down; one without stations is up from the beginning. Only
+//!   interfaces that are up are selected.
+//! - With a threshold, an interface whose signal is below it is selected only if no other is up. One that is
+//!   not selected needs the threshold and the hysteresis.
+//! - A selected interface that goes down is left at once. For another reason it is left when the same other
+//!   one was preferred for the whole dwell time.
+//!
+//! Not modelled: the energy of radios that are on and not used, the time to get an address (DHCP, duplicate
+//! address detection).
+
+pub mod account;
+mod cheapest;
+mod preference;
+mod strongest;
+
+use self::account::{Reason, Stay, Switch};
+use crate::alarm::{Alarm, Moment};
+use crate::event::Event;
+use crate::link::indication::{LinkEvent, Quality};
+use crate::topology::NodeId;
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::Address;
+use std::collections::BTreeMap;
+
+/// By what a node chooses among the interfaces that it could use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The one that is named first.
+    Preference,
+    /// The one with the strongest signal.
+    Strongest,
+    /// The one that costs the least.
+    Cheapest,
+}
+
+impl Policy {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Preference => "preference",
+            Policy::Strongest => "strongest",
+            Policy::Cheapest => "cheapest",
+        }
+    }
+}
+
+/// What moves the node's flows to the selected interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Nothing: a connection keeps the address at which it began.
+    None,
+    /// Both ends of UDP and TCP flows use the new address at once.
+    Redirect,
+    /// SCTP associations add, prefer and delete addresses by ASCONF (RFC 5061).
+    MobileSctp,
+}
+
+impl Scheme {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::None => "none",
+            Scheme::Redirect => "redirect",
+            Scheme::MobileSctp => "mobile_sctp",
+        }
+    }
+}
+
+/// What describes a selection.
+#[derive(Clone, Debug)]
+pub struct SelectionConfig {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The node.
+    pub node: NodeId,
+    /// By what it chooses.
+    pub policy: Policy,
+    /// What moves its flows.
+    pub scheme: Scheme,
+    /// By how much a signal has to be stronger, in dB.
+    pub hysteresis_db: f64,
+    /// The weakest signal that is good enough, in dBm.
+    pub threshold_dbm: Option<f64>,
+    /// How long another interface has to be preferred.
+    pub dwell_time: Span,
+    /// A node that comes back within this time has gone for nothing.
+    pub ping_pong_time: Span,
+}
+
+/// An interface that may be selected.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its address.
+    pub interface: Address,
+    /// Its place among those that are preferred; several may share one.
+    pub rank: usize,
+    /// What it costs, per 10^6 octets of IP either way.
+    pub cost_per_mb: Option<f64>,
+    /// Since when it is up, if it is.
+    up: Option<Time>,
+    signal_dbm: Option<f64>,
+    /// Its time, as far as it is over.
+    pub stay: Stay,
+}
+
+impl Candidate {
+    /// One that is down.
+    pub fn new(interface: Address, rank: usize, cost_per_mb: Option<f64>) -> Candidate {
+        Candidate { interface, rank, cost_per_mb, up: None, signal_dbm: None, stay: Stay::default() }
+    }
+}
+
+/// A node that selects one of its interfaces.
+#[derive(Debug)]
+pub struct Selection {
+    /// What describes it.
+    pub config: SelectionConfig,
+    /// Its interfaces, in the order of the scenario.
+    pub candidates: Vec<Candidate>,
+    /// The flows that end at its node: numbers of the world's.
+    pub(crate) flows: Vec<u32>,
+    /// Its changes, in order.
+    pub switches: Vec<Switch>,
+    /// How long none was selected, as far as that is over.
+    pub without: Span,
+    /// It has chosen for the first time.
+    begun: bool,
+    current: Option<usize>,
+    /// Since when it is as it is.
+    since: Time,
+    /// The one that is preferred to the selected one, and since when.
+    preferred: Option<(usize, Time)>,
+    alarm: Alarm,
+}
+
+impl Selection {
+    /// A node that has not chosen yet.
+    pub fn new(config: SelectionConfig, candidates: Vec<Candidate>) -> Selection {
+        Selection {
+            config,
+            candidates,
+            flows: Vec::new(),
+            switches: Vec::new(),
+            without: Span::ZERO,
+            begun: false,
+            current: None,
+            since: Time::ZERO,
+            preferred: None,
+            alarm: Alarm::default(),
+        }
+    }
+
+    /// Whether transports are told of the addresses that can be used.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.config.scheme == Scheme::MobileSctp
+    }
+
+    /// The selected interface.
+    pub fn selected(&self) -> Option<Address> {
+        self.current.map(|current| self.candidates[current].interface)
+    }
+
+    /// The interfaces that are up, the selected one first, then in the order of the scenario.
+    pub fn usable(&self) -> impl Iterator<Item = Address> {
+        let others = self.up().filter(|&at| Some(at) != self.current);
+        self.current.into_iter().chain(others).map(|at| self.candidates[at].interface)
+    }
+
+    fn up(&self) -> impl Iterator<Item = usize> {
+        (0..self.candidates.len()).filter(|&at| self.candidates[at].up.is_some())
+    }
+
+    /// An interface without stations is there from the beginning.
+    pub(crate) fn set_up(&mut self, at: usize) {
+        self.candidates[at].up = Some(Time::ZERO);
+    }
+
+    /// An interface tells of its link: whether it has come up or gone down.
+    pub(crate) fn on_link_event(&mut self, now: Time, at: usize, event: LinkEvent) -> bool {
+        let candidate = &mut self.candidates[at];
+        match event {
+            LinkEvent::Detected { quality } | LinkEvent::ParametersReport { quality } => {
+                if let Quality::Signal(signal_dbm) = quality {
+                    candidate.signal_dbm = Some(signal_dbm);
+                }
+                false
+            }
+            LinkEvent::Up => {
+                let comes = candidate.up.is_none();
+                candidate.up.get_or_insert(now);
+                comes
+            }
+            LinkEvent::Down(_) => match candidate.up.take() {
+                Some(since) => {
+                    candidate.stay.up += now - since;
+                    true
+                }
+                None => false,
+            },
+            LinkEvent::Lost
+            | LinkEvent::ErrorReport { .. }
+            | LinkEvent::GoingDown { .. }
+            | LinkEvent::GoingDownAgain { .. }
+            | LinkEvent::Rollback
+            | LinkEvent::ScanBegun
+            | LinkEvent::ScanEnded => false,
+        }
+    }
+
+    /// Chooses for the first time.
+    pub(crate) fn begin(&mut self, now: Time) -> bool {
+        self.begun = true;
+        self.decide(now)
+    }
+
+    /// Whether it has chosen, at any time.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Whether another interface is selected now, or none any more.
+    pub(crate) fn decide(&mut self, now: Time) -> bool {
+        if !self.begun {
+            return false;
+        }
+        let wanted = self.wanted();
+        let reason = match self.current {
+            current if current == wanted => {
+                self.preferred = None;
+                return false;
+            }
+            None if self.switches.is_empty() => Reason::First,
+            None => Reason::Regained,
+            Some(current) if self.candidates[current].up.is_none() => Reason::Lost,
+            Some(_) => {
+                let Some(better) = wanted else { return false };
+                let since = match self.preferred {
+                    Some((before, since)) if before == better => since,
+                    _ => now,
+                };
+                self.preferred = Some((better, since));
+                if now - since < self.config.dwell_time {
+                    return false;
+                }
+                Reason::Preferred
+            }
+        };
+        self.switch(now, wanted, reason);
+        true
+    }
+
+    fn switch(&mut self, now: Time, to: Option<usize>, reason: Reason) {
+        self.end_stay(now);
+        let from = self.current;
+        let within = self.config.ping_pong_time;
+        let is_back = |last: &Switch| {
+            from.is_some() && last.to == from && to.is_some() && last.from == to && now - last.time < within
+        };
+        let ping_pong = self.switches.last().is_some_and(is_back);
+        self.switches.push(Switch { time: now, from, to, reason, ping_pong, stay: now - self.since });
+        if let Some(to) = to {
+            self.candidates[to].stay.selections += 1;
+        }
+        (self.current, self.since, self.preferred) = (to, now, None);
+    }
+
+    /// The time as it was is over.
+    fn end_stay(&mut self, now: Time) {
+        let stay = match self.current {
+            Some(current) => &mut self.candidates[current].stay.selected,
+            None => &mut self.without,
+        };
+        *stay += now - self.since;
+    }
+
+    /// The run has ended: what is under way counts up to now.
+    pub(crate) fn finish(&mut self, now: Time) {
+        self.end_stay(now);
+        self.since = now;
+        for candidate in &mut self.candidates {
+            if let Some(since) = candidate.up.replace(now) {
+                candidate.stay.up += now - since;
+            } else {
+                candidate.up = None;
+            }
+        }
+    }
+
+    /// The one that its policy prefers now.
+    fn wanted(&self) -> Option<usize> {
+        let good: Vec<usize> = self.up().filter(|&at| self.is_good(at)).collect();
+        let among = if good.is_empty() { self.up().collect() } else { good };
+        let (candidates, current) = (&self.candidates, self.current);
+        match self.config.policy {
+            Policy::Preference => preference::best(&among, candidates, current),
+            Policy::Strongest => strongest::best(&among, candidates, current, self.config.hysteresis_db),
+            Policy::Cheapest => cheapest::best(&among, candidates, current),
+        }
+    }
+
+    /// Whether a signal is strong enough, if there is one.
+    fn is_good(&self, at: usize) -> bool {
+        let above_db = if Some(at) == self.current { 0.0 } else { self.config.hysteresis_db };
+        let threshold = self.config.threshold_dbm.zip(self.candidates[at].signal_dbm);
+        threshold.is_none_or(|(threshold_dbm, signal_dbm)| signal_dbm >= threshold_dbm + above_db)
+    }
+
+    /// When another interface will have been preferred for long enough.
+    fn deadline(&self) -> Option<Time> {
+        if !self.begun {
+            return Some(Time::ZERO);
+        }
+        self.preferred.map(|(_, since)| since + self.config.dwell_time)
+    }
+
+    pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
+        let deadline = self.deadline();
+        self.alarm.arm(deadline, Event::Selection(number), moment);
+    }
+
+    /// Its alarm goes off: whether something is due.
+    pub(crate) fn fires(&mut self, now: Time) -> bool {
+        self.alarm.fires(now) && self.deadline().is_some_and(|due| due <= now)
+    }
+}
+
+/// All nodes that select.
+#[derive(Debug, Default)]
+pub struct Selections {
+    /// In the order of the scenario.
+    pub all: Vec<Selection>,
+    of_node: BTreeMap<NodeId, u32>,
+    of_interface: BTreeMap<Address, (u32, usize)>,
+}
+
+impl Selections {
+    /// Adds one; a node has one at most.
+    pub fn add(&mut self, selection: Selection) {
+        let number = self.all.len() as u32;
+        self.of_node.insert(selection.config.node, number);
+        let places = selection.candidates.iter().enumerate();
+        self.of_interface.extend(places.map(|(at, candidate)| (candidate.interface, (number, at))));
+        self.all.push(selection);
+    }
+
+    /// Whether no node selects.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The number of the selection of a node.
+    pub(crate) fn number_of(&self, node: NodeId) -> Option<u32> {
+        self.of_node.get(&node).copied()
+    }
+
+    /// The selection of a node.
+    pub(crate) fn of(&self, node: NodeId) -> Option<&Selection> {
+        Some(&self.all[self.number_of(node)? as usize])
+    }
+
+    /// The number of the selection that an interface belongs to, and its place there.
+    pub(crate) fn at(&self, interface: Address) -> Option<(u32, usize)> {
+        self.of_interface.get(&interface).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests;

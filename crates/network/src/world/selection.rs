@@ -1,0 +1,147 @@
+//! Nodes that select one of their interfaces: link events reach their selections, and their flows follow as
+//! the scheme says.
+//!
+//! Every new connection begins at the selected interface. Of those that there are:
+//! - [`Scheme::None`] moves none. One that has sent nothing yet follows, and before the first selection all
+//!   do, for a node without an interface has no address.
+//! - [`Scheme::Redirect`] sets both ends at the instant of the switch: what the redirection of MIH users does
+//!   at its end (`handover/redirection.rs`), without its messages.
+//! - [`Scheme::MobileSctp`] has associations told of the addresses that can be used (`reconfiguration.rs`).
+
+use super::World;
+use crate::alarm::Moment;
+use crate::ends::Association;
+use crate::link::indication::LinkEvent;
+use crate::selection::account::Reason;
+use crate::selection::{Scheme, Selection};
+use crate::socket::SocketId;
+use crate::topology::NodeId;
+use roamsim_engine::Time;
+use roamsim_protocols::Address;
+
+impl World {
+    /// Adds a node that selects one of its interfaces.
+    pub fn add_selection(&mut self, selection: Selection) {
+        self.selections.add(selection);
+    }
+
+    /// Selections find their flows, and choose once links have told what there is at the beginning.
+    pub(super) fn begin_selections(&mut self, moment: &mut Moment<'_>) {
+        if self.selections.is_empty() {
+            return;
+        }
+        let ends: Vec<[NodeId; 2]> = self
+            .flows
+            .iter()
+            .map(|flow| [flow.association.source, flow.association.sink].map(|end| self.node(end)))
+            .collect();
+        for (flow, ends) in (0..).zip(ends) {
+            for node in ends {
+                if let Some(number) = self.selections.number_of(node) {
+                    self.selections.all[number as usize].flows.push(flow);
+                }
+            }
+        }
+        for (number, selection) in (0..).zip(&mut self.selections.all) {
+            for at in 0..selection.candidates.len() {
+                if self.handovers.number_of(selection.candidates[at].interface).is_none() {
+                    selection.set_up(at);
+                }
+            }
+            selection.arm(number, moment);
+        }
+    }
+
+    /// A link has indicated something at an interface.
+    pub(super) fn tell_selection(&mut self, moment: &mut Moment<'_>, interface: Address, event: LinkEvent) {
+        let Some((number, at)) = self.selections.at(interface) else { return };
+        let selection = &mut self.selections.all[number as usize];
+        let comes_or_goes = selection.on_link_event(moment.now, at, event);
+        let switches = selection.decide(moment.now);
+        self.follow_selection(moment, number, (comes_or_goes, switches));
+    }
+
+    /// A selection has chosen for the first time, or another interface was preferred for long enough.
+    pub(super) fn handle_selection(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
+        let selection = &mut self.selections.all[number as usize];
+        let due = selection.fires(now);
+        let switches =
+            due && if selection.has_begun() { selection.decide(now) } else { selection.begin(now) };
+        self.follow_selection(moment, number, (due, switches));
+        self.announce_addresses();
+        due
+    }
+
+    /// What is to be done once an interface has come or gone, or another is selected.
+    fn follow_selection(
+        &mut self,
+        moment: &mut Moment<'_>,
+        number: u32,
+        (comes_or_goes, switches): (bool, bool),
+    ) {
+        let selection = &mut self.selections.all[number as usize];
+        selection.arm(number, moment);
+        let (node, scheme) = (selection.config.node, selection.config.scheme);
+        if switches && let Some(interface) = selection.selected() {
+            let is_first = selection.switches.last().is_some_and(|last| last.reason == Reason::First);
+            self.network.topology.set_primary(interface);
+            if scheme != Scheme::MobileSctp {
+                self.move_flows(number, interface, is_first || scheme == Scheme::Redirect);
+            }
+        }
+        if scheme == Scheme::MobileSctp
+            && (comes_or_goes || switches)
+            && let Some(station) = self.handovers.station_of(node)
+        {
+            self.handovers.announce(station);
+        }
+    }
+
+    /// The flows of a selection go by this interface: all of them, or those that have sent nothing yet.
+    fn move_flows(&mut self, number: u32, interface: Address, all: bool) {
+        let selection = &self.selections.all[number as usize];
+        let node = selection.config.node;
+        for flow in selection.flows.clone() {
+            let flow = &self.flows[flow as usize];
+            let associations: Vec<Association> = match &flow.connections {
+                Some(connections) => connections.associations().collect(),
+                None => vec![flow.association],
+            };
+            for Association { source, sink } in associations {
+                let has_sent = |end| self.socket(end).traffic().sent_packets > 0;
+                if !all && (has_sent(source) || has_sent(sink)) {
+                    continue;
+                }
+                for (own, peer) in [(source, sink), (sink, source)] {
+                    if self.node(own) == node {
+                        self.move_socket(own, peer, interface);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A socket and its peer use this address of the socket's node.
+    fn move_socket(&mut self, own: SocketId, peer: SocketId, interface: Address) {
+        if let (SocketId::Sctp(own), SocketId::Sctp(peer)) = (own, peer) {
+            // Not yet open: it begins at the selected one, which is the node's primary address now.
+            let nodes = [own, peer].map(|end| self.sctp[end as usize].node);
+            let topology = &self.network.topology;
+            let local = topology.addresses_for(nodes[0], nodes[1]);
+            let remote = topology.addresses_for(nodes[1], nodes[0]);
+            self.readdress(own, &local, &remote);
+            self.readdress(peer, &remote, &local);
+            return;
+        }
+        self.set_own_address(own, interface);
+        self.set_peer_address(peer, interface);
+        self.fit_to_path(own);
+        self.fit_to_path(peer);
+    }
+
+    /// The run has ended: what selections count is final.
+    pub(super) fn finish_selections(&mut self, now: Time) {
+        self.selections.all.iter_mut().for_each(|selection| selection.finish(now));
+    }
+}

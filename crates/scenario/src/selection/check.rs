@@ -1,0 +1,304 @@
+//! Selections: their nodes, what they may select, and whether their schemes can serve the flows.
+
+use std::collections::BTreeMap;
+
+use super::build::own_accesses;
+use super::model::{Policy, Scheme, Selection};
+use crate::access::{Compares, Entry, Network, Pair};
+use crate::flow::model::Flow;
+use crate::mih_handover::model::MihHandover;
+use crate::mobile_ip::model::MobileIp;
+use crate::names::{Names, report_unknown};
+use crate::node::model::Node;
+use crate::report::{At, Key, Report, Step, join};
+use crate::signalling::model::Signalling;
+use crate::suggest::alternatives;
+use crate::transport::Transport;
+
+/// The names of technologies in `prefer`: their sections.
+const TECHNOLOGIES: [&str; 5] = ["link", "wifi", "cell", "wimax", "dect"];
+
+/// What checks of selections look at beside the network.
+pub(crate) struct All<'a> {
+    pub selections: &'a [Selection],
+    pub flows: &'a [Flow],
+    pub signalling: &'a [Signalling],
+    pub mobile_ip: &'a [MobileIp],
+    pub handovers: &'a [MihHandover],
+}
+
+pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, report: &mut Report<'_>) {
+    let mut managed: BTreeMap<&str, usize> = BTreeMap::new();
+    for (i, entry) in all.selections.iter().enumerate() {
+        let at = [Key("selection"), At(i)];
+        let Some(node) = names.resolve(&entry.node, &join(&at, ["node"]), report) else { continue };
+        if let Some(&first) = managed.get(entry.node.as_str()) {
+            let message = format!("two entries select an interface of \"{}\"", entry.node);
+            let first = [Key("selection"), At(first), Key("node")];
+            let help = "a node has one selection; leave one of them out";
+            report.add_related(&join(&at, ["node"]), message, help, (&first, "the first"));
+            continue;
+        }
+        managed.insert(&entry.node, i);
+        check_managers(&at, entry, (node, &network.nodes[node]), all, report);
+        let own: Vec<Entry<'_>> = own_accesses(&entry.node, network).collect();
+        if !check_own(&at, entry, &own, report) || !check_prefer(&at, entry, &own, network, report) {
+            continue;
+        }
+        check_prices(&at, entry, &own, report);
+        check_signals(&at, entry, network, report);
+        if report.count() == 0 {
+            warn_of_never_selected(&at, entry, &own, network, report);
+        }
+        for (j, flow) in all.flows.iter().enumerate() {
+            if [&flow.from, &flow.to].into_iter().any(|end| *end == *entry.node) {
+                check_flow((i, entry), (j, flow), report);
+            }
+        }
+    }
+}
+
+/// Refuses whoever else says which interface or address the node uses.
+fn check_managers(
+    at: &[Step],
+    entry: &Selection,
+    (node, model): (usize, &Node),
+    all: &All<'_>,
+    report: &mut Report<'_>,
+) {
+    let name = &entry.node;
+    let of_node = [Key("node"), At(node)];
+    let steps = join(at, ["node"]);
+    let mobile_ip = all.mobile_ip.iter().position(|one| one.mobile_nodes.contains(name));
+    let handover = all.handovers.iter().position(|one| one.mobile_node == *name);
+    let signalling = all.signalling.iter().position(|one| *one.from == **name || *one.to == **name);
+    let other = if let Some(i) = mobile_ip {
+        Some((vec![Key("mobile_ip"), At(i), Key("mobile_nodes")], "Mobile IP moves its flows"))
+    } else if let Some(i) = handover {
+        Some((vec![Key("handover"), At(i), Key("mobile_node")], "MIH users hand it over"))
+    } else if model.handover.is_some() {
+        Some((join(&of_node, ["handover"]), "this names another handover scheme"))
+    } else {
+        None
+    };
+    if let Some((place, why)) = other {
+        let message = format!("\"{name}\" has two managers: this selection, and another one");
+        let help = "leave one of them out: the `scheme` of a selection says what moves the flows";
+        report.add_related(&steps, message, help, (&place, why));
+    }
+    if let Some(i) = signalling {
+        let message = format!("\"{name}\" has MIH signalling, which does not follow a selection");
+        let help = "leave the [[signalling]] out, or write `multihomed = true` in place of the [[selection]]";
+        let place = [Key("signalling"), At(i), Key("name")];
+        report.add_related(&steps, message, help, (&place, "its signalling"));
+    }
+    if model.external {
+        let message = format!("\"{name}\" is external: its programs choose their addresses themselves");
+        report.add(&steps, message, "leave `external` out in its [[node]], or the selection");
+    }
+    if report.is_false(&join(&of_node, ["multihomed"])) {
+        let message = format!("\"{name}\" selects an interface, and each of these has an address");
+        let help = "leave `multihomed` out: a [[selection]] implies it";
+        report.add(&join(&of_node, ["multihomed"]), message, help);
+    }
+    let rule = join(&of_node, ["change_primary_at"]);
+    if report.is_set(&rule) {
+        let message = format!("the primary address of \"{name}\" is that of its selected interface");
+        report.add(&rule, message, "leave `change_primary_at` out: the selection's `policy` decides");
+    }
+}
+
+/// Whether there is something to select.
+fn check_own(at: &[Step], entry: &Selection, own: &[Entry<'_>], report: &mut Report<'_>) -> bool {
+    let steps = join(at, ["node"]);
+    let serves = own.iter().find(|access| {
+        let is_base = |pair: &Pair<'_>| pair.has_station() && pair.nodes[0] == entry.node;
+        access.access.pairs().iter().any(is_base)
+    });
+    if let Some(cell) = serves {
+        let message = format!("\"{}\" is the base station of \"{}\"", entry.node, cell.access.name());
+        report.add(&steps, message, "only hosts and stations select an interface: name another node");
+        return false;
+    }
+    if own.len() < 2 {
+        let message = match own {
+            [] => format!("\"{}\" has no link and no cell", entry.node),
+            _ => format!("\"{}\" has one interface, and nothing to select", entry.node),
+        };
+        report.add(&steps, message, "give the node a second link or cell, or leave the selection out");
+    }
+    own.len() >= 2
+}
+
+fn check_prefer(
+    at: &[Step],
+    entry: &Selection,
+    own: &[Entry<'_>],
+    network: &Network<'_>,
+    report: &mut Report<'_>,
+) -> bool {
+    let before = report.count();
+    let steps = join(at, ["prefer"]);
+    let sections = own.iter().map(|access| access.access.section());
+    let all: Vec<&str> = own.iter().map(|access| access.access.name()).collect();
+    for (j, name) in entry.prefer.iter().enumerate() {
+        let steps = [&steps[..], &[At(j)]].concat();
+        let is_own = all.contains(&name.as_str());
+        let known = network.access(name).is_some();
+        if entry.prefer[..j].contains(name) {
+            report.add(&steps, format!("\"{name}\" is named twice"), "name each once, preferred ones first");
+        } else if known && !is_own {
+            let message = format!("\"{name}\" is no interface of \"{}\"", entry.node);
+            let help = format!("\"{}\" is on {}", entry.node, alternatives(all.iter().copied()));
+            report.add(&steps, message, help);
+        } else if !known && TECHNOLOGIES.contains(&name.as_str()) {
+            if !sections.clone().any(|section| section == name) {
+                let message = format!("\"{}\" is on no [[{name}]]", entry.node);
+                let help = format!("\"{}\" is on {}", entry.node, alternatives(all.iter().copied()));
+                report.add(&steps, message, help);
+            }
+        } else if !known {
+            report_unknown("link", name, all.iter().copied(), &steps, report);
+        }
+    }
+    if entry.prefer.is_empty() && entry.policy == Policy::Preference {
+        let message = "without `prefer` there is no preference";
+        let help = format!(
+            "name links and cells, or technologies, preferred ones first: \"{}\" is on {}",
+            entry.node,
+            alternatives(all.iter().copied())
+        );
+        report.add(&steps, message, help);
+    }
+    report.count() == before
+}
+
+fn check_prices(at: &[Step], entry: &Selection, own: &[Entry<'_>], report: &mut Report<'_>) {
+    let steps = join(at, ["prices"]);
+    let all = || own.iter().map(|access| access.access.name());
+    for (j, price) in entry.prices.iter().enumerate() {
+        let steps = [&steps[..], &[At(j)]].concat();
+        if !all().any(|name| *name == *price.access) {
+            let message = format!("\"{}\" is no interface of \"{}\"", price.access, entry.node);
+            let help = format!("\"{}\" is on {}", entry.node, alternatives(all()));
+            report.add(&join(&steps, ["access"]), message, help);
+        } else if entry.prices[..j].iter().any(|other| other.access == price.access) {
+            let message = format!("\"{}\" has a price already", price.access);
+            report.add(&join(&steps, ["access"]), message, "leave one of them out");
+        }
+        if !(price.cost_per_mb.is_finite() && price.cost_per_mb >= 0.0) {
+            let help = "write a number, such as 0.01; without a price an interface costs nothing";
+            report.add(&join(&steps, ["cost_per_mb"]), "a price is zero or more", help);
+        }
+    }
+    if entry.policy == Policy::Cheapest && entry.prices.is_empty() {
+        let help = "write for example prices = [{ access = \"lte\", cost_per_mb = 0.01 }]";
+        report.add(&join(at, ["policy"]), "without `prices` every interface is as cheap as the others", help);
+    }
+}
+
+/// Checks what asks for signals.
+fn check_signals(at: &[Step], entry: &Selection, network: &Network<'_>, report: &mut Report<'_>) {
+    let accesses = entry.accesses(network);
+    let is_station = |access: &Entry<'_>| {
+        access.access.pairs().iter().any(|pair| pair.has_station() && pair.nodes[1] == entry.node)
+    };
+    let has_signal = |access: &Entry<'_>| matches!(access.access.compares(), Compares::Signals(_));
+    let stations = || accesses.iter().map(|(access, _)| access).filter(|access| is_station(access));
+    let any = stations().any(has_signal);
+    let steps = join(at, ["policy"]);
+    if entry.policy == Policy::Strongest {
+        if let Some(cell) = stations().find(|access| !has_signal(access)) {
+            let (section, name) = (cell.access.section(), cell.access.name());
+            let message = format!("[[{section}]] \"{name}\" has a distance and no signal to compare");
+            let help = "write policy = \"preference\", or leave it out of `prefer`";
+            report.add(&steps, message, help);
+        } else if !any {
+            let message = format!("no interface of \"{}\" has a signal", entry.node);
+            let help = "write policy = \"preference\"; [[wifi]] with `beacons` has signals";
+            report.add(&steps, message, help);
+        }
+    }
+    if entry.threshold_dbm.is_some() && !any {
+        let message = format!("no interface of \"{}\" that may be selected has a signal", entry.node);
+        report.add(&join(at, ["threshold"]), message, "leave `threshold` out");
+    }
+    let steps = join(at, ["hysteresis_db"]);
+    if !(entry.hysteresis_db.is_finite() && entry.hysteresis_db >= 0.0) {
+        report.add(&steps, "a hysteresis is zero or more", "write a number of dB, such as 5");
+    } else if report.is_set(&steps) && entry.policy != Policy::Strongest && entry.threshold_dbm.is_none() {
+        let message = "nothing is compared: the policy asks for no signal";
+        let help = "leave it out, write a `threshold`, or policy = \"strongest\"";
+        report.add(&steps, message, help);
+    }
+}
+
+/// Warns of interfaces that are never selected: left out of `prefer`, or behind one that is always up.
+fn warn_of_never_selected(
+    at: &[Step],
+    entry: &Selection,
+    own: &[Entry<'_>],
+    network: &Network<'_>,
+    report: &mut Report<'_>,
+) {
+    let accesses = entry.accesses(network);
+    let left_out = own.iter().filter(|access| entry.rank(access, network).is_none());
+    for access in left_out {
+        let message = format!("\"{}\" never selects \"{}\"", entry.node, access.access.name());
+        let help = format!("name it in `prefer`, or take \"{}\" off that link or cell", entry.node);
+        report.warn(&join(at, ["prefer"]), message, help);
+    }
+    let cost = |access: &Entry<'_>| {
+        let price = entry.prices.iter().find(|price| price.access == *access.access.name());
+        price.map_or(0.0, |price| price.cost_per_mb)
+    };
+    let is_always_up = |access: &Entry<'_>| {
+        let station = access.access.pairs().iter().any(|pair| pair.has_station());
+        !station && access.access.link_events(&entry.node).is_empty()
+    };
+    let precedes = |(one, rank): &(Entry<'_>, usize), (other, behind): &(Entry<'_>, usize)| match entry.policy
+    {
+        Policy::Preference => rank < behind,
+        Policy::Cheapest => cost(one) < cost(other),
+        Policy::Strongest => false,
+    };
+    let always: Vec<_> = accesses.iter().filter(|(access, _)| is_always_up(access)).collect();
+    for access in &accesses {
+        if let Some((before, _)) = always.iter().find(|before| precedes(before, access)) {
+            let (name, before) = (access.0.access.name(), before.access.name());
+            let message = format!(
+                "\"{}\" never selects \"{name}\": \"{before}\" comes first and is always up",
+                entry.node
+            );
+            let help = format!("put \"{name}\" first, or give \"{before}\" `outages`");
+            report.warn(&join(at, ["prefer"]), message, help);
+        }
+    }
+}
+
+/// Checks that the scheme can move a flow.
+fn check_flow((i, entry): (usize, &Selection), (j, flow): (usize, &Flow), report: &mut Report<'_>) {
+    let steps = [Key("flow"), At(j), Key("transport")];
+    let sctp = match &*flow.transport {
+        Transport::Sctp(sctp) => Some(sctp),
+        _ => None,
+    };
+    let (message, help) = match (entry.scheme, sctp) {
+        (Scheme::Redirect, Some(_)) => (
+            "redirection moves UDP and TCP: an SCTP association has its own addresses",
+            "write scheme = \"mobile_sctp\" in the [[selection]], or \"none\" for failover by SCTP itself",
+        ),
+        (Scheme::MobileSctp, None) => (
+            "mobile SCTP moves SCTP associations alone",
+            "write protocol = \"sctp\" here, or scheme = \"redirect\" in the [[selection]]",
+        ),
+        (Scheme::None, Some(sctp)) if sctp.dynamic_addresses => (
+            "the scheme `none` moves no association, and this one has dynamic addresses",
+            "leave `dynamic_addresses` out, or write scheme = \"mobile_sctp\" in the [[selection]]",
+        ),
+        _ => return,
+    };
+    let message = format!("the scheme of \"{}\" cannot serve this flow: {message}", entry.name);
+    let place = [Key("selection"), At(i), Key("scheme")];
+    report.add_related(&steps, message, help, (&place, "the scheme"));
+}

@@ -1,0 +1,6 @@
+//! Nodes that select one of their interfaces.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;
+pub(crate) mod results;

@@ -1,0 +1,99 @@
+//! Selections: which of its interfaces a node uses, and what moves its flows there.
+
+use roamsim_engine::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+/// A `[[selection]]`: a node with several interfaces, the policy that selects one, and the scheme that moves
+/// flows to it.
+///
+/// Each link and cell of the node is an interface with an address of its own, as with `multihomed`. Wi-Fi
+/// cells share one radio, as 802.16 cells do.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Selection {
+    /// The entry's name in results and overrides.
+    pub name: String,
+    /// The node. It has one selection, and no other handover scheme.
+    pub node: String,
+    /// By what it selects.
+    pub policy: Policy,
+    /// Links and cells that may be selected, preferred ones first, by name; or all of a technology: `link`,
+    /// `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Left out: all, in the scenario's order,
+    /// links first.
+    #[serde(default)]
+    pub prefer: Vec<String>,
+    /// What moves its flows to the selected interface. Default chosen: `none`, what hosts do without a
+    /// mobility protocol.
+    #[serde(default)]
+    pub scheme: Scheme,
+    /// How long another interface must stay preferred before it is selected. One that goes down is left at
+    /// once. Default chosen: no time, so that ping-pong shows.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub dwell_time: Span,
+    /// The weakest good signal. An interface below it is selected only if no other is up. Left out: any
+    /// signal is good.
+    #[serde(rename = "threshold", default, deserialize_with = "units::some_power")]
+    #[schemars(with = "Option<units::Power>")]
+    pub threshold_dbm: Option<f64>,
+    /// How much stronger another interface must be with `strongest`, in dB; and how far above `threshold` an
+    /// interface must be before it is selected again. Default chosen: 5 dB, as for Wi-Fi stations.
+    #[serde(default = "default_hysteresis_db")]
+    pub hysteresis_db: f64,
+    /// A switch back within less than this time counts as ping-pong. Default: the minimum time of stay that
+    /// 3GPP TR 36.839 recommends.
+    #[serde(default = "default_ping_pong_time", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub ping_pong_time: Span,
+    /// Prices of interfaces, which `cheapest` compares and results add up. Left out: none has a price.
+    #[serde(default)]
+    pub prices: Vec<Price>,
+}
+
+/// The price of an interface.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// The link or cell.
+    pub access: String,
+    /// Per 10^6 bytes of IP packets sent over it, either way, in any currency.
+    pub cost_per_mb: f64,
+}
+
+/// By what a node selects an interface among those that are up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "SelectionPolicy")]
+pub enum Policy {
+    /// The first in `prefer`. Of one technology, the selected one stays; else the stronger signal decides.
+    Preference,
+    /// The strongest signal. Links without a signal are selected if nothing else is up.
+    Strongest,
+    /// The lowest price; of equals the selected one stays, else the first in `prefer`.
+    Cheapest,
+}
+
+/// What moves flows to the selected interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "SelectionScheme")]
+pub enum Scheme {
+    /// Nothing: a connection keeps the address at which it began, and stalls while that interface is down.
+    #[default]
+    None,
+    /// Both ends of UDP and TCP flows use the new address at once, without signalling.
+    Redirect,
+    /// SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
+    MobileSctp,
+}
+
+fn default_hysteresis_db() -> f64 {
+    5.0
+}
+
+fn default_ping_pong_time() -> Span {
+    Span::from_secs(1)
+}

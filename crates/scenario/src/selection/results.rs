@@ -1,0 +1,117 @@
+//! `selection`: one row a node that selects; `interfaces`: one row an interface of it; `switches`: one row a
+//! change. Only where a node selects.
+
+use roamsim_engine::Time;
+use roamsim_network::World;
+use roamsim_network::selection::{Candidate, Selection};
+
+use crate::table::{Table, float, integer, text};
+
+const OCTETS_PER_MB: f64 = 1e6;
+
+/// An interface and what it has carried.
+struct Row<'a> {
+    selection: &'a Selection,
+    candidate: &'a Candidate,
+    /// From the node, and to it.
+    bytes: [u64; 2],
+}
+
+impl Row<'_> {
+    /// NaN without a price.
+    fn cost(&self) -> f64 {
+        let bytes = self.bytes[0] + self.bytes[1];
+        self.candidate.cost_per_mb.map_or(f64::NAN, |cost| cost * bytes as f64 / OCTETS_PER_MB)
+    }
+}
+
+pub(crate) fn tables(world: &World, end: Time) -> [Table; 3] {
+    let row = |selection, candidate: &'_ Candidate| {
+        let bytes = world.network.sent_at(end, candidate.interface).map(|stats| stats.sent_bytes);
+        (selection, bytes)
+    };
+    let mut rows = Vec::new();
+    for selection in &world.selections.all {
+        for candidate in &selection.candidates {
+            let (selection, bytes) = row(selection, candidate);
+            rows.push(Row { selection, candidate, bytes });
+        }
+    }
+    [totals(world, &rows), interfaces(world, &rows), switches(world)]
+}
+
+fn node(world: &World, selection: &Selection) -> String {
+    world.network.topology.node(selection.config.node).name.to_string()
+}
+
+fn link(world: &World, candidate: &Candidate) -> String {
+    world.network.topology.interface(candidate.interface).name.to_string()
+}
+
+fn totals(world: &World, rows: &[Row<'_>]) -> Table {
+    let all = || world.selections.all.iter();
+    let count = |of: fn(&Selection) -> usize| all().map(move |selection| of(selection) as u64);
+    let between =
+        |selection: &Selection| selection.switches.iter().filter(|one| one.is_between_interfaces()).count();
+    let cost = |selection: &Selection| {
+        let own = rows.iter().filter(|row| row.selection.config.node == selection.config.node);
+        let costs: Vec<f64> = own.map(Row::cost).filter(|cost| !cost.is_nan()).collect();
+        if costs.is_empty() { f64::NAN } else { costs.iter().sum() }
+    };
+    Table {
+        name: "selection",
+        columns: vec![
+            text("name", all().map(|selection| selection.config.name.clone())),
+            text("node", all().map(|selection| node(world, selection))),
+            text("policy", all().map(|selection| selection.config.policy.name().to_owned())),
+            text("scheme", all().map(|selection| selection.config.scheme.name().to_owned())),
+            integer("switches", "switches", count(between)),
+            integer(
+                "ping_pongs",
+                "switches",
+                count(|selection| selection.switches.iter().filter(|one| one.ping_pong).count()),
+            ),
+            float("without_s", "s", all().map(|selection| selection.without.as_secs_f64())),
+            float("cost", "", all().map(cost)),
+        ],
+    }
+}
+
+fn interfaces(world: &World, rows: &[Row<'_>]) -> Table {
+    Table {
+        name: "interfaces",
+        columns: vec![
+            text("name", rows.iter().map(|row| row.selection.config.name.clone())),
+            text("node", rows.iter().map(|row| node(world, row.selection))),
+            text("link", rows.iter().map(|row| link(world, row.candidate))),
+            integer("selections", "switches", rows.iter().map(|row| row.candidate.stay.selections)),
+            float("selected_s", "s", rows.iter().map(|row| row.candidate.stay.selected.as_secs_f64())),
+            float("up_s", "s", rows.iter().map(|row| row.candidate.stay.up.as_secs_f64())),
+            integer("sent_bytes", "B", rows.iter().map(|row| row.bytes[0])),
+            integer("received_bytes", "B", rows.iter().map(|row| row.bytes[1])),
+            float("cost", "", rows.iter().map(Row::cost)),
+        ],
+    }
+}
+
+fn switches(world: &World) -> Table {
+    let all = world.selections.all.iter();
+    let rows: Vec<_> =
+        all.flat_map(|selection| selection.switches.iter().map(move |one| (selection, one))).collect();
+    let place = |(selection, at): (&Selection, Option<usize>)| {
+        at.map_or(String::new(), |at| link(world, &selection.candidates[at]))
+    };
+    Table {
+        name: "switches",
+        columns: vec![
+            text("name", rows.iter().map(|(selection, _)| selection.config.name.clone())),
+            text("node", rows.iter().map(|(selection, _)| node(world, selection))),
+            float("time_s", "s", rows.iter().map(|(_, one)| one.time.as_secs_f64())),
+            text("from_link", rows.iter().map(|(selection, one)| place((selection, one.from)))),
+            text("to_link", rows.iter().map(|(selection, one)| place((selection, one.to)))),
+            text("reason", rows.iter().map(|(_, one)| one.reason.name().to_owned())),
+            float("stay_s", "s", rows.iter().map(|(_, one)| one.stay.as_secs_f64())),
+            integer("ping_pong", "", rows.iter().map(|(_, one)| u64::from(one.ping_pong))),
+        ],
+    }
+}

@@ -1,0 +1,59 @@
+"""Nodes that select one of their interfaces: times on each, octets, cost, and every switch of one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars
+
+from roamsim.estimates.summaries import MEANS, summary, worded
+from roamsim.storing.store import Results
+from roamsim.tables.result import RUN_COLUMNS
+from roamsim.tables.values import percent
+
+if TYPE_CHECKING:
+    from roamsim.pages.page import Report
+
+__all__ = ["outcome", "report"]
+
+#: Nodes that the first screen names (chosen: a line each).
+MOST_NODES = 3
+
+#: What a report says of nodes and of their interfaces.
+NODES = ("switches", "ping_pongs", "without_s", "cost")
+INTERFACES = ("selections", "selected_s", "up_s", "sent_bytes", "received_bytes", "cost")
+
+
+def outcome(results: Results) -> list[str]:
+    """Switches of the first nodes, and their shares of time on each interface."""
+    if "selection" not in results:
+        return []
+    said = []
+    for row in results["selection"].head(MOST_NODES).to_dicts():
+        times = results["interfaces"].filter(
+            polars.col("name") == row["name"], polars.col("replication") == row["replication"]
+        )
+        whole = times["selected_s"].sum() + row["without_s"]
+        shares = [
+            f"{percent(one['selected_s'] / whole)} on {one['link']}"
+            for one in times.sort("selected_s", descending=True).to_dicts()
+            if one["selected_s"] and whole
+        ]
+        back = f", {row['ping_pongs']} of them ping-pong" if row["ping_pongs"] else ""
+        switches = f"{row['switches']} switch{'' if row['switches'] == 1 else 'es'}"
+        said.append(f"{row['node']}: {switches}{back}; {', '.join(shares)}.")
+    return said
+
+
+def report(page: Report, results: Results) -> None:
+    """What nodes and interfaces counted; of one run, each switch."""
+    if not results.height("selection"):
+        return
+    page.heading("Selection of interfaces")
+    alone = sum(point.replications for point in results.manifest.points) == 1
+    counted = "counts of the run" if alone else MEANS
+    page.table(summary(results, "selection", NODES), f"selection: {counted}")
+    page.table(summary(results, "interfaces", INTERFACES), f"interfaces: {counted}")
+    if alone and results.height("switches"):
+        switches = results["switches"].drop(RUN_COLUMNS, strict=False)
+        page.table(worded("switches", switches), "switches: one row each")
