@@ -244,8 +244,8 @@ fn a_stack_fills_in_what_is_left_out_and_nothing_else() {
     assert_eq!(time(written), classic);
 }
 
-/// A path with losses, marks, an outage and a rise of the delay, over which one end asks the other after pauses
-/// and another flow fills the queue.
+/// A path with losses, marks, outages and a rise of the delay, over which one end asks the other after
+/// pauses and another flow fills the queue.
 fn rough(transport: &str) -> Scenario {
     let text = format!(
         "[scenario]\nname = \"rough\"\nduration = \"20s\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
@@ -253,7 +253,8 @@ fn rough(transport: &str) -> Scenario {
          delay = {{ constant = \"20ms\", steps = [{{ at = \"6s\", delay = \"400ms\" }}, {{ at = \"8s\", delay = \"20ms\" }}] }}\n\
          queue = {{ discipline = \"codel\", packets = 100, ecn = true }}\n\
          loss = {{ model = \"bernoulli\", probability = 0.005, start = \"3s\" }}\n\
-         outages = [{{ start = \"12s\", duration = \"700ms\" }}]\n\
+         outages = [{{ start = \"10s\", duration = \"250ms\" }}, {{ start = \"12s\", duration = \"700ms\" }}, \
+         {{ start = \"15s\", duration = \"300ms\" }}]\n\
          [[flow]]\nname = \"bulk\"\nfrom = \"a\"\nto = \"b\"\n\
          transport = {{ protocol = \"tcp\", {transport} }}\napplication = {{ kind = \"bulk\" }}\n\
          [[flow]]\nname = \"asks\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"tcp\", {transport} }}\n\
@@ -266,13 +267,13 @@ fn rough(transport: &str) -> Scenario {
 
 #[test]
 fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
-    let packets = |scenario: &Scenario| {
-        let outcome = run(scenario, Options { seed: 1, fingerprints: true, ..Options::default() });
+    let packets = |scenario: &Scenario, seed: u64| {
+        let outcome = run(scenario, Options { seed, fingerprints: true, ..Options::default() });
         outcome.expect("the run succeeds").fingerprints.expect("asked for").packets
     };
     for stack in ["linux", "rfc"] {
         let preset = rough(&format!("stack = \"{stack}\""));
-        let alone = packets(&preset);
+        let mut alone = [None; 8];
         for beside in [
             "rack = false",
             "tail_loss_probe = false",
@@ -298,7 +299,7 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
             "hystart_rules = \"rfc9406\"",
             "window_validation = \"half\"",
             "receive_window = \"20kB\"",
-            "byte_counting_limit = 2",
+            "byte_counting_limit = 1",
             "congestion_control = \"reno\"",
             "congestion_control = \"bbr\"",
         ]
@@ -309,18 +310,24 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
             format!("variant = \"{name}\"{}", if name == "dctcp" { ", ecn = true, l4s = true" } else { "" })
         })) {
             let scenario = rough(&format!("stack = \"{stack}\", {beside}"));
-            // What the preset has anyway changes nothing. Everything else changes which packets go when.
-            let is_said = scenario.flows[0].transport == preset.flows[0].transport;
+            let is_as_before = scenario.flows[0].transport == preset.flows[0].transport;
             let is_known =
                 beside == "variant = \"cubic\"" || stack == "rfc" && RFC_ANYWAY.contains(&&beside[..]);
-            assert_eq!(is_said, is_known, "{stack}, {beside}");
-            assert_eq!(packets(&scenario) == alone, is_said, "{stack}, {beside}");
+            assert_eq!(is_as_before, is_known, "{stack}, {beside}");
+            // All else changes which packets go when. Not each seed has a needless timeout for F-RTO.
+            let mut seeds = (1..).zip(&mut alone);
+            let changes = !is_as_before
+                && seeds.any(|(seed, alone)| {
+                    packets(&scenario, seed) != *alone.get_or_insert_with(|| packets(&preset, seed))
+                });
+            assert!(is_as_before || changes, "{stack}, {beside}");
         }
     }
 }
 
 /// Of these keys, what is as in the preset `rfc`.
-const RFC_ANYWAY: [&str; 8] = [
+const RFC_ANYWAY: [&str; 9] = [
+    "byte_counting_limit = 1",
     "cubic_rules = \"rfc9438\"",
     "quick_acks = 0",
     "delayed_ack_adapts = false",
@@ -333,15 +340,16 @@ const RFC_ANYWAY: [&str; 8] = [
 
 #[test]
 fn a_short_rest_waits_for_short_segments_alone_by_minshalls_rule() {
-    let time = |transport: &str| {
-        let text = transfer(transport).replace("\"100000B\"", "\"1500B\"");
-        value(&text, "flows", "completion_time_s")
+    let delay = |transport: &str| {
+        let text = transfer(&format!("mss = \"1000B\", {transport}"));
+        let application = "kind = \"cbr\", packet_size = \"1500B\", interval = \"1s\"";
+        value(&text.replace("kind = \"transfer\", size = \"100000B\"", application), "flows", "mean_delay_s")
     };
-    // 1000 octets and 500: by RFC 896 the 500 wait for a delayed acknowledgement of the 1000.
-    let settings = "mss = \"1000B\", delayed_ack_timeout = \"200ms\"";
-    let (rfc, minshall) = (time(settings), time(&format!("{settings}, nagle_rules = \"minshall\"")));
-    assert!(rfc - minshall > 0.2 && minshall < 0.05, "{rfc} {minshall}");
-    assert_eq!(minshall, time(&format!("{settings}, nagle = false")));
+    // 1000 octets and 500. By RFC 896 the 500 wait for an acknowledgement of the 1000, which is delayed by
+    // 200 ms; by Minshall's rule they take the 10 ms of the path.
+    let (rfc, minshall) = (delay("nagle_rules = \"rfc\""), delay("nagle_rules = \"minshall\""));
+    assert!((0.2..0.3).contains(&rfc) && (0.01..0.02).contains(&minshall), "{rfc} {minshall}");
+    assert_eq!(minshall, delay("nagle = false"));
 }
 
 #[test]

@@ -170,12 +170,12 @@ pub enum WindowValidation {
     /// It grows while half of it is in use (RFC 7661 4.2), and does not shrink but by `restart_after_idle`.
     Half,
     /// It grows while all of it is in use, in slow start half of it. With `restart_after_idle` it shrinks:
-    /// each RTO of an idle time halves it, down to the initial window. An RTO in which it was not in use takes
-    /// it half the way to the flight. ssthresh keeps three quarters of it (Linux, RFC 2861).
+    /// each RTO of an idle time halves it, down to the initial window. An RTO in which it was not in use
+    /// takes it half the way to the flight. ssthresh keeps three quarters of it (Linux, RFC 2861).
     Linux,
 }
 
-/// How much data has an acknowledgement sent at once.
+/// How much data ends the delay of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayedAckRules {
     /// `delayed_ack_count` full-sized segments, options included (RFC 5681 4.2).
@@ -184,12 +184,12 @@ pub enum DelayedAckRules {
     Linux,
 }
 
-/// What Nagle's algorithm waits for.
+/// When Nagle's algorithm lets a short segment go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NagleRules {
-    /// A short segment waits until all data is acknowledged (RFC 896).
+    /// When all data is acknowledged (RFC 896).
     Rfc,
-    /// It waits until all short segments are, as in Linux (draft-minshall-nagle).
+    /// When all short segments are, as in Linux (draft-minshall-nagle).
     Minshall,
 }
 
@@ -235,7 +235,7 @@ pub struct Config {
     /// least every second one); at least one. With more than a window holds, acknowledgements wait for data
     /// or for the delay.
     pub delayed_ack_count: u32,
-    /// How much data has an acknowledgement sent at once. Default that count.
+    /// How much data ends the delay. Default that count.
     pub delayed_ack_rules: DelayedAckRules,
     /// The delay follows the times between segments, from 40 ms up to `delayed_ack`, as in Linux. Default
     /// off.
@@ -255,7 +255,7 @@ pub struct Config {
     pub one_way_connections: bool,
     /// Nagle's algorithm. Default on (RFC 9293 3.7.4, SHOULD).
     pub nagle: bool,
-    /// What it waits for. Default RFC 896.
+    /// Its rules. Default RFC 896.
     pub nagle_rules: NagleRules,
     /// Duplicate ACKs that tell of a loss. Default 3 (RFC 5681 3.2).
     pub dup_ack_threshold: u32,

@@ -86,7 +86,7 @@ pub struct Tcp {
     /// Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681 section 4.2. With
     /// more than the window holds, an acknowledgement waits for data or its timeout.
     pub delayed_ack_count: u32,
-    /// How much data has a delayed acknowledgement sent at once. Default: `delayed_ack_count` segments.
+    /// How much data ends the delay of an acknowledgement. Default: `delayed_ack_count` segments.
     pub delayed_ack_rules: TcpDelayedAckRules,
     /// Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With false, which
     /// needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
@@ -98,7 +98,7 @@ pub struct Tcp {
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
-    /// The acknowledgements for which Nagle's algorithm waits. Default: RFC 896.
+    /// The rules of Nagle's algorithm. Default: RFC 896.
     pub nagle_rules: TcpNagleRules,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
@@ -307,7 +307,7 @@ pub enum TcpMinRtoOf {
     Variation,
 }
 
-/// How much data has a delayed acknowledgement sent at once.
+/// How much data ends the delay of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpDelayedAckRules {
@@ -317,13 +317,13 @@ pub enum TcpDelayedAckRules {
     Linux,
 }
 
-/// The acknowledgements for which a short segment waits.
+/// When Nagle's algorithm lets a short segment go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpNagleRules {
-    /// For all data to be acknowledged (RFC 896).
+    /// When all data is acknowledged (RFC 896).
     Rfc,
-    /// For all short segments to be acknowledged (draft-minshall-nagle), as in Linux 6.12.
+    /// When all short segments are acknowledged (draft-minshall-nagle), as in Linux 6.12.
     Minshall,
 }
 
