@@ -101,6 +101,7 @@ __all__ = [
     "Initiator",
     "Instant",
     "InterfaceAddress",
+    "InterfaceSelection",
     "IpVersion",
     "Length",
     "Limit",
@@ -176,7 +177,6 @@ __all__ = [
     "SctpRules",
     "SctpTransport",
     "Selection",
-    "Selection2",
     "SelectionPolicy",
     "SelectionScheme",
     "SeriesLoss",
@@ -2546,7 +2546,7 @@ class Registration(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
-class Selection2(Table):
+class InterfaceSelection(Table):
     """A `[[selection]]`: a node with several interfaces, the policy that selects one of them, and the scheme that
     moves flows to it.
 
@@ -2558,7 +2558,7 @@ class Selection2(Table):
         node: The node. It has one selection, and no other handover scheme.
         policy: By what it selects.
         prefer: Links and cells that may be selected, preferred ones first, by name; or all of a technology:
-            `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Left out: all, in the scenario's
+            `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's
             order, links first. Without it: [].
         scheme: What moves its flows to the selected interface. Default chosen: `none`, what hosts do without a
             mobility protocol. Without it: "none".
@@ -2571,7 +2571,7 @@ class Selection2(Table):
             stations. Without it: 5.0.
         ping_pong_time: A switch back within less than this time counts as ping-pong. Default: the minimum time of
             stay that 3GPP TR 36.839 recommends. Without it: "1s".
-        prices: Prices of interfaces, which `cheapest` compares and results add up. Left out: none has a price.
+        prices: Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -3529,7 +3529,7 @@ class Scenario(TypedScenario):
     cell: Sequence[Cell] | None = None
     wimax: Sequence[Wimax] | None = None
     mobile_ip: Sequence[MobileIp] | None = None
-    selection: Sequence[Selection2] | None = None
+    selection: Sequence[InterfaceSelection] | None = None
     flow: Sequence[Flow] | None = None
     signalling: Sequence[Signalling] | None = None
     handover: Sequence[MihHandover] | None = None
