@@ -9,6 +9,11 @@ use crate::link::{AnyLink, Link, LinkStats, Receptions};
 use crate::topology::{Attachment, LinkId};
 use roamsim_engine::Time;
 use roamsim_protocols::{Address, Machine};
+use std::collections::BTreeMap;
+
+/// By link, who sends to each attachment.
+#[derive(Debug, Default)]
+pub struct Senders(BTreeMap<LinkId, BTreeMap<Attachment, Attachment>>);
 
 impl Network {
     /// Makes sure that a link is asked for its next link event in time.
@@ -69,15 +74,19 @@ impl Network {
         self.links[link.0 as usize].link.receptions(at, now)
     }
 
-    /// What was sent by an interface, and to it over its link.
-    pub fn sent_at(&self, now: Time, interface: Address) -> [LinkStats; 2] {
+    /// Statistics of what was sent by an interface, and to it over its link. `senders` keeps what was found for
+    /// the next interface.
+    pub fn sent_at(&self, now: Time, interface: Address, senders: &mut Senders) -> [LinkStats; 2] {
         let (number, at) = self.topology.attachment(interface);
         let (link, back) = (self.link(number), self.back_of(number));
         if back != number {
             return [link.stats(at, now), self.link(back).stats(Attachment(0), now)];
         }
-        let toward = link.senders().into_iter().find(|sender| sender.to == Some(at));
-        [link.stats(at, now), toward.map_or_else(LinkStats::default, |sender| link.stats(sender.from, now))]
+        let toward = senders.0.entry(number).or_insert_with(|| {
+            link.senders().into_iter().filter_map(|sender| Some((sender.to?, sender.from))).collect()
+        });
+        let sender = toward.get(&at).map(|&from| link.stats(from, now));
+        [link.stats(at, now), sender.unwrap_or_default()]
     }
 
     /// The next link event of a link.

@@ -14,6 +14,7 @@ mod ways;
 pub(crate) use self::arrivals::{Coming, Landing, Woken};
 pub use self::conservation::ConservationViolation;
 pub use self::edge::{Edge, EdgeAccount, Emitted};
+pub use self::link_events::Senders;
 pub(crate) use self::ways::FirstHop;
 
 use self::dropped_segments::DroppedSegments;

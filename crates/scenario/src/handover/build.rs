@@ -12,6 +12,9 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 
+/// A radio of a node that selects: the technology or the cell that it is for, and its hysteresis.
+type Radio<'a> = (&'a str, f64);
+
 impl Builder<'_> {
     /// Base stations and stations, as handovers see them.
     pub(crate) fn handovers(
@@ -30,7 +33,7 @@ impl Builder<'_> {
         // How many of its cells share one radio.
         let mut sharing: Vec<usize> = vec![0; self.nodes.len()];
         // Of nodes that select, the radio of each: cells of a technology may share one.
-        let mut radios: Vec<Vec<&str>> = vec![Vec::new(); self.nodes.len()];
+        let mut radios: Vec<Vec<Radio<'_>>> = vec![Vec::new(); self.nodes.len()];
         let mut interfaces: BTreeMap<&str, Vec<Address>> = BTreeMap::new();
         for (number, interface) in (0..).zip(topology.interfaces()) {
             interfaces.entry(&interface.name).or_default().push(Address(number));
@@ -54,8 +57,9 @@ impl Builder<'_> {
                 hysteresis_db[station] = entry.signal_hysteresis_db(&self.nodes[station]);
                 sharing[station] += usize::from(entry.has_one_radio());
                 if self.nodes[station].selects {
-                    let shares = entry.has_one_radio() || hysteresis_db[station].is_some();
-                    radios[station].push(if shares { entry.access.section() } else { entry.access.name() });
+                    let shared = entry.has_one_radio() || hysteresis_db[station].is_some();
+                    let key = if shared { entry.access.section() } else { entry.access.name() };
+                    radios[station].push((key, hysteresis_db[station].unwrap_or(0.0)));
                 }
                 memberships[station].push(Membership { cell, number, interface });
             }
@@ -67,7 +71,7 @@ impl Builder<'_> {
                 continue;
             }
             if node.selects {
-                self.add_radios(&mut handovers, network, node, memberships.into_iter().zip(radios));
+                self.add_radios(&mut handovers, node, memberships.into_iter().zip(radios));
                 continue;
             }
             let scheme = match node.handover.unwrap_or_else(|| schemes.inferred(node)) {
@@ -107,21 +111,17 @@ impl Builder<'_> {
     fn add_radios<'n>(
         &self,
         handovers: &mut Handovers,
-        network: &Network<'_>,
         node: &Node,
-        members: impl Iterator<Item = (Membership, &'n str)>,
+        members: impl Iterator<Item = (Membership, Radio<'n>)>,
     ) {
-        let mut by_radio: Vec<(&str, Vec<Membership>)> = Vec::new();
+        let mut by_radio: Vec<(Radio<'_>, Vec<Membership>)> = Vec::new();
         for (member, radio) in members {
-            match by_radio.iter_mut().find(|(known, _)| *known == radio) {
+            match by_radio.iter_mut().find(|((known, _), _)| *known == radio.0) {
                 Some((_, cells)) => cells.push(member),
                 None => by_radio.push((radio, vec![member])),
             }
         }
-        for (_, cells) in by_radio {
-            let first = cells.first().map(|member| handovers.cells[member.cell as usize].name.as_str());
-            let entry = first.and_then(|name| network.access(name));
-            let hysteresis = entry.and_then(|entry| entry.signal_hysteresis_db(node)).unwrap_or(0.0);
+        for ((_, hysteresis), cells) in by_radio {
             let association = Association::new(cells.len(), hysteresis, Uses::One);
             let place = StationPlace::new(self.node(&node.name), Scheme::Selected, cells, association);
             handovers.add_station(place);

@@ -6,37 +6,69 @@ use roamsim_network::topology::Topology;
 use roamsim_protocols::Address;
 
 use super::model::{Policy as PolicyModel, Scheme as SchemeModel, Selection as SelectionModel};
-use crate::access::{Entry, Network};
+use crate::access::{Access, Entry, Network, Role};
 use crate::builder::Builder;
+use crate::names::{ByName, NameSet};
 
-impl SelectionModel {
-    /// The place of an access in `prefer`, if it may be selected.
-    pub(super) fn rank(&self, entry: &Entry<'_>, network: &Network<'_>) -> Option<usize> {
-        if self.prefer.is_empty() {
-            return Some(0);
-        }
-        let is_name = |name: &str| network.access(name).is_some();
-        let by_name = self.prefer.iter().position(|name| *name == *entry.access.name());
-        let by_technology = || {
-            let section = entry.access.section();
-            self.prefer.iter().position(|name| *name == *section && !is_name(name))
-        };
-        by_name.or_else(by_technology)
-    }
-
-    /// The accesses of its node that may be selected, in the order of the scenario.
-    pub(super) fn accesses<'a>(&self, network: &Network<'a>) -> Vec<(Entry<'a>, usize)> {
-        let own = own_accesses(&self.node, network);
-        own.filter_map(|entry| Some((entry, self.rank(&entry, network)?))).collect()
-    }
+/// An access of a node that selects.
+#[derive(Clone, Copy)]
+pub(super) struct Own<'a> {
+    pub entry: Entry<'a>,
+    /// The node's part in it.
+    pub role: Role,
 }
 
-/// The accesses that a node is at.
-pub(super) fn own_accesses<'a, 'n>(
-    node: &'n str,
-    network: &'n Network<'a>,
-) -> impl Iterator<Item = Entry<'a>> + use<'a, 'n> {
-    network.accesses().filter(move |entry| entry.access.pairs().iter().any(|pair| pair.nodes.contains(&node)))
+/// The accesses of all nodes that select, found at once.
+pub(super) struct Interfaces<'a> {
+    by_node: ByName<'a, Vec<Own<'a>>>,
+    names: NameSet<'a>,
+}
+
+impl<'a> Interfaces<'a> {
+    /// Of the nodes of these selections.
+    pub fn new(selections: &'a [SelectionModel], network: &Network<'a>) -> Interfaces<'a> {
+        let mut by_node: ByName<'a, Vec<Own<'a>>> = ByName::default();
+        by_node.extend(selections.iter().map(|model| (model.node.as_str(), Vec::new())));
+        let mut names = NameSet::default();
+        for entry in network.accesses() {
+            let access: &'a dyn Access = entry.access;
+            names.insert(access.name());
+            for pair in access.pairs() {
+                for (node, role) in pair.nodes.into_iter().zip(pair.roles) {
+                    let Some(own) = by_node.get_mut(node) else { continue };
+                    if own.last().is_none_or(|last| last.entry.name() != access.name()) {
+                        own.push(Own { entry, role });
+                    }
+                }
+            }
+        }
+        Interfaces { by_node, names }
+    }
+
+    /// Whether an access of the scenario has this name.
+    pub fn is_access(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The accesses of a node, in the order of the scenario.
+    pub fn of(&self, node: &str) -> &[Own<'a>] {
+        self.by_node.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those that a selection may choose, each with its place in `prefer`.
+    pub fn candidates(&self, model: &SelectionModel) -> Vec<(Own<'a>, usize)> {
+        self.of(&model.node).iter().filter_map(|&own| Some((own, self.rank(model, &own)?))).collect()
+    }
+
+    /// The place of an access in `prefer`, if it may be selected.
+    pub fn rank(&self, model: &SelectionModel, own: &Own<'_>) -> Option<usize> {
+        if model.prefer.is_empty() {
+            return Some(0);
+        }
+        let by_name = model.prefer.iter().position(|name| *name == *own.entry.access.name());
+        let of_technology = |name: &String| *name == *own.entry.access.section() && !self.is_access(name);
+        by_name.or_else(|| model.prefer.iter().position(of_technology))
+    }
 }
 
 impl Builder<'_> {
@@ -47,8 +79,9 @@ impl Builder<'_> {
         network: &Network<'_>,
         topology: &mut Topology,
     ) {
+        let interfaces = Interfaces::new(selections, network);
         for model in selections {
-            let mut candidates = self.candidates(model, network, topology);
+            let mut candidates = self.candidates(model, &interfaces, topology);
             candidates.sort_by_key(|candidate| candidate.rank);
             if let Some(first) = candidates.first() {
                 topology.set_primary(first.interface);
@@ -57,8 +90,9 @@ impl Builder<'_> {
     }
 
     pub(crate) fn selections(&self, world: &mut World, selections: &[SelectionModel], network: &Network<'_>) {
+        let interfaces = Interfaces::new(selections, network);
         for model in selections {
-            let candidates = self.candidates(model, network, &world.network.topology);
+            let candidates = self.candidates(model, &interfaces, &world.network.topology);
             world.add_selection(Selection::new(self.selection_config(model), candidates));
         }
     }
@@ -100,17 +134,17 @@ impl Builder<'_> {
     fn candidates(
         &self,
         model: &SelectionModel,
-        network: &Network<'_>,
+        interfaces: &Interfaces<'_>,
         topology: &Topology,
     ) -> Vec<Candidate> {
-        let interfaces = topology.node(self.node(&model.node)).interfaces.to_vec();
-        let accesses = model.accesses(network);
-        let candidate = |(entry, rank): &(Entry<'_>, usize)| {
-            let named = |&&number: &&u32| *topology.interface(Address(number)).name == *entry.access.name();
-            let interface = Address(*interfaces.iter().find(named)?);
-            let price = model.prices.iter().find(|price| price.access == *entry.access.name());
-            Some(Candidate::new(interface, *rank, price.map(|price| price.cost_per_mb)))
+        let own = &topology.node(self.node(&model.node)).interfaces;
+        let candidate = |(access, rank): (Own<'_>, usize)| {
+            let name = access.entry.access.name();
+            let is_there = |&&number: &&u32| *topology.interface(Address(number)).name == *name;
+            let interface = Address(*own.iter().find(is_there)?);
+            let price = model.prices.iter().find(|price| price.access == *name);
+            Some(Candidate::new(interface, rank, price.map(|price| price.cost_per_mb)))
         };
-        accesses.iter().filter_map(candidate).collect()
+        interfaces.candidates(model).into_iter().filter_map(candidate).collect()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::build::own_accesses;
+use super::build::{Interfaces, Own};
 use super::model::{Policy, Scheme, Selection};
-use crate::access::{Compares, Entry, Network, Pair};
+use crate::access::{Compares, Network, Role};
 use crate::flow::model::Flow;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
@@ -14,9 +14,6 @@ use crate::report::{At, Key, Report, Step, join};
 use crate::signalling::model::Signalling;
 use crate::suggest::alternatives;
 use crate::transport::Transport;
-
-/// The names of technologies in `prefer`: their sections.
-const TECHNOLOGIES: [&str; 5] = ["link", "wifi", "cell", "wimax", "dect"];
 
 /// What checks of selections look at beside the network.
 pub(crate) struct All<'a> {
@@ -28,6 +25,7 @@ pub(crate) struct All<'a> {
 }
 
 pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, report: &mut Report<'_>) {
+    let interfaces = Interfaces::new(all.selections, network);
     let mut managed: BTreeMap<&str, usize> = BTreeMap::new();
     for (i, entry) in all.selections.iter().enumerate() {
         let at = [Key("selection"), At(i)];
@@ -41,14 +39,14 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
         }
         managed.insert(&entry.node, i);
         check_managers(&at, entry, (node, &network.nodes[node]), all, report);
-        let own: Vec<Entry<'_>> = own_accesses(&entry.node, network).collect();
-        if !check_own(&at, entry, &own, report) || !check_prefer(&at, entry, &own, network, report) {
+        let own = interfaces.of(&entry.node);
+        if !check_own(&at, entry, own, report) || !check_prefer(&at, entry, &interfaces, report) {
             continue;
         }
-        check_prices(&at, entry, &own, report);
-        check_signals(&at, entry, network, report);
+        check_prices(&at, entry, own, report);
+        check_signals(&at, entry, &interfaces, report);
         if report.count() == 0 {
-            warn_of_never_selected(&at, entry, &own, network, report);
+            warn_of_never_selected(&at, entry, &interfaces, report);
         }
         for (j, flow) in all.flows.iter().enumerate() {
             if [&flow.from, &flow.to].into_iter().any(|end| *end == *entry.node) {
@@ -88,7 +86,7 @@ fn check_managers(
     }
     if let Some(i) = signalling {
         let message = format!("\"{name}\" has MIH signalling, which does not follow a selection");
-        let help = "leave the [[signalling]] out, or write `multihomed = true` in place of the [[selection]]";
+        let help = "leave the [[signalling]] out, or give it another node";
         let place = [Key("signalling"), At(i), Key("name")];
         report.add_related(&steps, message, help, (&place, "its signalling"));
     }
@@ -109,14 +107,10 @@ fn check_managers(
 }
 
 /// Whether there is something to select.
-fn check_own(at: &[Step], entry: &Selection, own: &[Entry<'_>], report: &mut Report<'_>) -> bool {
+fn check_own(at: &[Step], entry: &Selection, own: &[Own<'_>], report: &mut Report<'_>) -> bool {
     let steps = join(at, ["node"]);
-    let serves = own.iter().find(|access| {
-        let is_base = |pair: &Pair<'_>| pair.has_station() && pair.nodes[0] == entry.node;
-        access.access.pairs().iter().any(is_base)
-    });
-    if let Some(cell) = serves {
-        let message = format!("\"{}\" is the base station of \"{}\"", entry.node, cell.access.name());
+    if let Some(cell) = own.iter().find(|own| own.role == Role::BaseStation) {
+        let message = format!("\"{}\" is the base station of \"{}\"", entry.node, cell.entry.access.name());
         report.add(&steps, message, "only hosts and stations select an interface: name another node");
         return false;
     }
@@ -133,31 +127,25 @@ fn check_own(at: &[Step], entry: &Selection, own: &[Entry<'_>], report: &mut Rep
 fn check_prefer(
     at: &[Step],
     entry: &Selection,
-    own: &[Entry<'_>],
-    network: &Network<'_>,
+    interfaces: &Interfaces<'_>,
     report: &mut Report<'_>,
 ) -> bool {
+    let own = interfaces.of(&entry.node);
     let before = report.count();
     let steps = join(at, ["prefer"]);
-    let sections = own.iter().map(|access| access.access.section());
-    let all: Vec<&str> = own.iter().map(|access| access.access.name()).collect();
+    let sections = own.iter().map(|own| own.entry.access.section());
+    let all: Vec<&str> = own.iter().map(|own| own.entry.access.name()).collect();
     for (j, name) in entry.prefer.iter().enumerate() {
         let steps = [&steps[..], &[At(j)]].concat();
         let is_own = all.contains(&name.as_str());
-        let known = network.access(name).is_some();
+        let known = interfaces.is_access(name);
         if entry.prefer[..j].contains(name) {
             report.add(&steps, format!("\"{name}\" is named twice"), "name each once, preferred ones first");
         } else if known && !is_own {
             let message = format!("\"{name}\" is no interface of \"{}\"", entry.node);
             let help = format!("\"{}\" is on {}", entry.node, alternatives(all.iter().copied()));
             report.add(&steps, message, help);
-        } else if !known && TECHNOLOGIES.contains(&name.as_str()) {
-            if !sections.clone().any(|section| section == name) {
-                let message = format!("\"{}\" is on no [[{name}]]", entry.node);
-                let help = format!("\"{}\" is on {}", entry.node, alternatives(all.iter().copied()));
-                report.add(&steps, message, help);
-            }
-        } else if !known {
+        } else if !known && !sections.clone().any(|section| section == name) {
             report_unknown("link", name, all.iter().copied(), &steps, report);
         }
     }
@@ -173,9 +161,9 @@ fn check_prefer(
     report.count() == before
 }
 
-fn check_prices(at: &[Step], entry: &Selection, own: &[Entry<'_>], report: &mut Report<'_>) {
+fn check_prices(at: &[Step], entry: &Selection, own: &[Own<'_>], report: &mut Report<'_>) {
     let steps = join(at, ["prices"]);
-    let all = || own.iter().map(|access| access.access.name());
+    let all = || own.iter().map(|own| own.entry.access.name());
     for (j, price) in entry.prices.iter().enumerate() {
         let steps = [&steps[..], &[At(j)]].concat();
         if !all().any(|name| *name == *price.access) {
@@ -198,18 +186,15 @@ fn check_prices(at: &[Step], entry: &Selection, own: &[Entry<'_>], report: &mut 
 }
 
 /// Checks what asks for signals.
-fn check_signals(at: &[Step], entry: &Selection, network: &Network<'_>, report: &mut Report<'_>) {
-    let accesses = entry.accesses(network);
-    let is_station = |access: &Entry<'_>| {
-        access.access.pairs().iter().any(|pair| pair.has_station() && pair.nodes[1] == entry.node)
-    };
-    let has_signal = |access: &Entry<'_>| matches!(access.access.compares(), Compares::Signals(_));
-    let stations = || accesses.iter().map(|(access, _)| access).filter(|access| is_station(access));
+fn check_signals(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, report: &mut Report<'_>) {
+    let candidates = interfaces.candidates(entry);
+    let has_signal = |own: &Own<'_>| matches!(own.entry.access.compares(), Compares::Signals(_));
+    let stations = || candidates.iter().map(|(own, _)| own).filter(|own| own.role == Role::Station);
     let any = stations().any(has_signal);
     let steps = join(at, ["policy"]);
     if entry.policy == Policy::Strongest {
-        if let Some(cell) = stations().find(|access| !has_signal(access)) {
-            let (section, name) = (cell.access.section(), cell.access.name());
+        if let Some(cell) = stations().find(|own| !has_signal(own)) {
+            let (section, name) = (cell.entry.access.section(), cell.entry.access.name());
             let message = format!("[[{section}]] \"{name}\" has a distance and no signal to compare");
             let help = "write policy = \"preference\", or leave it out of `prefer`";
             report.add(&steps, message, help);
@@ -237,41 +222,37 @@ fn check_signals(at: &[Step], entry: &Selection, network: &Network<'_>, report: 
 fn warn_of_never_selected(
     at: &[Step],
     entry: &Selection,
-    own: &[Entry<'_>],
-    network: &Network<'_>,
+    interfaces: &Interfaces<'_>,
     report: &mut Report<'_>,
 ) {
-    let accesses = entry.accesses(network);
-    let left_out = own.iter().filter(|access| entry.rank(access, network).is_none());
-    for access in left_out {
-        let message = format!("\"{}\" never selects \"{}\"", entry.node, access.access.name());
+    let steps = join(at, ["prefer"]);
+    for own in interfaces.of(&entry.node).iter().filter(|own| interfaces.rank(entry, own).is_none()) {
+        let message = format!("\"{}\" never selects \"{}\"", entry.node, own.entry.access.name());
         let help = format!("name it in `prefer`, or take \"{}\" off that link or cell", entry.node);
-        report.warn(&join(at, ["prefer"]), message, help);
+        report.warn(&steps, message, help);
     }
-    let cost = |access: &Entry<'_>| {
-        let price = entry.prices.iter().find(|price| price.access == *access.access.name());
+    let cost = |own: &Own<'_>| {
+        let price = entry.prices.iter().find(|price| price.access == *own.entry.access.name());
         price.map_or(0.0, |price| price.cost_per_mb)
     };
-    let is_always_up = |access: &Entry<'_>| {
-        let station = access.access.pairs().iter().any(|pair| pair.has_station());
-        !station && access.access.link_events(&entry.node).is_empty()
-    };
-    let precedes = |(one, rank): &(Entry<'_>, usize), (other, behind): &(Entry<'_>, usize)| match entry.policy
-    {
+    let is_always_up =
+        |own: &Own<'_>| own.role == Role::Fixed && own.entry.access.link_events(&entry.node).is_empty();
+    let precedes = |(one, rank): &(Own<'_>, usize), (other, behind): &(Own<'_>, usize)| match entry.policy {
         Policy::Preference => rank < behind,
         Policy::Cheapest => cost(one) < cost(other),
         Policy::Strongest => false,
     };
-    let always: Vec<_> = accesses.iter().filter(|(access, _)| is_always_up(access)).collect();
-    for access in &accesses {
-        if let Some((before, _)) = always.iter().find(|before| precedes(before, access)) {
-            let (name, before) = (access.0.access.name(), before.access.name());
+    let candidates = interfaces.candidates(entry);
+    let always: Vec<_> = candidates.iter().filter(|(own, _)| is_always_up(own)).collect();
+    for candidate in &candidates {
+        if let Some((before, _)) = always.iter().find(|before| precedes(before, candidate)) {
+            let (name, before) = (candidate.0.entry.access.name(), before.entry.access.name());
             let message = format!(
                 "\"{}\" never selects \"{name}\": \"{before}\" comes first and is always up",
                 entry.node
             );
             let help = format!("put \"{name}\" first, or give \"{before}\" `outages`");
-            report.warn(&join(at, ["prefer"]), message, help);
+            report.warn(&steps, message, help);
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::units;
 /// cells share one radio, as 802.16 cells do.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "InterfaceSelection")]
 pub struct Selection {
     /// The entry's name in results and overrides.
     pub name: String,
@@ -21,8 +22,8 @@ pub struct Selection {
     /// By what it selects.
     pub policy: Policy,
     /// Links and cells that may be selected, preferred ones first, by name; or all of a technology: `link`,
-    /// `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Left out: all, in the scenario's order,
-    /// links first.
+    /// `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's order, links
+    /// first.
     #[serde(default)]
     pub prefer: Vec<String>,
     /// How its flows move to the selected interface. Default chosen: `none`, what hosts do without a
@@ -48,7 +49,7 @@ pub struct Selection {
     #[serde(default = "default_ping_pong_time", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub ping_pong_time: Span,
-    /// Prices of interfaces, which `cheapest` compares and results add up. Left out: none has a price.
+    /// Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
     #[serde(default)]
     pub prices: Vec<Price>,
 }

@@ -3,6 +3,7 @@
 
 use roamsim_engine::Time;
 use roamsim_network::World;
+use roamsim_network::network::Senders;
 use roamsim_network::selection::{Candidate, Selection};
 
 use crate::table::{Table, float, integer, text};
@@ -26,17 +27,15 @@ impl Row<'_> {
 }
 
 pub(crate) fn tables(world: &World, end: Time) -> [Table; 3] {
-    let row = |selection, candidate: &'_ Candidate| {
-        let bytes = world.network.sent_at(end, candidate.interface).map(|stats| stats.sent_bytes);
-        (selection, bytes)
-    };
-    let mut rows = Vec::new();
-    for selection in &world.selections.all {
-        for candidate in &selection.candidates {
-            let (selection, bytes) = row(selection, candidate);
-            rows.push(Row { selection, candidate, bytes });
-        }
-    }
+    let mut senders = Senders::default();
+    let all = world.selections.all.iter();
+    let own = all.flat_map(|selection| selection.candidates.iter().map(move |one| (selection, one)));
+    let rows: Vec<Row<'_>> = own
+        .map(|(selection, candidate)| {
+            let stats = world.network.sent_at(end, candidate.interface, &mut senders);
+            Row { selection, candidate, bytes: stats.map(|stats| stats.sent_bytes) }
+        })
+        .collect();
     [totals(world, &rows), interfaces(world, &rows), switches(world)]
 }
 
@@ -53,11 +52,16 @@ fn totals(world: &World, rows: &[Row<'_>]) -> Table {
     let count = |of: fn(&Selection) -> usize| all().map(move |selection| of(selection) as u64);
     let between =
         |selection: &Selection| selection.switches.iter().filter(|one| one.is_between_interfaces()).count();
-    let cost = |selection: &Selection| {
-        let own = rows.iter().filter(|row| row.selection.config.node == selection.config.node);
-        let costs: Vec<f64> = own.map(Row::cost).filter(|cost| !cost.is_nan()).collect();
-        if costs.is_empty() { f64::NAN } else { costs.iter().sum() }
-    };
+    // Rows are in the order of the selections.
+    let mut rest = rows;
+    let costs: Vec<f64> = all()
+        .map(|selection| {
+            let (own, behind) = rest.split_at(selection.candidates.len());
+            rest = behind;
+            let known = own.iter().map(Row::cost).filter(|cost| !cost.is_nan());
+            known.reduce(|sum, cost| sum + cost).unwrap_or(f64::NAN)
+        })
+        .collect();
     Table {
         name: "selection",
         columns: vec![
@@ -72,7 +76,7 @@ fn totals(world: &World, rows: &[Row<'_>]) -> Table {
                 count(|selection| selection.switches.iter().filter(|one| one.ping_pong).count()),
             ),
             float("without_s", "s", all().map(|selection| selection.without.as_secs_f64())),
-            float("cost", "", all().map(cost)),
+            float("cost", "", costs.into_iter()),
         ],
     }
 }
