@@ -52,8 +52,8 @@ fn waits_s(outcome: &Outcome) -> Vec<(String, f64)> {
 #[test]
 fn dctcp_alone_has_the_window_and_the_marks_of_its_closed_form() {
     // Alizadeh et al. 2010, section 3.3: a step at K packets, N = 1 flow, W* = C RTT + K. 50 Mb/s are 4167
-    // packets of 1500 octets a second; 20 ms are 83 packets, 4 ms are K = 16.7, so W* = 100. From alpha^2 (1 -
-    // alpha / 4) = (2 W* + 1) / (W* + 1)^2, alpha = 0.143, and so is the share of marked packets. The queue
+    // packets of 1500 octets a second; 20 ms are 83 packets, 4 ms are K = 16.7, so W* = 100. From alpha^2 (1
+    // - alpha / 4) = (2 W* + 1) / (W* + 1)^2, alpha = 0.143, and so is the share of marked packets. The queue
     // swings down from K + 1 by (W* + 1) alpha / 2 = 7.2 packets.
     let sets = [("link.line.queue.step_threshold", "4ms"), ("flow.scalable.transport.delayed_ack", "false")];
     let outcome = outcome(DOWNLOADS, &sets);

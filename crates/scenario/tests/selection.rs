@@ -140,9 +140,9 @@ fn a_walk_leaves_a_cell_that_is_lost_and_takes_a_preferred_one_that_comes() {
 #[test]
 fn packets_go_where_the_selection_says() {
     let outcome = run(WALK, &[("selection.choice.prices", "[{ access = \"lte\", cost_per_mb = 2.0 }]")]);
-    // 220 octets with UDP and IPv6, every 20 ms from 5 ms on. Both ends switch at once: from 20.285 s to 40.025
-    // s by LTE, 988 packets. Those of 20.005 s to 20.265 s, 14, find nobody in the cell; the one at 19.985 s
-    // arrives there at 19.997 s.
+    // 220 octets with UDP and IPv6, every 20 ms from 5 ms on. Both ends switch at once: from 20.285 s to
+    // 40.025 s by LTE, 988 packets. Those of 20.005 s to 20.265 s, 14, find nobody in the cell; the one at
+    // 19.985 s arrives there at 19.997 s.
     let received = integers(&outcome, "interfaces", "received_bytes");
     assert_eq!(received[0], 988 * 220);
     // Millionths of 2 a megabyte.

@@ -74,8 +74,8 @@ impl Network {
         self.links[link.0 as usize].link.receptions(at, now)
     }
 
-    /// Statistics of what was sent by an interface, and to it over its link. `senders` keeps what was found for
-    /// the next interface.
+    /// Statistics of what was sent by an interface, and to it over its link. `senders` keeps what was found
+    /// for the next interface.
     pub fn sent_at(&self, now: Time, interface: Address, senders: &mut Senders) -> [LinkStats; 2] {
         let (number, at) = self.topology.attachment(interface);
         let (link, back) = (self.link(number), self.back_of(number));

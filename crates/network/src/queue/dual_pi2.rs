@@ -1,11 +1,11 @@
 //! DualPI2, a dual queue with coupled marking (RFC 9332), as Linux 6.17 has it (`sch_dualpi2`).
 //!
 //! - Packets with ECT(1) or CE wait in the L4S queue, all others in the classic one (RFC 9332 section 2.3).
-//! - A proportional-integral controller sets p' every `update_interval`, by the longer of the waiting times of
-//!   both first packets: alpha for its distance from `target`, beta for its change (appendix A.1).
-//! - Classic packets are dropped with probability p'^2, or marked if their transport knows of ECN; L4S packets
-//!   are marked with probability k p' (section 2.1). Both when they leave. An L4S packet that has waited longer
-//!   than `step_threshold` is marked too.
+//! - A proportional-integral controller sets p' every `update_interval`, by the longer of the waiting times
+//!   of both first packets: alpha for its distance from `target`, beta for its change (appendix A.1).
+//! - Classic packets are dropped with probability p'^2, or marked if their transport knows of ECN; L4S
+//!   packets are marked with probability k p' (section 2.1). Both when they leave. An L4S packet that has
+//!   waited longer than `step_threshold` is marked too.
 //! - Above k p' = 1 packets of both queues are dropped with probability p'^2, and L4S packets that are not
 //!   are marked (section 2.5.1.1).
 //! - While less than two full packets wait, nothing is dropped or marked by probability.
@@ -235,9 +235,9 @@ mod tests {
     #[test]
     fn the_probability_follows_the_longer_wait() {
         let mut queues = queues(SETTINGS);
-        // A classic packet has waited 36 ms at the update at 48 ms, an L4S one 20 ms. Before, at 16 and 32 ms,
-        // the waits were 4 and 20 ms: p' is 0 + 0.16 (4 - 15) ms + 3.2 x 4 ms = 11.04e-3, then + 0.16 x 5 ms +
-        // 3.2 x 16 ms = 63.04e-3, then + 0.16 x 21 ms + 3.2 x 16 ms = 117.6e-3.
+        // A classic packet has waited 36 ms at the update at 48 ms, an L4S one 20 ms. Before, at 16 and 32
+        // ms, the waits were 4 and 20 ms: p' is 0 + 0.16 (4 - 15) ms + 3.2 x 4 ms = 11.04e-3, then + 0.16 x 5
+        // ms + 3.2 x 16 ms = 63.04e-3, then + 0.16 x 21 ms + 3.2 x 16 ms = 117.6e-3.
         come(&mut queues, 12_000, 0, Ecn::NotCapable);
         come(&mut queues, 28_000, 1, Ecn::Capable1);
         for (us, expected) in [(16_000, 11.04e-3), (32_000, 63.04e-3), (48_000, 117.6e-3)] {

@@ -446,7 +446,8 @@ impl Config {
         self.congestion_control().takes_samples()
     }
 
-    /// Whether the receiver echoes each mark (RFC 8257 section 3.2), for a congestion control that counts them.
+    /// Whether the receiver echoes each mark (RFC 8257 section 3.2), for a congestion control that counts
+    /// them.
     pub(super) fn echoes_exactly(&self) -> bool {
         self.congestion_control().counts_marks()
     }

@@ -1,8 +1,8 @@
 //! DCTCP (RFC 8257): marks reduce the window by the share of octets that were marked.
 //!
-//! - DCTCP.Alpha estimates that share. At the end of each window of data it becomes (1 - g) Alpha + g M, where
-//!   M is the marked share of the octets acknowledged in it (section 3.3). It begins at 1; g is 1/16 (section
-//!   4.2).
+//! - DCTCP.Alpha estimates that share. At the end of each window of data it becomes (1 - g) Alpha + g M,
+//!   where M is the marked share of the octets acknowledged in it (section 3.3). It begins at 1; g is 1/16
+//!   (section 4.2).
 //! - A mark, once in a window of data: cwnd = ssthresh = (1 - Alpha / 2) cwnd (section 3.3), at least two
 //!   segments (chosen, as after a loss).
 //! - Growth, losses and timeouts: as [`Reno`] (sections 3.3 and 3.4).

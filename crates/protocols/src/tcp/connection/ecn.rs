@@ -150,7 +150,8 @@ impl Connection {
         }
     }
 
-    /// An acknowledgement up to `ack` says whether the octets were marked that it is the first to acknowledge.
+    /// An acknowledgement up to `ack` says whether the octets were marked that it is the first to
+    /// acknowledge.
     pub(super) fn count_acked_marks(&mut self, segment: &Segment, ack: Option<u64>) {
         let sender = &mut self.sender;
         let Some(ack) = ack.filter(|ack| (sender.snd_una + 1..=sender.snd_max).contains(ack)) else { return };
