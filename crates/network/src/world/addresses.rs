@@ -5,7 +5,6 @@
 //! endpoint of another crate does what it likes.
 
 use super::{Work, World};
-use crate::handover::Scheme;
 use crate::socket::SocketId;
 use crate::topology::NodeId;
 use roamsim_engine::Time;
@@ -14,9 +13,8 @@ use roamsim_protocols::Address;
 impl World {
     /// The number of a node among the stations, if its transports are told of its addresses.
     pub(super) fn mobile_station(&self, node: NodeId) -> Option<u32> {
-        let told = |scheme| matches!(scheme, Scheme::MobileSctp(_));
         let station = self.handovers.station_of(node)?;
-        Some(station).filter(|&station| told(self.handovers.stations[station as usize].scheme))
+        Some(station).filter(|&station| self.handovers.stations[station as usize].scheme.tells_transports())
     }
 
     /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells,
