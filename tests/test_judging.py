@@ -1,12 +1,24 @@
 """The rules of verdicts."""
 
 import math
+import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from roamsim.statistics import Estimate
+from roamsim.statistics import Estimate, paired_ratio, share
 from roamsim.study.checks import Check, failed, limit
-from roamsim.study.judging import Finding, either, every, follows, positive, rises, with_interval, within
+from roamsim.study.judging import (
+    Finding,
+    either,
+    every,
+    follows,
+    positive,
+    rises,
+    simultaneous,
+    with_interval,
+    within,
+)
 
 
 def estimate(mean: float, half: float) -> Estimate:
@@ -137,3 +149,59 @@ def test_checks_without_variance_must_be_equal() -> None:
 def test_what_is_rounded_to_zero_has_no_sign() -> None:
     assert with_interval(Estimate(-0.4, -18.4, 17.6, 5)) == "0 ± 18"
     assert with_interval(Estimate(-0.4, -1.0, 13.0, 5)) == "-0.4 (-1.0 … 13.0)"
+
+
+def _drawn(draw: random.Random, depth: int) -> Callable[[random.Random], Finding]:
+    """A random nested finding, and how its readings are put in another order."""
+    if depth == 0:
+        mean, half, samples = draw.uniform(-3, 1), draw.uniform(0.3, 1.5), draw.choice((3, 10))
+        return lambda _: positive(Estimate(mean, mean - half, mean + half, samples), "difference")
+    parts = [_drawn(draw, depth - 1) for _ in range(draw.randint(1, 4))]
+    if draw.random() < 0.5:
+        return lambda order: every([part(order) for part in parts])
+
+    def of_readings(order: random.Random) -> Finding:
+        readings = [(str(number), part(order)) for number, part in enumerate(parts)]
+        order.shuffle(readings)
+        return either(dict(readings))
+
+    return of_readings
+
+
+def test_the_order_of_readings_changes_no_verdict() -> None:
+    draw = random.Random(1)
+    found = set()
+    for _ in range(150):
+        finding = _drawn(draw, 3)
+        verdicts = {finding(draw).verdict for _ in range(4)}
+        assert len(verdicts) == 1
+        found |= verdicts
+    assert found == {"agrees", "differs", "not decidable"}
+
+
+def test_readings_of_a_part_count_as_the_one_with_most_intervals() -> None:
+    # Of 10 samples the interval for 2 together is 1.19 times as wide as that of one, that for 3 together 1.30 times.
+    near, far = (positive(estimate(-margin, 1.0), "d") for margin in (1.25, 9.0))
+    other = positive(estimate(2.0, 1.0), "d")
+    both = either({"far": far, "near": near})
+    several = either({"two": every([far, other]), "near": near})
+    assert [every([one]).verdict for one in (both, several)] == ["differs"] * 2
+    # The part and the other one are 2 intervals, or 3 where one of its readings has 2 itself.
+    assert [every([one, other]).verdict for one in (both, several)] == ["differs", "not decidable"]
+
+
+def test_a_share_near_its_end_is_judged_by_wilson_s_wider_interval() -> None:
+    # None of 5 times 100: 0 to 0.0076. For 20 together it is 0 to 0.0180; 2.43 times the half-width, by Student's t of
+    # 5 samples, would be 0.0186. Of 100 times 5, Student's t would be too narrow: 0.0120.
+    other = within(estimate(5.0, 0.1), 0, 10, "other")
+    for none in (share([0] * 5, [100] * 5), share([0] * 100, [5] * 100)):
+        assert simultaneous(none, 20).high == pytest.approx(0.01795, abs=1e-5)
+        assert every([within(none, 0.0182, 1, "share"), *[other] * 19]).verdict == "differs"
+        assert every([within(none, 0.0175, 1, "share"), *[other] * 19]).verdict == "not decidable"
+
+
+def test_a_ratio_is_judged_by_fieller_s_wider_interval() -> None:
+    pairs = [1.0, 1.4, 0.6, 1.1, 0.9], [0.3, 0.1, 0.5, 0.2, 0.4]
+    ratio = paired_ratio(*pairs)
+    assert simultaneous(ratio.shifted(1).scaled(2), 4) == paired_ratio(*pairs, level=0.9875).shifted(1).scaled(2)
+    assert simultaneous(ratio, 4).high - ratio.mean > 1.5 * (ratio.high - ratio.mean)

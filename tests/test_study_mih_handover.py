@@ -457,6 +457,14 @@ def test_two_that_are_not_decidable_are_not_the_same(rules: ModuleType, monkeypa
     assert both.verdict == "not decidable"
     assert both.measured.startswith("2 of 4 verdicts as in case 1; b network, local: not decidable")
     assert trends(a="agrees", b="differs").verdict == "agrees"
+    # As many replications as the clause that needs most of them.
+    opens = {
+        name: (lambda _data, _start, n=n: Finding("not decidable", "", replications=9, needed=n))
+        for name, n in (("a", 20), ("b", 70))
+    }
+    monkeypatch.setattr(rules, "TRENDS", opens)
+    found = rules.same_trends(None)
+    assert (found.needed, found.replications) == (70, 9)
 
 
 def test_one_way_agents_send_acknowledgements_alone_and_only_over_tcp(loaded: study.Study) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from roamsim import study
+from roamsim.errors import UsageError
 from roamsim.statistics import mean
 from roamsim.study.figures import specification
 from roamsim.study.judging import Finding, counted, every, follows, positive, replications_needed, rises, within
@@ -115,7 +116,7 @@ def test_many_parts_are_counted_by_the_intervals_that_hold_for_all() -> None:
     assert counted([below], "orders").verdict == "differs"
     assert counted([above] * 3, "orders").verdict == "agrees"
     # It says what its parts come from and rest on.
-    law = replace(below, source="exact law", margin=math.inf, rests_on=("a law",))
+    law = replace(below, source="exact law", outside=None, rests_on=("a law",))
     told = counted([law, *[above] * 9], "orders")
     assert (told.verdict, told.source, told.rests_on) == ("differs", "exact law", ("a law",))
     assert told.measured == "9 of 10 orders agree, 1 differ, 0 are not decidable"
@@ -310,6 +311,30 @@ def test_a_quick_look_does_not_draw_what_it_cannot_say(small: Path, tmp_path: Pa
         "success-indication",
         "success-request",
     ]
+
+
+def test_a_statement_of_runs_that_a_quick_look_has_not_is_left_to_the_full_run(small: Path, tmp_path: Path) -> None:
+    # Only the full run has messages of 200 octets.
+    with (small / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "3"
+published = "Without loss messages of 200 octets arrive."
+rule = "At least 0.98."
+measured = { experiment = "lossy", column = "success_rate", where = { size_bytes = 200, loss = 0.0 }, within = [0.98, 1], label = "success" }
+"""
+        )
+    with pytest.raises(UsageError, match="statement 3: no run of experiment lossy has size_bytes = 200"):
+        study.run(small, level="quick", out=tmp_path / "quick")
+    change(small, "statements.toml", 'id = "3"', 'id = "3"\nfull_only = true')
+    third = study.run(small, level="quick", out=tmp_path / "quick").statements[2]
+    assert (third["verdict"], third["ours"]) == ("not decidable", "the quick look has no runs of it")
+    full = study.run(small, level="full", out=tmp_path / "full")
+    assert full.statements[2]["verdict"] == "agrees"
+    study.update(full)
+    page = study.run(small, level="quick", out=tmp_path / "quick").report.read_text()
+    assert "the quick look has no runs of it; full run: agrees" in page
 
 
 def test_exhibits_carry_the_caption_of_the_publication_and_grey_is_ours(small: Path, tmp_path: Path) -> None:

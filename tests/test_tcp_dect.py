@@ -72,7 +72,7 @@ def test_every_open_choice_is_tried_in_every_situation() -> None:
     assert all(choices.values())
     assert len({str(settings) for settings in choices.values()}) == len(choices)
     planned = len(list(study.definition.points(PUBLISHED, experiment, "full")))
-    assert planned == 4 * (len(choices) + 1)
+    assert planned == 6 * (len(choices) + 1)
 
 
 class Kept:
@@ -279,6 +279,38 @@ def test_a_choice_without_timeouts_turns_the_verdict_where_enough_runs_have_some
     # The sign test: six runs that all change alike are no chance, five may be.
     assert turning(6) == ("the chosen settings (it agrees with none)",)
     assert turning(5) == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "experiment", "where", "column", "inside", "outside"),
+    [
+        ("3b", "sensitivity", {"situation": "doubled handover probability"}, "ratio", 0.78, 0.83),
+        ("3c", "sensitivity", {"situation": "batch arrivals"}, "ratio", 0.78, 0.83),
+        ("5b", "delay-choices", {"arrivals": "Poisson arrivals"}, "beyond_10_s", 0.12, 0.07),
+        ("5c", "delay-choices", {"arrivals": "Poisson arrivals"}, "beyond_5_means", 0.05, 0.001),
+    ],
+)
+def test_a_choice_that_meets_the_published_value_turns_the_verdict(
+    statement: str, experiment: str, where: dict[str, str], column: str, inside: float, outside: float
+) -> None:
+    class Choices(Kept):
+        def labels(self, _experiment: str, _dimension: str) -> list[str]:
+            return ["as chosen", "meets", "does not"]
+
+        def estimate(self, experiment: str, metric: str, **where: object) -> Estimate:
+            (row,) = self.rows(experiment, **where)
+            value = float(str(row[metric]))
+            return Estimate(value, value - 1e-4, value + 1e-4, 5)
+
+    rows: list[dict[str, object]] = [
+        {"choice": choice, column: value, **where}
+        for choice, value in (("as chosen", outside), ("meets", inside), ("does not", outside))
+    ]
+    judge = PUBLISHED.measurement("turned_by_choices")
+    kept = Choices(**{experiment: rows})
+    assert judge(kept, statement, "differs") == ("the chosen settings (it agrees with meets)",)
+    # What is decided as the choice decides it is not turned.
+    assert judge(kept, statement, "not decidable") == ()
 
 
 def test_the_tail_with_batches_is_not_decidable_without_their_size() -> None:

@@ -66,7 +66,7 @@ def test_a_variant_that_a_peer_does_not_have_leaves_its_cells_empty() -> None:
     outcomes = {("goodput", ("reno",)): {"roamsim": [(Run("reno"), outcome(1000))]}}
     text, _, unexplained = part_table(one_case(), ["ns-3"], outcomes)
     assert text.splitlines()[-1] == "| reno | 1000 |  |  |"
-    assert part_ratios(one_case(), ["ns-3"], outcomes).splitlines()[-1] == "| delivered, B | 1000 |"
+    assert part_ratios(one_case(), ["ns-3"], outcomes).splitlines()[-1] == "| ours | 1000 |"
     assert unexplained == 0
 
 
@@ -76,7 +76,31 @@ def test_a_peer_that_differs_nowhere_has_no_row_in_brief() -> None:
         outcomes = {("goodput", ("reno",)): {"roamsim": mine, "ns-2": peer}}
         rows = part_ratios(one_case(), ["ns-2"], outcomes).splitlines()[2:]
         assert len(rows) == expected
-        assert rows[0] == "| delivered, B | 1000 |"
+        assert rows[0] == "| ours | 1000 |"
+
+
+def test_the_ratios_of_a_quantity_follow_its_row_in_brief() -> None:
+    """Two windows across: 1000 and 2000 octets, beside 1050 and 2000. The ratios of the second quantity are all 1."""
+    quantities = (
+        Quantity("delivered, B", 0, lambda _, outcomes: [float(o.delivered_bytes) for o in outcomes]),
+        Quantity("timeouts", 1, lambda _, outcomes: [float(len(outcomes)) for _ in outcomes]),
+    )
+    cases = tuple(Case("reno", ("reno", window), (Run("reno"),)) for window in ("8", "16"))
+    part = Part("goodput", "Title", ("variant", "window"), cases, quantities, 1)
+    outcomes = {
+        ("goodput", ("reno", window)): {
+            "roamsim": [(Run("reno"), outcome(mine))],
+            "ns-2": [(Run("reno"), outcome(theirs))],
+        }
+        for window, mine, theirs in (("8", 1000, 1050), ("16", 2000, 2000))
+    }
+    assert part_ratios(part, ["ns-2"], outcomes).splitlines() == [
+        "| variant | window 8 | window 16 |",
+        "| --- | --- | --- |",
+        "| reno: delivered, B | 1000 | 2000 |",
+        "| / ns-2 | 0.952 | 1.000 |",
+        "| reno: timeouts | 1.0 | 1.0 |",
+    ]
 
 
 def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
@@ -103,8 +127,8 @@ def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
     assert text.endswith("- x: because x\n<!-- validation:end -->\nafter\n".replace("- x", "- z: because z\n- x"))
     assert "| 7 | **0.5** x |" in text
     assert "| 8 |" not in text
-    assert "| ours, ours / theirs | variant reno |" in text
-    assert "| delivered, B | 1000 |\n| delivered / ns-2 | **0.500** z |" in text
+    assert "| delivered, B | variant reno |" in text
+    assert "| ours | 1000 |\n| / ns-2 | **0.500** z |" in text
     with pytest.raises(SystemExit, match="measure all parts anew"):
         update_parts(file, [part], {**builds, "ns-2": "ns-2 2.36"}, outcomes)
 
@@ -353,4 +377,4 @@ def test_queues_that_differ_by_more_than_five_percent_are_counted_unless_it_is_k
     assert [line.split("** ")[1] for line in marked] == ["not explained |", "o |"]
     assert text.count("1.040 |") == 2
     assert "| 1 SACK | red | **0.943** o | 1.000 | 1.000 | 1.040 |" in brief
-    assert all("\n- o: **RED in ns-3 looks at the queue, not only at its mean.**" in each for each in (text, brief))
+    assert all("\n- o: **RED in ns-3 spares a queue of at most one packet**" in each for each in (text, brief))

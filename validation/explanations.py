@@ -36,10 +36,9 @@ EXPLANATIONS: list[Explanation] = [
         variants=("tahoe", "reno", "newreno", "sack"),
         quantities=(),
         cases=("every second",),
-        because="""**ns-2 and ns-3 count ACKs, Roamsim counts octets.** Roamsim's window grows as
-fast with every second segment acknowledged as with every one (RFC 5681 3.1). The peers add
-SMSS²/cwnd for each ACK (its equation 3), which is half as fast. By the square-root law that is a
-factor of up to 1.41.""",
+        because="""**The peers count ACKs, Roamsim counts octets** (RFC 5681 3.1). With every second
+segment acknowledged, the peers' SMSS²/cwnd for each ACK (equation 3) grows the window half as fast.
+The square-root law makes that a factor of up to 1.41.""",
     ),
     Explanation(
         letter="j",
@@ -48,10 +47,9 @@ factor of up to 1.41.""",
         variants=("vegas",),
         quantities=(),
         cases=("every second",),
-        because="""**ns-3's Vegas mistakes the delayed ACK for a queue.** It measures from the
-first segment that an ACK covers, so the wait for the second one counts. Its base round trip comes
-from the SYN, which is shorter than a full segment, and it rounds Diff up. Without loss its window
-stays at 23 segments, where the path holds 49.""",
+        because="""**ns-3's Vegas takes the delayed ACK for a queue.** It measures from the first
+segment that an ACK covers. Its base round trip is that of the shorter SYN, and it rounds Diff up.
+Without loss its window stays at 23 segments on a path of 49.""",
     ),
     Explanation(
         letter="b",
@@ -60,11 +58,10 @@ stays at 23 segments, where the path holds 49.""",
         variants=("newreno", "vegas"),
         quantities=("goodput, Mb/s", "timeouts"),
         cases=(),
-        because="""**Without SACK, ns-3 retransmits segments that were not lost.** After a timeout
-it repeats segments that have arrived. Their duplicate ACKs start a new recovery, although RFC 6582
-3.2 step 1 requires an ACK beyond `recover`. That recovery repeats more arrived segments: six losses
-at W = 24 led to 1180 retransmissions and 5 timeouts in 60 s. The overshoot of slow start triggers
-it even without loss. ns-3's Vegas has the same recovery.""",
+        because="""**Without SACK, ns-3 retransmits segments that have arrived.** After a timeout
+their duplicate ACKs start another recovery, against RFC 6582 3.2 step 1. Six losses at W = 24 lead
+to 1180 retransmissions and 5 timeouts in 60 s. The overshoot of slow start triggers it even without
+loss. ns-3's Vegas recovers in this way too.""",
     ),
     Explanation(
         letter="c",
@@ -73,10 +70,9 @@ it even without loss. ns-3's Vegas has the same recovery.""",
         variants=("newreno", "sack", "vegas"),
         quantities=("timeouts", "recovery, s"),
         cases=("newreno", "vegas", "16", "24", "32", "48", "64"),
-        because="""**ns-3 does not restart its timer when a repair begins.** The timer expires
-after the RTO less a round trip, during the repair. SACK then repeats arrived segments and needs the
-same time for the six losses. NewReno and Vegas are faster, because slow start takes fewer round
-trips than a repair of one hole a round trip.""",
+        because="""**ns-3 does not restart its timer when a repair begins.** It expires during the
+repair, after the RTO less a round trip. SACK then repeats arrived segments and takes as long.
+NewReno and Vegas become faster: slow start needs fewer round trips than a hole a round trip.""",
     ),
     Explanation(
         letter="d",
@@ -85,10 +81,10 @@ trips than a repair of one hole a round trip.""",
         variants=("sack",),
         quantities=(),
         cases=("12", "0.005", "0.01", "0.03", "0.1"),
-        because="""**ns-3 halves only the rest of the pipe.** Its FlightSize leaves out sacked
-segments and the segment taken as lost. RFC 6675 5 (4.2) halves everything outstanding. With 14
-segments outstanding ns-3 sets the window to 6 and Roamsim to 7. At W = 12 ns-3 needs one more round
-trip in five of the six patterns. The timer (c) and, at small windows, the growth (f) add to this.""",
+        because="""**ns-3 halves only the rest of the pipe.** Its FlightSize lacks sacked and lost
+segments; RFC 6675 5 (4.2) halves everything outstanding. Of 14 segments ns-3 keeps 6, Roamsim 7. At
+W = 12 ns-3 needs one more round trip in five of six patterns. The timer (c) and small windows (f)
+add to this.""",
     ),
     Explanation(
         letter="e",
@@ -97,8 +93,8 @@ trip in five of the six patterns. The timer (c) and, at small windows, the growt
         variants=("sack",),
         quantities=("recovery, s",),
         cases=("12", "32"),
-        because="""**ns-2's pipe counts lost segments.** RFC 6675 takes them off (IsLost). With six
-of 14 lost, Roamsim repeats three to five segments in the first round trip and ns-2 one.""",
+        because="""**ns-2's pipe counts lost segments**, which RFC 6675 takes off (IsLost). With six
+of 14 lost, Roamsim repeats three to five in the first round trip, ns-2 one.""",
     ),
     Explanation(
         letter="f",
@@ -107,10 +103,10 @@ of 14 lost, Roamsim repeats three to five segments in the first round trip and n
         variants=("tahoe", "sack"),
         quantities=(),
         cases=("0.1",),
-        because="""**Small windows grow faster in Roamsim.** It adds SMSS when a window's octets
-are acknowledged: a window of 2 is 3 after two ACKs. The peers add SMSS²/cwnd for each ACK and need
-three. At p = 0.1 windows are 2 to 4 segments. With equation 3 in Roamsim and the same losses, Tahoe
-delivers what ns-2's delivers, within 0.3 %. For SACK ns-2's pipe (e) adds to this.""",
+        because="""**Small windows grow faster in Roamsim.** A window of 2 is 3 after two ACKs, in
+ns-2 after three (SMSS²/cwnd an ACK). At p = 0.1 windows have 2 to 4 segments. With equation 3 and
+the same losses, Roamsim's Tahoe delivers as much as ns-2's within 0.3 %. For SACK the pipe (e) adds
+to this.""",
     ),
     Explanation(
         letter="g",
@@ -120,9 +116,9 @@ delivers what ns-2's delivers, within 0.3 %. For SACK ns-2's pipe (e) adds to th
         quantities=(),
         cases=("every second",),
         because="""**ns-2's Vegas and CUBIC count ACKs, as in a.** Roamsim's Vegas adds a segment a
-round trip (Brakmo and Peterson), and its W_est counts octets (RFC 9438 4.3). Acknowledging every
-second segment, Vegas gains 75 segments in three seconds after a loss on 100 Mb/s, and 37 in ns-2.
-CUBIC gains 73, and 11 in ns-2. At p = 0.1, h adds to this for Vegas.""",
+round trip (Brakmo and Peterson), and its W_est counts octets (RFC 9438 4.3). In three seconds after
+a loss on 100 Mb/s, Vegas gains 75 segments (ns-2: 37) and CUBIC 73 (ns-2: 11). At p = 0.1, h adds
+to this.""",
     ),
     Explanation(
         letter="h",
@@ -131,11 +127,10 @@ CUBIC gains 73, and 11 in ns-2. At p = 0.1, h adds to this for Vegas.""",
         variants=("vegas",),
         quantities=(),
         cases=("0.1", "0.05"),
-        because="""**ns-2's Vegas waits for the timer where Roamsim's repairs.** It has no limited
-transmit. Its fine-grained timer also measures segments that waited at the receiver until a hole
-below them was filled; Roamsim measures nothing if an ACK covers a retransmission (Karn). So the
-first duplicate ACK starts no repair, and windows of 2 to 4 segments give no three duplicates. On
-the same losses ns-2 has 173 timeouts, Roamsim 88, and 119 without limited transmit.""",
+        because="""**ns-2's Vegas waits for the timer.** It has no limited transmit, so windows of 2
+to 4 segments give no three duplicates. Its fine-grained timer also measures segments that waited
+behind a hole, so the first duplicate starts no repair; Roamsim ignores ACKs of retransmissions
+(Karn). On the same losses ns-2 has 173 timeouts, Roamsim 88, and 119 without limited transmit.""",
     ),
     Explanation(
         letter="i",
@@ -144,10 +139,9 @@ the same losses ns-2 has 173 timeouts, Roamsim 88, and 119 without limited trans
         variants=("vegas",),
         quantities=("recovery, s", "timeouts"),
         cases=(),
-        because="""**ns-2's Vegas repairs only three holes without the timer.** After a
-retransmission Vegas checks the first and second new ACK for further losses. In ns-2 only a
-retransmission after duplicate ACKs starts this check, so the fourth loss waits for the timer. In
-Roamsim each retransmission starts it, as the papers word it.""",
+        because="""**ns-2's Vegas repairs only three holes without the timer.** Vegas checks the
+first and second new ACK after a retransmission for further losses. In ns-2 only retransmissions
+after duplicates start this check, in Roamsim all, as in the papers.""",
     ),
     Explanation(
         letter="k",
@@ -156,11 +150,10 @@ Roamsim each retransmission starts it, as the papers word it.""",
         variants=("cubic",),
         quantities=("recovery, s",),
         cases=(),
-        because="""**CUBIC grows differently before its first loss.** Roamsim follows the cubic
-from K = 0 (RFC 9438 4.10); ns-2 and ns-3 count ACKs. So the six losses meet other windows than W:
-at W = 16 Roamsim has 27 segments in flight and ns-2 18. A smaller window repairs less in the first
-round trip. ns-2 also reduces to 0.8 (Linux 2.6.22), not 0.7. ns-3's timer (c) repeats segments
-under way.""",
+        because="""**CUBIC grows differently before its first loss.** Roamsim follows the cubic from
+K = 0 (RFC 9438 4.10); the peers count ACKs. So the losses meet other windows: at W = 16, 27
+segments in Roamsim and 18 in ns-2. ns-2 also reduces to 0.8 (Linux 2.6.22), and ns-3's timer (c)
+repeats segments under way.""",
     ),
     Explanation(
         letter="l",
@@ -169,10 +162,10 @@ under way.""",
         variants=("cubic",),
         quantities=("timeouts",),
         cases=(),
-        because="""**CUBIC's timeouts come later, when the queue overflows.** In Roamsim a
-retransmission behind a full queue takes 1.29 s. Even round trips leave RTTVAR near zero, so the RTO
-is 1.23 to 1.28 s, and RFC 6298 asks for no more. ns-2's Linux agent lets RTTVAR fall more slowly.
-In ns-3 the timer (c) expires in each repair.""",
+        because="""**CUBIC's timeouts come later, when the queue overflows.** A retransmission behind
+Roamsim's full queue takes 1.29 s. Even round trips leave RTTVAR near zero, so the RTO is 1.23 to
+1.28 s (RFC 6298). In ns-2's Linux agent RTTVAR falls more slowly; in ns-3 the timer (c) expires in
+each repair.""",
     ),
     Explanation(
         letter="m",
@@ -181,10 +174,10 @@ In ns-3 the timer (c) expires in each repair.""",
         variants=("sctp",),
         quantities=("recovery, s",),
         cases=(),
-        because="""**ns-2 follows step 3 of RFC 4960, Roamsim that of RFC 9260.** In fast recovery
-ns-2 sends a packet at once for every SACK that finds losses, whatever cwnd is (RFC 4960 7.2.4). RFC
-9260 does so only outside of fast recovery, so later losses wait for the halved cwnd. With
-`fast_retransmit_in_recovery` (sctp-each) Roamsim retransmits the same packets after the same SACKs.""",
+        because="""**ns-2 follows RFC 4960, Roamsim RFC 9260.** In fast recovery, step 3 of RFC 4960
+7.2.4 sends a packet for every SACK that finds losses, whatever cwnd is. RFC 9260 waits for the
+halved cwnd. With `fast_retransmit_in_recovery` (sctp-each) Roamsim retransmits the packets that
+ns-2 does, after the same SACKs.""",
     ),
     Explanation(
         letter="n",
@@ -193,11 +186,10 @@ ns-2 sends a packet at once for every SACK that finds losses, whatever cwnd is (
         variants=("down",),
         quantities=("delay, ms",),
         cases=("10",),
-        because="""**ns-3 sends more before the data.** Its broadcast burst goes first, in BPSK
-1/2. The UL-MAP takes 9 octets for each further station. DCD and UCD are each in 40 % of all frames,
-not at their interval. So ns-3's data begin 0.27 ms after the start of the frame with one station
-and 0.45 ms with ten; Roamsim's begin at 0.22 ms with one. ns-3's frame also lasts 10.111 ms, not
-10, which adds 0.056 ms.""",
+        because="""**ns-3 sends more before the data.** Its broadcasts go first, in BPSK 1/2, and DCD
+and UCD are each in 40 % of the frames. So data begins 0.27 ms (one station) to 0.45 ms (ten) after
+the frame, in Roamsim after 0.22 ms with one. ns-3's frame also lasts 10.111 ms, which adds 0.056
+ms.""",
     ),
     Explanation(
         letter="o",
@@ -206,12 +198,10 @@ and 0.45 ms with ten; Roamsim's begin at 0.22 ms with one. ns-3's frame also las
         variants=("sack", "cubic"),
         quantities=(),
         cases=("red",),
-        because="""**RED in ns-3 looks at the queue, not only at its mean.** Like ns-2's, it drops
-nothing while at most one packet waits. In figure 2 of Floyd and Jacobson the mean alone decides.
-The mean follows the queue slowly, so Roamsim may drop again after a halving and halve the window
-twice: in 40 % of the cycles of one SACK flow. With ns-3's condition and FlightSize (p) in Roamsim,
-goodput is 1.012 and 1.001 times ns-3's (one and five SACK flows), waits 1.06 and 1.04, drops 1.04
-and 1.06 times.""",
+        because="""**RED in ns-3 spares a queue of at most one packet**, as ns-2's does. In figure 2
+of Floyd and Jacobson the slow mean alone decides, so Roamsim may halve a window twice: in 40 % of
+the cycles of one SACK flow. With ns-3's condition and FlightSize (p) in Roamsim, its ratios for one
+and five SACK flows are 1.012 and 1.001 (goodput), 1.06 and 1.04 (waits), 1.04 and 1.06 (drops).""",
     ),
     Explanation(
         letter="r",
@@ -220,9 +210,9 @@ and 1.06 times.""",
         variants=("cubic",),
         quantities=("drops",),
         cases=("codel",),
-        because="""**CoDel in ns-3 approximates its square root**, as in Linux, by one step of
-Newton's method for each drop. So its second drop comes 50 ms after the first, in Roamsim (RFC 8289
-section 5.3) 70.7 ms. With ns-3's step Roamsim's CoDel drops 1.04 times as many packets as ns-3's.""",
+        because="""**CoDel in ns-3 approximates its square root** by a Newton step a drop, as Linux
+does. Its second drop comes after 50 ms, Roamsim's after 70.7 ms (RFC 8289 5.3). With that step
+Roamsim drops 1.04 times as many packets as ns-3.""",
     ),
     Explanation(
         letter="q",
@@ -231,10 +221,10 @@ section 5.3) 70.7 ms. With ns-3's step Roamsim's CoDel drops 1.04 times as many 
         variants=("cubic",),
         quantities=(),
         cases=("codel", "pie", "fq_codel"),
-        because="""**CUBIC in Roamsim grows faster beyond the window of the last loss.** There
-W_est adds a whole segment a round trip (RFC 9438 4.3). In ns-3 it stays at 9/17. So the queue is
-longer at Roamsim's next drop. With 9/17 throughout in Roamsim, PIE's 95 % of waits are 1.00 and
-1.02 times ns-3's (one and five flows), and CoDel's 0.99 and 0.98.""",
+        because="""**CUBIC in Roamsim grows faster beyond the window of the last loss**: W_est adds a
+segment a round trip (RFC 9438 4.3), in ns-3 9/17. So the queue is longer at the next drop. With
+9/17 in Roamsim, the 95 % of waits are 1.00 and 1.02 times ns-3's under PIE (one and five flows),
+0.99 and 0.98 times under CoDel.""",
     ),
     Explanation(
         letter="p",
@@ -243,11 +233,11 @@ longer at Roamsim's next drop. With 9/17 throughout in Roamsim, PIE's 95 % of wa
         variants=("sack", "cubic"),
         quantities=(),
         cases=(),
-        because="""**ns-3's window after a loss is smaller**, because its FlightSize leaves out
-sacked segments (d). With that FlightSize in Roamsim five SACK flows have 1.03 (CoDel), 1.10 (PIE)
-and 1.05 (FQ-CoDel) times ns-3's drops. CoDel's mean waits stay 1.07 times ns-3's. Under drop-tail
-ns-3's timer (c) also expires in most repairs: SACK goes from 117 segments to 28, in Roamsim to 59;
-CUBIC goes to 58, in Roamsim to 82. So ns-3's queue is shorter on average.""",
+        because="""**ns-3's window after a loss is smaller**: its FlightSize lacks sacked segments
+(d). With that FlightSize in Roamsim, five SACK flows have 1.03 (CoDel), 1.10 (PIE) and 1.05
+(FQ-CoDel) times ns-3's drops. CoDel's mean waits stay 1.07 times ns-3's. Under drop-tail ns-3's
+timer (c) also expires in most repairs: SACK falls from 117 segments to 28 (Roamsim: 59), CUBIC to
+58 (Roamsim: 82).""",
     ),
 ]
 

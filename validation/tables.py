@@ -8,7 +8,7 @@ from pathlib import Path
 
 from roamsim.statistics import Estimate, mean, student_t_quantile
 
-from peers.document import crossed, machine, marked, replace, table
+from peers.document import machine, marked, replace, table
 from validation.explanations import explanation, listed
 from validation.parts import Case, Part, Quantity
 from validation.runs import Outcome, Run
@@ -135,20 +135,34 @@ def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[st
 def part_ratios(part: Part, peers: Sequence[str], outcomes: Outcomes) -> str:
     """A part in short, its last label across: our means and the ratios to them that are judged, without intervals.
 
-    A peer has no row if it lacks the variant, or if all its ratios are 1.000.
+    The row of our means has the labels, the rows of its ratios follow. A peer has no row if it lacks the variant, or
+    if all its ratios are 1.000.
     """
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    shown = [quantity for quantity in part.quantities if quantity.judged]
+    rows: dict[tuple[str, str], dict[str, str]] = {}
     for case, quantity, found, ratios in judged(part, peers, outcomes):
         if quantity.judged:
-            labels, column = case.labels[:-1], f"{part.labels[-1]} {case.labels[-1]}"
-            name = quantity.name.partition(",")[0]
-            rows.setdefault((*labels, quantity.name), {})[column] = f"{found[OURS].mean:.{quantity.digits}f}"
+            column = f"{part.labels[-1]} {case.labels[-1]}"
+            labels = _named(case.labels[:-1], quantity.name if len(shown) > 1 else "") or "ours"
+            rows.setdefault((labels, ""), {})[column] = f"{found[OURS].mean:.{quantity.digits}f}"
             for peer, (compared, mark) in ratios.items():
-                shown = rows.setdefault((*labels, f"{name} / {peer}"), {})
-                shown[column] = show_ratio(compared, mark, interval=False)
-    same = {row for row, shown in rows.items() if " / " in row[-1] and set(shown.values()) <= {"", "1.000"}}
-    cells = {(row, column): text for row, shown in rows.items() if row not in same for column, text in shown.items()}
-    return crossed([*part.labels[:-1], "ours, ours / theirs"], cells)
+                rows.setdefault((labels, peer), {})[column] = show_ratio(compared, mark, interval=False)
+    same = {row for row, cells in rows.items() if row[1] and set(cells.values()) <= {"", "1.000"}}
+    head = _named(part.labels[:-1], shown[0].name if len(shown) == 1 else "")
+    columns = dict.fromkeys(column for cells in rows.values() for column in cells)
+    return table(
+        [head, *columns],
+        [
+            [f"/ {peer}" if peer else labels, *(cells.get(column, "") for column in columns)]
+            for (labels, peer), cells in rows.items()
+            if (labels, peer) not in same
+        ],
+    )
+
+
+def _named(labels: Sequence[str], quantity: str) -> str:
+    """Labels and the quantity, either may be empty."""
+    return ": ".join(filter(None, [", ".join(labels), quantity]))
 
 
 def sack_over_newreno(part: Part, names: Sequence[str], outcomes: Outcomes) -> str:

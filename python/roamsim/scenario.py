@@ -363,14 +363,14 @@ class Node(Table):
         position: Its place, or where its motion begins. Base stations and stations of a `[[cell]]` need one, or a
             motion from a file.
         motion: How it moves. Left out: not at all.
-        packet_processing_time: Processing time of each packet that the node makes or forwards, before the packet
-            joins a link's queue. Packets keep their order. Default: none. Without it: "0s".
+        packet_processing_time: Processing time of each packet that the node sends or forwards, before the link's
+            queue. Packets keep their order. Default: none. Without it: "0s".
         hysteresis: A station changes its cell when another base station is nearer by more than this. For a
             `multihomed` station it is the margin of the rule `nearer`. Default chosen: 0, because distances have
             no noise here. Without it: "0mm".
-        multihomed: Whether each address belongs to its own link or cell: packets to and from the address use that
-            link. The node forwards nothing. Default chosen: false: an address names the node, and routes take the
-            shortest way to it. Without it: false.
+        multihomed: Whether packets to and from an address use the link or cell of this address. The node forwards
+            nothing. Default chosen: false: an address names the node, and routes take the shortest way to it.
+            Without it: false.
         handover: How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
             refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
             `mobile_sctp` with `dynamic_addresses`, `migration` with a flow over QUIC from it, `mih` in a
@@ -459,7 +459,7 @@ class SetdestMotion(Table):
     """A file of ns-2's `setdest`, which includes the first place.
 
     Attributes:
-        file: The file, relative to the scenario's folder, in metres, seconds and metres a second.
+        file: The file, in metres, seconds and metres a second.
         node: The node's number in the file, from 0.
         content: The file's lines about this node, in place of `file`.
     """
@@ -476,7 +476,7 @@ class BonnmotionMotion(Table):
     """A BonnMotion file (`.movements`): on each line the times and places of a node.
 
     Attributes:
-        file: The file, relative to the scenario's folder, in metres and seconds.
+        file: The file, in metres and seconds.
         node: The node's number in the file, from 0.
         content: The file's lines about this node, in place of `file`.
         dimensions: 2 for waypoints `time x y`, 3 for `time x y z`; heights are ignored. Left out: found from the
@@ -551,9 +551,8 @@ class UniformTimeDistribution(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ParetoTimeDistribution(Table):
-    """Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Up to a shape of 2
-    the variance is infinite: on-off sources then make long-range dependent traffic (Willinger et al., IEEE/ACM
-    Transactions on Networking 5(1), 1997).
+    """Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Shapes up to 2
+    make on-off traffic long-range dependent (Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
 
     Attributes:
         mean: The mean.
@@ -635,16 +634,16 @@ class Link(Table):
     Attributes:
         name: The link's name in results.
         between: The two nodes at its ends.
-        rate: Bit rate: one for both directions, or a list of tables, one a direction.
-        delay: Propagation delay, one way: one for both directions, or a list of tables, one a direction.
+        rate: Bit rate: one for both directions, or a table for each.
+        delay: One-way propagation delay: one for both directions, or a table for each.
         queue: The queue before each direction. Left out: drop-tail of 100 packets (chosen: the bandwidth-delay
             product of 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as in mahimahi.
         mtu: The largest IP packet. Default: Ethernet's (RFC 894; RFC 2464 section 2). Without it: "1500B".
         cost: The link's cost, from 1 to 65535; routes have the least sum (RFC 2328 appendix C.3). Default: every
             link alike. Cells and DECT accesses cost 1. Without it: 1.
-        loss: Loss: one table, or a list of tables, one a direction. Left out: none.
-        duplicate: Packets that arrive twice at the same instant: a probability for both directions, or a list of
-            tables, one a direction. Left out: none.
+        loss: Loss: one table, or one for each direction. Left out: none.
+        duplicate: Packets that arrive twice at the same instant: a probability for both directions, or a table for
+            each. Left out: none.
         outages: Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
@@ -665,19 +664,19 @@ class Link(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkRateTable(Table):
-    """The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file` and
-    `mahimahi`; `constant` may stand beside steps as the rate before the first.
+    """The bit rate of a direction: a plain rate, or a table. A table has `constant`, `steps`, `file` or
+    `mahimahi`; `constant` may precede steps.
 
     Attributes:
         constant: The rate, or the one before the first step.
         from_: The node that sends in this direction. Left out: both directions.
         steps: When each rate begins, in order of time. A rate of zero sends nothing.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a rate in Mb/s a line. The
-            first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a rate in Mb/s a line. The first line holds from the
+            beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
-        mahimahi: A mahimahi trace, relative to the scenario's folder: each line is the millisecond in which 1504
-            octets may leave, 4 octets of header a packet included. It repeats.
+        mahimahi: A mahimahi trace: each line is the millisecond in which 1504 octets may leave, 4 octets of header
+            a packet included. It repeats.
         opportunities: The lines, in place of `mahimahi`.
     """
 
@@ -729,8 +728,8 @@ class LinkDelayTable(Table):
         constant: The delay, or the one before the first step.
         from_: The node that sends in this direction. Left out: both directions.
         steps: When each delay begins, in order of time: for packets whose last bit is sent from then on.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a delay in milliseconds a
-            line. The first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a delay in milliseconds a line. The first line holds from the
+            beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
         jitter: An additional delay, drawn for each packet. Default: nothing. Without it: "0s".
@@ -999,8 +998,7 @@ class SeriesLoss(Table):
         constant: The probability before the first step. Left out: the first step is at "0s".
         from_: The node that sends in this direction. Left out: both directions, each independently.
         steps: When each probability begins, in order of time: for packets whose last bit is sent from then on.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
-            first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
     """
@@ -1022,9 +1020,8 @@ class ListLoss(Table):
     Attributes:
         from_: The node that sends in this direction. Left out: both directions, each independently.
         start: When counting begins. Without it: "0s".
-        segments: The numbers of the lost packets. Packets with data count from 1 as the direction sends them; a
-            retransmission is a packet of its own. TCP segments without data (handshake, pure ACK, a FIN alone) and
-            packets that the queue dropped do not count.
+        segments: The numbers of the lost packets with data, from 1, in the order of sending; retransmissions count
+            too. TCP segments without data (handshake, pure ACK, FIN) and packets that the queue dropped do not.
         flow: Only packets of this flow count, and are lost. Left out: all packets with data.
     """
 
@@ -1557,8 +1554,7 @@ class SeriesWifiLoss(Table):
         of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
         constant: The probability before the first step. Left out: the first step is at "0s".
         steps: When each probability begins, in order of time: for packets or attempts that end from then on.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
-            first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
     """
@@ -1584,9 +1580,9 @@ class ListWifiLoss(Table):
         start: When counting begins. Without it: "0s".
         during: When it holds. Default chosen: always, as on other links.
         of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
-        segments: The numbers of those lost, from 1, for each station and direction. They count packets with data
-            that the MAC delivered, or attempts. A TCP retransmission is a packet of its own; segments without data
-            (handshake, pure ACK, a FIN alone) do not count.
+        segments: The numbers of lost packets with data that the MAC delivered, or of lost attempts, from 1 for
+            each station and direction. TCP retransmissions count; segments without data (handshake, pure ACK, FIN)
+            do not.
         flow: Only packets of this flow count, and are lost. Left out: all packets with data.
     """
 
@@ -1620,8 +1616,8 @@ class Dect(Table):
         radio_fixed_parts: Radio fixed parts in the cluster, one a cell. Default: the paper. Without it: 3.
         carriers: Carriers of each radio fixed part, 12 slot pairs each. Default: ETS 300 175-2 clause 4.1.1.
             Without it: 10.
-        fixed_bearers: Bearers that the terminal keeps for the whole run, in place of `connection`: no MAC
-            procedure and no handover changes them. Left out: bearers come and go by MAC procedures.
+        fixed_bearers: Bearers that the terminal keeps for the whole run, in place of `connection`. Left out:
+            bearers come and go by MAC procedures.
         connection: How many bearers the terminal wants and needs.
         terminals: The other terminals, an entry a type. Left out: none.
         load_factor: Multiplies the offered traffic of all `terminals`. Default: as they say. Without it: 1.0.
@@ -1883,11 +1879,9 @@ class Lu1DectDlc(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Cell(Table):
-    """A `[[cell]]`: a base station, and the stations that may be in its cell.
-
-    Cells may overlap. The base station has one transmitter for all, each station its own (full duplex). A
-    station's address follows it from cell to cell at once, as over one bridged network, unless it is `multihomed`
-    or in a `[[mobile_ip]]`.
+    """A `[[cell]]`: a base station, and the stations that may be in its cell. Cells may overlap. The base station
+    has one transmitter for all, each station its own (full duplex). A station's `handover` says how its address
+    follows it.
 
     Attributes:
         name: The cell's name in results.
@@ -1958,8 +1952,8 @@ class CoverageTable(Table):
         points: The points, in order of distance. The first error also holds nearer. Default: none, with a `file`.
         per: Whether the probabilities are those of packets or of bits. Default chosen: packets. Without it:
             "packet".
-        file: A file in place of `points`, relative to the scenario's folder: a distance in metres and a
-            probability a line. `#` begins a comment. Default: none.
+        file: A file in place of `points`: a distance in metres and a probability a line. `#` begins a comment.
+            Default: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "table"}
@@ -2455,10 +2449,7 @@ class Timers(Table):
 @dataclass(kw_only=True, slots=True, repr=False)
 class MobileIp(Table):
     """A `[[mobile_ip]]`: nodes that keep their home address while they move between cells, by Mobile IPv4 (RFC
-    5944).
-
-    Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell. While
-    it is away, a tunnel forwards its packets to the foreign agent of its cell.
+    5944). Agents are base stations of cells. A mobile node's home address is that in its home agent's cell.
 
     Attributes:
         name: The entry's name, by which overrides refer to it.
@@ -2472,8 +2463,8 @@ class MobileIp(Table):
         solicitation: Whether a mobile node that hears no agent solicits one: three times at most once a second,
             then less often, down to once a minute (RFC 5944 section 2.4). Default: yes (section 2.4.2.1, a
             SHOULD). Without it: true.
-        reverse_tunnel: Whether packets of a mobile node away from home go through the home agent as well (RFC
-            3024). Default: no, they take the shortest way (RFC 5944 section 4.2.2). Without it: false.
+        reverse_tunnel: Whether packets of a visiting mobile node also go through the home agent (RFC 3024).
+            Default: no, they take the shortest way (RFC 5944 section 4.2.2). Without it: false.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2557,9 +2548,8 @@ class Flow(Table):
         dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
             (RFC 2474 section 4.1). Without it: 0.
         application: The application that generates the data.
-        bidirectional: Whether both ends generate data over the one connection, independently; acknowledgements
-            then ride on data. Results have a row for each direction. Default: no. `request_response` has two
-            directions by itself. Without it: false.
+        bidirectional: Whether both ends generate data over one connection; results have a row for each direction.
+            Default: no. `request_response` has two directions by itself. Without it: false.
         reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
         reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
@@ -2590,8 +2580,8 @@ class TcpTransport(Table):
     """The Transmission Control Protocol (RFC 9293).
 
     Attributes:
-        stack: A preset, which replaces the defaults below. A key beside it goes first, and the preset's settings
-            that need what the key turns off are left out. Left out: the defaults below.
+        stack: A preset, which replaces the defaults below. Keys beside it take precedence; settings that need a
+            key turned off are left out. Left out: the defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
         congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack`
@@ -2623,9 +2613,8 @@ class TcpTransport(Table):
             classical BSD timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s. Without it: "200ms".
         delayed_ack_adapts: Whether the delay follows the times between segments, from 40 ms up to
             `delayed_ack_timeout`, as in Linux 6.12. Default: no. Without it: false.
-        quick_acks: Segments that are acknowledged at once when data begins to arrive, and again after a pause of
-            more than a retransmission timeout. An end that answers with data has none. Default: 0. Linux has 16.
-            Without it: 0.
+        quick_acks: Segments acknowledged at once at the start, and after a pause longer than the retransmission
+            timeout. An end that answers with data has none. Default: 0. Linux has 16. Without it: 0.
         delayed_ack_count: Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681
             section 4.2. With more than the window holds, an acknowledgement waits for data or its timeout. Without
             it: 2.
@@ -2639,10 +2628,9 @@ class TcpTransport(Table):
             section 3.7.4). Without it: true.
         dup_ack_threshold: How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section
             3.2. Without it: 3.
-        successive_fast_retransmits: Whether Reno may fast retransmit again in a window that it has repaired.
-            Default: yes (RFC 5681). With false it waits for an acknowledgement beyond the data sent before the
-            last loss (Floyd 1994, RFC 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC do. Only with `variant
-            = "reno"`. Without it: true.
+        successive_fast_retransmits: Whether Reno may fast retransmit twice in a window. Default: yes (RFC 5681).
+            With false it waits for an acknowledgement beyond the data sent before the last loss (Floyd 1994, RFC
+            6582's `recover`), as other variants do. Only with `variant = "reno"`. Without it: true.
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
         sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic` and `bbr`. Without it `sack`
@@ -2659,17 +2647,17 @@ class TcpTransport(Table):
             in the published studies.
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
-        byte_counting_limit: L of appropriate byte counting (RFC 3465): the segments' worth of octets that an
-            acknowledgement counts in slow start. Default: RFC 5681 section 3.1, equation 2. With 2, slow start
-            doubles the window each round trip in spite of delayed acknowledgements; more exceeds RFC 3465 section
-            2.3. After a timeout it is 1 (section 2.3). Without it: 1.
+        byte_counting_limit: L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement
+            counts in slow start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip
+            in spite of delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
+            Without it: 1.
         vegas: The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
         fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
         cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
-        rack: RACK (RFC 8985): a segment is lost when a later one has arrived and a round trip and a reordering
-            window have passed, also for retransmissions. It needs a variant that learns from SACK. Default chosen:
-            off, as in the publications; `bbr` always has it. Without it: false.
+        rack: RACK (RFC 8985): a segment, also a retransmission, is lost a round trip and a reordering window after
+            its sending if a later one has arrived. It needs a variant that learns from SACK. Default chosen: off,
+            as in the publications; `bbr` always has it. Without it: false.
         tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
             lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
@@ -2769,10 +2757,9 @@ class SctpTransport(Table):
             here. Without it: "6MiB".
         missing_reports: Missing reports of a chunk before its retransmission. Left out: 3 (RFC 9260 section
             7.2.4), or 4 (RFC 2960 section 7.2.4).
-        fast_retransmit_in_recovery: Whether fast recovery sends one packet of chunks with their last missing
-            report at once, whatever the window is, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux.
-            Default: no, as in RFC 9260 (section 7.2.4, step 3): only the first packet. Not with RFC 2960's rules.
-            Without it: false.
+        fast_retransmit_in_recovery: Whether every SACK that completes missing reports in fast recovery releases a
+            packet, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux. Default: no, as in RFC 9260 (section
+            7.2.4, step 3): only the first packet. Not with RFC 2960's rules. Without it: false.
         sack_frequency: Packets with data that one SACK acknowledges while nothing is missing; 1 is without delay.
             Default: RFC 9260 section 6.2. Without it: 2.
         max_gap_ack_blocks: The most gap ack blocks in a SACK, the lowest ones. Left out: as many as a packet holds
@@ -2795,14 +2782,13 @@ class SctpTransport(Table):
             it: 5.
         max_init_retransmits: Repetitions of an INIT or a COOKIE ECHO before the association is given up. Default:
             RFC 9260 section 16. Without it: 8.
-        heartbeats: Whether HEARTBEATs watch idle paths. Default: yes (RFC 9260 section 8.3). Additional paths are
-            confirmed by a HEARTBEAT in any case (section 5.4). Without it: true.
+        heartbeats: Whether HEARTBEATs probe idle paths. Default: yes (RFC 9260 section 8.3). A HEARTBEAT confirms
+            additional paths in any case (section 5.4). Without it: true.
         heartbeat_interval: Time between two HEARTBEATs of an idle path, beyond its timeout. Default: RFC 9260
             section 16. Without it: "30s".
         valid_cookie_life: How long a state cookie is good. Default: RFC 9260 section 16. Without it: "60s".
         dynamic_addresses: Whether the association follows the addresses of a `multihomed` station by ASCONF (RFC
-            5061; mobile SCTP). It adds the address of each newly heard cell, deletes that of a lost one, and asks
-            for data at the preferred one (`change_primary_at` of the node). Default: no, as Linux
+            5061; mobile SCTP). The node's `change_primary_at` chooses the preferred one. Default: no, as Linux
             (`net.sctp.addip_enable`): all addresses are known from the start. Without it: false.
     """
 
@@ -2840,7 +2826,7 @@ class QuicTransport(Table):
     """QUIC (RFC 9000), by the library quinn-proto.
 
     Attributes:
-        congestion_control: What decides how large the congestion window is. Default: RFC 9002 section 7. Without
+        congestion_control: The rule for the congestion window. Default: RFC 9002 section 7. Without
             it: "newreno".
         initial_window: The congestion window at first, and after a change of path. Default: ten datagrams of 1200
             bytes (RFC 9002 section 7.2). Without it: "12kB".
@@ -2918,8 +2904,8 @@ class TransfersApplication(Table):
     Attributes:
         rate: Mean arrivals a second, a Poisson process. With `size`; either this or `trace`.
         size: How much a transfer is.
-        trace: A file of transfers, relative to the scenario's folder: the arrival in seconds since the
-            application's start and the size in bytes, a line each.
+        trace: A file of transfers: the arrival in seconds since the application's start and the size in bytes, a
+            line each.
         content: The file's lines, in place of `trace`.
         max_connections: The most connections at a time, closing ones included. Further arrivals count as
             `refused`. Default chosen: more than a link that keeps up has. Without it: 10000.
@@ -2948,8 +2934,7 @@ class CbrApplication(Table):
         rate: Rate of the payload. Either this or `interval`.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "cbr"}
@@ -2973,8 +2958,7 @@ class PoissonApplication(Table):
             packets come alone. Without it: 1.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "poisson"}
@@ -2998,8 +2982,7 @@ class OnOffApplication(Table):
         off: Length of an off-period.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "on_off"}
@@ -3022,12 +3005,11 @@ class RequestResponseApplication(Table):
         response_size: Payload of a response.
         think_time: Time from a response to the next request. Default: none. Without it: "0s".
         processing_time: The server's time from a request to its response. Default: none. Without it: "0s".
-        timeout: Over UDP, the time after which an unanswered request counts as lost and the client goes on. Left
-            out: 1 s (chosen: TCP's initial timeout, RFC 6298 section 2.1).
+        timeout: Over UDP, the time until an unanswered request counts as lost. Left out: 1 s (chosen: TCP's
+            initial timeout, RFC 6298 section 2.1).
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its request by which a response should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a response that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "request_response"}
@@ -3048,8 +3030,8 @@ class VideoApplication(Table):
 
     Attributes:
         film: The film whose published statistics the frames have. Either this or `trace`.
-        trace: A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) or Arizona State
-            University; relative to the scenario's folder. Either this or `film`.
+        trace: A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) orArizona State
+            University. Either this or `film`.
         content: The file's lines, in place of `trace`.
         repeat: Whether a trace begins again; its last frame lasts as long as the one before. Default: no (chosen:
             the film is over). Without it: false.
@@ -3064,8 +3046,8 @@ class VideoApplication(Table):
             G.114, for conversation; viewers can wait longer. Without it: "150ms".
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its sending by which a packet should arrive; `in_time_share` of `flows` is the
-            share that does. Frames have `playout_delay`. Left out: none.
+        deadline: The longest delay of a packet that counts for `in_time_share` of `flows`. Frames have
+            `playout_delay`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "video"}
@@ -3319,10 +3301,8 @@ class LinkAction(Table):
 @dataclass(kw_only=True, slots=True, repr=False)
 class MihHandover(Table):
     """A `[[handover]]`: MIH users hand a mobile node over to another network, by the commands of IEEE Std
-    802.21-2008.
-
-    The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows begin in the first network.
-    They are redirected when the handover is committed, or when the first link is down.
+    802.21-2008. The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows are redirected
+    when the handover is committed, or when the first link is down.
 
     Attributes:
         name: The entry's name in results.
@@ -3535,10 +3515,9 @@ Handover = Literal["bridged", "mobile_ip", "mobile_sctp", "migration", "multihom
 #: "passive": By listening for beacons.
 Scan = Literal["active", "passive"]
 
-#: When a station with an address in each cell prefers another one. If its cell is lost, the nearest cell's address
-#: takes over, or that of another link. The rules are those of Koh, Chang and Lee, "mSCTP for soft handover in
-#: transport layer", IEEE Communications Letters 8(3), 2004. They go from the most aggressive to the most
-#: conservative.
+#: When a station with an address in each cell prefers another one (Koh, Chang and Lee, "mSCTP for soft handover in
+#: transport layer", IEEE Communications Letters 8(3), 2004). If its cell is lost, the nearest cell's address takes
+#: over, or that of another link.
 #: "up": As soon as another cell is newly heard: that one.
 #: "nearer": When another base station is nearer than its own by more than `hysteresis`.
 #: "going_down": When its own link is going down and that of another cell is not. A link goes down by its first missed
@@ -3546,8 +3525,8 @@ Scan = Literal["active", "passive"]
 #: "down": When its own cell is lost.
 PrimaryChange = Literal["up", "nearer", "going_down", "down"]
 
-#: The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file` and
-#: `mahimahi`; `constant` may stand beside steps as the rate before the first.
+#: The bit rate of a direction: a plain rate, or a table. A table has `constant`, `steps`, `file` or `mahimahi`;
+#: `constant` may precede steps.
 LinkRate = Rate | LinkRateTable
 
 #: An event of a link, in the words of IEEE 802.21.
@@ -3813,8 +3792,8 @@ TcpMinRtoOf = Literal["timeout", "variation"]
 #: When a congestion window that is not used grows, and whether it shrinks.
 #: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
 #: "linux": Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
-#: halved for each retransmission timeout of an idle time. After each timeout in which the flight has not filled it,
-#: it goes half the way to the flight (RFC 2861).
+#: halved for each retransmission timeout of an idle time, and moves half the way to the flight after each timeout
+#: with an unfilled window (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
 
 #: How CUBIC grows in its Reno-friendly region, and the unit of its windows.

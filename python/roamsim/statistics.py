@@ -7,8 +7,8 @@ has it would be larger than the rest of the package together; its quantiles are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -27,12 +27,14 @@ class Estimate:
         low: lower end of the interval; NaN where one sample leaves it open.
         high: upper end.
         samples: how many values went into it.
+        again: computes it at another level; Student's interval needs none.
     """
 
     mean: float
     low: float
     high: float
     samples: int
+    again: Callable[[float], Estimate] | None = field(default=None, compare=False, repr=False)
 
     @property
     def half_width(self) -> float:
@@ -41,11 +43,38 @@ class Estimate:
 
     def scaled(self, factor: float) -> Estimate:
         """The same in another unit; `factor` is above zero."""
-        return Estimate(self.mean * factor, self.low * factor, self.high * factor, self.samples)
+        return self._changed(lambda value: value * factor)
+
+    def shifted(self, by: float) -> Estimate:
+        """The same with a constant added."""
+        return self._changed(lambda value: value + by)
 
     def within(self, least: float, most: float = math.inf) -> Estimate:
         """The same with an interval that ends where no value can be beyond: it covers the true mean as often."""
-        return Estimate(self.mean, max(self.low, least), min(self.high, most), self.samples)
+        return Estimate(
+            self.mean, max(self.low, least), min(self.high, most), self.samples,
+            lambda level: self.at(level).within(least, most),
+        )  # fmt: skip
+
+    def at(self, level: float) -> Estimate:
+        """The same with an interval of another level: computed from the samples, or Student's scaled."""
+        if self.again:
+            return self.again(level)
+        if self.samples < 2:
+            return self
+        half, new = (student_t_quantile((1 + of) / 2, self.samples - 1) for of in (LEVEL, level))
+        wider, middle = new / half, self.mean
+        return Estimate(
+            middle, middle - wider * (middle - self.low), middle + wider * (self.high - middle), self.samples
+        )
+
+    def _changed(self, change: Callable[[float], float]) -> Estimate:
+        """The same of values that a rising function changes."""
+        again = self.again
+        return Estimate(
+            change(self.mean), change(self.low), change(self.high), self.samples,
+            (lambda level: again(level)._changed(change)) if again else None,
+        )  # fmt: skip
 
     @property
     def relative_half_width(self) -> float:
@@ -160,7 +189,7 @@ def proportion(successes: int, trials: int, level: float = LEVEL) -> Estimate:
         return Estimate(math.nan, math.nan, math.nan, 0)
     mean = successes / trials
     low, high = _wilson(mean, trials, NormalDist().inv_cdf((1 + level) / 2))
-    return Estimate(mean, low, high, trials)
+    return Estimate(mean, low, high, trials, lambda other: proportion(successes, trials, other))
 
 
 def share(successes: Sequence[int], trials: Sequence[int], level: float = LEVEL) -> Estimate:
@@ -186,8 +215,12 @@ def share(successes: Sequence[int], trials: Sequence[int], level: float = LEVEL)
     pairs = [(s, n) for s, n in zip(successes, trials, strict=True) if n]
     k, total = len(pairs), sum(n for _, n in pairs)
     whole = proportion(sum(s for s, _ in pairs), total, level)
+
+    def again(other: float) -> Estimate:
+        return share(successes, trials, other)
+
     if k == 0 or whole.mean in (0.0, 1.0):
-        return Estimate(whole.mean, whole.low, whole.high, k)
+        return Estimate(whole.mean, whole.low, whole.high, k, again)
     if k == 1:
         return Estimate(whole.mean, math.nan, math.nan, 1)
     p = whole.mean
@@ -195,7 +228,7 @@ def share(successes: Sequence[int], trials: Sequence[int], level: float = LEVEL)
     z = NormalDist().inv_cdf((1 + level) / 2)
     effect = between / (p * (1 - p) / total) * (student_t_quantile((1 + level) / 2, k - 1) / z) ** 2
     low, high = _wilson(p, total / max(1.0, effect), z)
-    return Estimate(p, low, high, k)
+    return Estimate(p, low, high, k, again)
 
 
 def difference(one: Estimate, other: Estimate, correlation: float = 0.0) -> Estimate:
@@ -216,7 +249,11 @@ def difference(one: Estimate, other: Estimate, correlation: float = 0.0) -> Esti
     found = one.mean - other.mean
     low = found - apart(one.mean - one.low, other.high - other.mean)
     high = found + apart(one.high - one.mean, other.mean - other.low)
-    return Estimate(found, low, high, min(one.samples, other.samples))
+
+    def again(level: float) -> Estimate:
+        return difference(one.at(level), other.at(level), correlation)
+
+    return Estimate(found, low, high, min(one.samples, other.samples), again)
 
 
 def correlation(first: Sequence[float], second: Sequence[float]) -> float:
@@ -286,6 +323,10 @@ def paired_ratio(first: Sequence[float | None], second: Sequence[float | None], 
     if x == 0:
         return Estimate(math.nan, math.nan, math.nan, n)
     change = y / x - 1
+
+    def again(other: float) -> Estimate:
+        return paired_ratio(first, second, other)
+
     if n == 1:
         return Estimate(change, math.nan, math.nan, 1)
     if min(pairs) == max(pairs):
@@ -299,9 +340,9 @@ def paired_ratio(first: Sequence[float | None], second: Sequence[float | None], 
     # (y - r x)^2 = yy - 2 r xy + r^2 xx, as a r^2 - 2 b r + c = 0.
     a, b, c = x * x - xx, x * y - xy, y * y - yy
     if a <= 0:
-        return Estimate(change, math.nan, math.nan, n)
+        return Estimate(change, math.nan, math.nan, n, again)
     root = math.sqrt(max(0.0, b * b - a * c))
-    return Estimate(change, (b - root) / a - 1, (b + root) / a - 1, n)
+    return Estimate(change, (b - root) / a - 1, (b + root) / a - 1, n, again)
 
 
 @lru_cache(maxsize=1024)

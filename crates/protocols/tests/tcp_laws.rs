@@ -298,3 +298,35 @@ fn the_full_model_where_a_loss_takes_the_rest_of_its_round_trip() {
         assert!(reno < 0.9 * newreno && newreno < 0.9 * sack, "p {loss}: {reno} {newreno} {sack}");
     }
 }
+
+/// When 300 segments have arrived over 100 ms, at a receiver whose window begins so large.
+fn arrival_of_300_segments(mss_bytes: u32, first_window: Option<u32>, timestamps: bool) -> Span {
+    let config = Config {
+        mss_bytes,
+        timestamps,
+        initial_receive_window_bytes: first_window,
+        initial_window: InitialWindow::Segments(10),
+        byte_counting_limit: 1000,
+        ..Config::default()
+    };
+    let mut pair = endless(config, 0.0);
+    let total = 300 * pair.ends[0].tcp.smss_bytes();
+    while pair.ends[1].received < total && pair.step() {}
+    pair.now.since(Time::ZERO)
+}
+
+/// The window of a receiver follows what arrives, whatever it begins with: it costs ten round trips at most,
+/// of which delayed acknowledgements of 200 ms take most. Pinned at ten segments, 300 segments would take
+/// some 25 more.
+#[test]
+fn a_receive_window_opens_whatever_it_begins_with() {
+    for (mss, timestamps) in [41, 536, 1460, 8960].into_iter().flat_map(|mss| [(mss, false), (mss, true)]) {
+        let wide = arrival_of_300_segments(mss, None, timestamps);
+        for tenths in [2, 5, 10, 19, 20, 29, 73, 100, 150, 450] {
+            let first = (mss * tenths / 10).max(128);
+            let tuned = arrival_of_300_segments(mss, Some(first), timestamps);
+            let later_ms = tuned.saturating_sub(wide).as_ns() / 1_000_000;
+            assert!(tuned >= wide && later_ms <= 1000, "{mss} {timestamps} {first}: {tuned:?}, {wide:?}");
+        }
+    }
+}

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::{
-    Config, Connection, Event, Flags, HystartRules, InitialWindow, MinRtoOf, Options, Segment, State,
-    Timestamps, Variant, WindowValidation,
+    Config, Connection, CubicRules, DelayedAckRules, Event, Flags, HystartRules, InitialWindow, MinRtoOf,
+    NagleRules, Options, Segment, State, Timestamps, Variant, WindowValidation,
 };
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
@@ -26,7 +26,8 @@ prop_compose! {
         window in prop_oneof![Just(0u32), 100u32..3000, 3000u32..1_000_000],
         switches in any::<[bool; 8]>(),
         parts in prop_oneof![Just([false; 7]), any::<[bool; 7]>()],
-        linux in prop_oneof![Just([false; 6]), any::<[bool; 6]>()],
+        linux in prop_oneof![Just([false; 9]), any::<[bool; 9]>()],
+        first_window in prop_oneof![Just(3u32), 1u32..40],
         delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
         delayed_ack_count in 1u32..6,
         dup_ack_threshold in 1u32..5,
@@ -65,9 +66,12 @@ prop_compose! {
             min_rto_of: if linux[0] { MinRtoOf::Variation } else { MinRtoOf::Timeout },
             quick_acks: if linux[1] { 16 } else { 0 },
             delayed_ack_adapts: linux[2],
-            initial_receive_window_bytes: linux[3].then_some(3 * mss_bytes),
+            initial_receive_window_bytes: linux[3].then_some(first_window * mss_bytes / 3),
             hystart_rules: if linux[4] { HystartRules::Linux } else { HystartRules::PlusPlus },
             window_validation: if linux[5] { WindowValidation::Linux } else { WindowValidation::Half },
+            cubic_rules: if linux[6] { CubicRules::Linux } else { CubicRules::Rfc9438 },
+            nagle_rules: if linux[7] { NagleRules::Minshall } else { NagleRules::Rfc },
+            delayed_ack_rules: if linux[8] { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),
             ..Config::default()

@@ -9,13 +9,13 @@ use crate::clock;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, NewRenoConfig};
 use roamsim_engine::Span;
-use roamsim_protocols::tcp::congestion::{self, Ack, Cause, CongestionControl, CubicRules, VegasThresholds};
+use roamsim_protocols::tcp::congestion::{self, Ack, Cause, CongestionControl, VegasThresholds};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What decides how large the congestion window is.
+/// The rule for the congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// NewReno by RFC 9002 section 7: the library's.
@@ -111,7 +111,6 @@ impl Cubic {
             vegas: VegasThresholds::default(),
             fast_convergence: true,
             abe: false,
-            cubic_rules: CubicRules::Rfc9438,
             law: None,
         });
         law.start(u64::from(mtu), initial_window_bytes);

@@ -20,6 +20,7 @@ mod diagnostics;
 mod examples;
 mod handover_flows;
 mod handover_keys;
+mod l4s;
 mod link_events;
 mod mih_handover;
 mod mobile_ip;

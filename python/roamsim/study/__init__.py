@@ -277,7 +277,7 @@ def _conclude(
     # Few runs may not show what turns a verdict round: a quick look says what the full run has found as well.
     known = turned_in_full(study) if level == "quick" else {}
     for statement in study.statements:
-        judged = verdict(study, statement, data)
+        judged = verdict(study, statement, data, level)
         finding = findings[statement.id] = judged.finding
         turned = dict.fromkeys((*judged.turned_by, *known.get((statement.id, finding.verdict), ())))
         entry: Mapping[str, Any] = {

@@ -224,7 +224,7 @@ class Data:
         change = statistics.paired_ratio(*pairs)
         if how == "gain_over":
             return change
-        return Estimate(change.mean + 1, change.low + 1, change.high + 1, change.samples)
+        return change.shifted(1)
 
     def _by_labels(
         self, experiment: str, metric: Metric, names: Sequence[str], where: Mapping[str, Selection]

@@ -238,6 +238,7 @@ class Statement:
     readings_by: Sequence[str] = ()  # alternatives by which the publication may be read
     conditions: str = ""  # of statements.py: names what other experiments show to turn the verdict round
     own: bool = False  # a statement of ours, of what the publication says nothing about; counted apart
+    full_only: bool = False  # the quick look has no runs of it and leaves it open
 
 
 @dataclass(frozen=True, slots=True)

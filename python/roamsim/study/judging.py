@@ -10,7 +10,11 @@
 - A statement of several parts agrees when every part does. It differs when one part does. Of thirty parts one does so
   by chance in every second study, so the interval of that part has to lie outside when it is widened to hold for all
   intervals of the statement together with 95 % (Bonferroni): those of its parts, of their parts, and of all points of
-  their curves. Else the statement is not decidable. A part that takes no interval (`yes`) differs as it stands.
+  their curves. Else the statement is not decidable. A part that takes no interval (`yes`) differs as it stands. The
+  wider interval is computed from the samples, as Wilson's or Fieller's where the narrow one is.
+- A part with readings agrees when one of them does, and differs when all do. Each is judged by the wider interval, so
+  their order does not matter. They count as the one of them with most intervals: if the part holds it does so under
+  some reading, and only that reading's intervals can miss it.
 - Where an exact law gives the value, the same rule judges the law, and the runs stand beside it (`law.by_law`).
 - What is not decidable says how many replications would decide, if the means stay where they are.
 """
@@ -19,14 +23,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
-from roamsim.statistics import Estimate, student_t_quantile
+from roamsim.statistics import LEVEL, Estimate
 from roamsim.tables.significant import grouped, significant
 
 Verdict = Literal["agrees", "differs", "not decidable"]
+
+#: Of readings, one that agrees decides, then one that is open.
+BEST_FIRST: tuple[Verdict, ...] = ("agrees", "not decidable", "differs")
 
 Source = Literal["runs", "exact law", "runs and exact law"]
 """The source of a verdict."""
@@ -68,10 +75,13 @@ class Finding:
         needed: replications that would decide what is not decidable, if the means stay where they are; `None` where
             no number of runs would.
         turned_by: conditions that turn the verdict round, where the measurement itself has tried some.
-        margin: by how many half-widths of its interval the number that decided lies outside, where it differs;
-            infinite where no interval decided.
+        outside: where it differs, by how many half-widths the number that decided lies outside, if its interval holds
+            for so many together; `None` where no interval decided.
         intervals: that the verdict takes together.
-        parts: of a statement of several, down to those that have none.
+        parts: of a statement of several.
+        readings: the names of its parts where one of them has to agree.
+        of: what tells these readings apart.
+        derived: what of `rests_on` follows from its parts.
     """
 
     verdict: Verdict
@@ -84,14 +94,12 @@ class Finding:
     replications: int = 0
     needed: int | None = None
     turned_by: tuple[str, ...] = ()
-    margin: float = math.inf
+    outside: Callable[[int], float] | None = field(default=None, compare=False, repr=False)
     intervals: int = 1
     parts: tuple[Finding, ...] = ()
-
-    @property
-    def leaves(self) -> tuple[Finding, ...]:
-        """Its parts; itself where it has none."""
-        return self.parts or (self,)
+    readings: tuple[str, ...] = ()
+    of: str = ""
+    derived: tuple[str, ...] = ()
 
     @property
     def ours(self) -> str:
@@ -114,7 +122,7 @@ def _finding(
     *others: Value,
     samples: int = 0,
     shrink: float = math.inf,
-    margin: float = math.inf,
+    outside: Callable[[int], float] | None = None,
     intervals: int = 1,
 ) -> Finding:
     """A finding; `shrink` is the factor by which its intervals would have to shrink to decide."""
@@ -126,7 +134,7 @@ def _finding(
         decided_by,
         replications=samples if decided_by else 0,
         needed=replications_needed(samples, shrink) if verdict == "not decidable" else None,
-        margin=margin if verdict == "differs" and decided_by else math.inf,
+        outside=outside if verdict == "differs" and decided_by else None,
         intervals=intervals,
     )
 
@@ -164,7 +172,7 @@ def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
         value_of(what, estimate),
         samples=estimate.samples,
         shrink=_shrink(estimate, low, high),
-        margin=_margin(estimate, low, high),
+        outside=lambda intervals: _margin(simultaneous(estimate, intervals), low, high),
     )
 
 
@@ -176,8 +184,8 @@ def _margin(estimate: Estimate, least: float, most: float) -> float:
 
 
 def _half_widths(distance: float, half_width: float) -> float:
-    """A distance in half-widths of an interval; 0 where there is none."""
-    if distance <= 0:
+    """A distance in half-widths of an interval; 0 where there is none, or the interval is open."""
+    if distance <= 0 or math.isnan(half_width):
         return 0.0
     return distance / half_width if half_width > 0 else math.inf
 
@@ -199,13 +207,13 @@ def follows(
     def excess(at: float) -> float:
         return max(formula(at) - curve[at].low, curve[at].high - formula(at))
 
-    def margin(at: float) -> float:
-        return _margin(curve[at], formula(at) - tolerance, formula(at) + tolerance)
+    def margin(at: float, intervals: int) -> float:
+        return _margin(simultaneous(curve[at], intervals), formula(at) - tolerance, formula(at) + tolerance)
 
     verdict: Verdict = "agrees" if all(excess(at) <= tolerance for at in curve) else "not decidable"
     at = max(curve, key=lambda x: (excess(x), abs(curve[x].mean - formula(x))))
-    furthest = max(curve, key=lambda x: (margin(x), abs(curve[x].mean - formula(x))))
-    if margin(furthest) > _widening(curve[furthest].samples, len(curve)):
+    furthest = max(curve, key=lambda x: (margin(x, len(curve)), abs(curve[x].mean - formula(x))))
+    if margin(furthest, len(curve)) > 1:
         verdict, at = "differs", furthest
     worst = curve[at]
     text = (
@@ -219,7 +227,7 @@ def follows(
         value_of(f"{what}, at {at:g}", worst),
         samples=worst.samples,
         shrink=shrink,
-        margin=margin(at),
+        outside=lambda intervals: margin(at, intervals),
         intervals=len(curve),
     )
 
@@ -237,7 +245,9 @@ def positive(estimate: Estimate, what: str) -> Finding:
         samples=estimate.samples,
         shrink=_shrink(estimate, 0.0),
         # A difference of zero in all runs is not above zero, at any number of them.
-        margin=_half_widths(-estimate.mean, estimate.high - estimate.mean) if estimate.mean else math.inf,
+        outside=(lambda intervals: _margin(simultaneous(estimate, intervals), 0.0, math.inf))
+        if estimate.mean
+        else None,
     )
 
 
@@ -252,10 +262,11 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
     (start, first), (end, last) = points[0], points[-1]
     text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
     ends = value_of(f"{what}, at {start:g}", first), value_of(f"{what}, at {end:g}", last)
-    falls = [(fall(earlier, later), before, at) for (before, earlier), (at, later) in combinations(points, 2)]
+    wider = [(x, simultaneous(estimate, len(points))) for x, estimate in points]
+    falls = [(fall(earlier, later), before, at) for (before, earlier), (at, later) in combinations(wider, 2)]
     margin, before, at = max(falls, key=lambda one: one[0])
     samples = min(curve[before].samples, curve[at].samples)
-    if margin > _widening(samples, len(points)):
+    if margin > 1:
         where = f"; falls from {number(curve[before].mean)} at {before:g} to {number(curve[at].mean)} at {at:g}"
         return _finding(
             "differs",
@@ -263,7 +274,7 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
             value_of(f"{what}, at {at:g}", curve[at]),
             *ends,
             samples=samples,
-            margin=margin,
+            outside=lambda n: fall(simultaneous(curve[before], n), simultaneous(curve[at], n)),
             intervals=len(points),
         )
     verdict: Verdict = "agrees" if last.low > first.high else "not decidable"
@@ -289,15 +300,9 @@ def apart(lower: Estimate, upper: Estimate) -> float:
     return (lower.half_width + upper.half_width) / distance if distance > 0 else math.inf
 
 
-def simultaneous(estimate: Estimate, intervals: int) -> tuple[float, float]:
-    """Ends of an interval that holds together with so many others, with 95 % for all (Bonferroni)."""
-    wider, middle = _widening(estimate.samples, intervals), estimate.mean
-    return middle - wider * (middle - estimate.low), middle + wider * (estimate.high - middle)
-
-
-def _widening(samples: int, intervals: int) -> float:
-    """The factor that widens a 95 % interval, so that so many hold together with 95 %."""
-    return student_t_quantile(1 - 0.025 / intervals, samples - 1) / student_t_quantile(0.975, samples - 1)
+def simultaneous(estimate: Estimate, intervals: int) -> Estimate:
+    """The same with an interval that holds together with so many others, with 95 % for all (Bonferroni)."""
+    return estimate if intervals == 1 else estimate.at(1 - (1 - LEVEL) / intervals)
 
 
 def by_many(finding: Finding, intervals: int) -> Finding:
@@ -307,19 +312,60 @@ def by_many(finding: Finding, intervals: int) -> Finding:
         finding: one without parts.
         intervals: of all together, its own among them.
     """
-    if finding.verdict != "differs" or math.isinf(finding.margin) or finding.replications < 2:
+    if finding.verdict != "differs" or finding.outside is None or finding.replications < 2:
         return finding
-    wider = _widening(finding.replications, intervals)
-    if finding.margin > wider:
+    margin = finding.outside(intervals)
+    if margin > 1:
         return finding
-    needed = replications_needed(finding.replications, wider / finding.margin)
-    return replace(finding, verdict="not decidable", margin=math.inf, needed=needed)
+    needed = replications_needed(finding.replications, 1 / margin if margin else math.inf)
+    return replace(finding, verdict="not decidable", outside=None, needed=needed)
 
 
-def _together(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """The parts of each of several findings, by intervals that hold for all of them."""
-    intervals = sum(part.intervals for finding in findings for part in finding.leaves)
-    return [[by_many(part, intervals) for part in finding.leaves] for finding in findings]
+def _among(finding: Finding, intervals: int) -> Finding:
+    """A finding as it is when each of its intervals holds with so many."""
+    if not finding.parts:
+        return by_many(finding, intervals)
+    parts = [_among(part, intervals) for part in finding.parts]
+    return _of_readings(finding, parts) if finding.readings else _of_all(finding, parts)
+
+
+def _of_all(finding: Finding, parts: Sequence[Finding]) -> Finding:
+    """A finding whose parts all have to agree, with the verdicts of these."""
+    verdict = _verdict(parts)
+    first = next((f for f in parts if f.verdict == verdict and f.decided_by), None)
+    open_ = [f for f in parts if f.verdict == "not decidable"]
+    return replace(
+        _resting(finding, dict.fromkeys(text for f in parts for text in f.rests_on)),
+        verdict=verdict,
+        decided_by=first.decided_by if first else None,
+        source=_source(f.source for f in parts if verdict == "agrees" or f.verdict == verdict),
+        replications=first.replications if first else 0,
+        needed=_all_decided(open_) if verdict == "not decidable" else None,
+    )
+
+
+def _of_readings(finding: Finding, parts: Sequence[Finding]) -> Finding:
+    """A finding of whose parts one has to agree, with the verdicts of these."""
+    verdicts = {part.verdict for part in parts}
+    best: Verdict = next(verdict for verdict in BEST_FIRST if verdict in verdicts)
+    holding = [(name, f) for name, f in zip(finding.readings, parts, strict=True) if f.verdict == best]
+    name, first = holding[0]
+    alone = (f"{finding.of} {' or '.join(name for name, _ in holding)} alone",) if len(verdicts) > 1 else ()
+    return replace(
+        _resting(finding, (*alone, *first.rests_on)),
+        verdict=best,
+        decided_by=first.decided_by and replace(first.decided_by, what=f"{name}: {first.decided_by.what}"),
+        source=first.source,
+        replications=first.replications,
+        needed=first.needed,
+    )
+
+
+def _resting(finding: Finding, derived: Iterable[str]) -> Finding:
+    """A finding that rests on what its parts do, and on what was added to it."""
+    now = tuple(derived)
+    added = (text for text in finding.rests_on if text not in finding.derived)
+    return replace(finding, rests_on=tuple(dict.fromkeys((*now, *added))), derived=now)
 
 
 def _verdict(parts: Sequence[Finding]) -> Verdict:
@@ -331,24 +377,16 @@ def _verdict(parts: Sequence[Finding]) -> Verdict:
 
 def every(findings: Sequence[Finding]) -> Finding:
     """A statement of several parts; what decided is the first part that has the verdict of the whole."""
-    judged = [part for parts in _together(findings) for part in parts]
-    verdict = _verdict(judged)
-    first = next((f for f in judged if f.verdict == verdict and f.decided_by), None)
-    return Finding(
-        verdict,
+    intervals = sum(finding.intervals for finding in findings)
+    whole = Finding(
+        "not decidable",
         "; ".join(f.measured for f in findings),
         tuple(value for f in findings for value in f.values),
-        first.decided_by if first else None,
-        tuple(dict.fromkeys(text for f in findings for text in f.rests_on)),
         turned_by=tuple(dict.fromkeys(text for f in findings for text in f.turned_by)),
-        source=_source(f.source for f in judged if verdict == "agrees" or f.verdict == verdict),
-        replications=first.replications if first else 0,
-        needed=_all_decided([f for f in judged if f.verdict == "not decidable"])
-        if verdict == "not decidable"
-        else None,
-        intervals=sum(part.intervals for part in judged),
-        parts=tuple(part for f in findings for part in f.leaves),
+        intervals=intervals,
+        parts=tuple(findings),
     )
+    return _among(whole, intervals)
 
 
 def counted(findings: Sequence[Finding], what: str) -> Finding:
@@ -358,11 +396,12 @@ def counted(findings: Sequence[Finding], what: str) -> Finding:
         findings: a part each, counted by the intervals that hold for all.
         what: they are, such as "orders".
     """
-    verdicts = [_verdict(parts) for parts in _together(findings)]
+    whole = every(findings)
+    verdicts = [_among(finding, whole.intervals).verdict for finding in findings]
     agree, differ, left = (verdicts.count(verdict) for verdict in ("agrees", "differs", "not decidable"))
     words = f"{agree} of {len(findings)} {what} agree, {differ} differ, {left} are not decidable"
     values = Value(f"{what} that agree", agree), Value(f"{what} that differ", differ)
-    return replace(every(findings), measured=words, values=values, brief=words, decided_by=None, replications=0)
+    return replace(whole, measured=words, values=values, brief=words, decided_by=None, replications=0)
 
 
 def _source(sources: Iterable[Source]) -> Source:
@@ -387,24 +426,21 @@ def either(findings: Mapping[str, Finding], of: str = "reading") -> Finding:
         of: what tells the readings apart, such as "policy".
     """
     measured = "; ".join(f"{name}: {f.verdict} ({f.measured})" for name, f in findings.items())
-    named = {name: _named(name, f) for name, f in findings.items()}
-    values = tuple(value for f in named.values() for value in f.values)
-    verdicts = {f.verdict for f in findings.values()}
-    for verdict in ("agrees", "not decidable", "differs"):
-        holding = [name for name, f in findings.items() if f.verdict == verdict]
-        if not holding:
-            continue
-        rests = (f"{of} {' or '.join(holding)} alone",) if len(verdicts) > 1 else ()
-        first = named[holding[0]]
-        return replace(first, measured=measured, values=values, rests_on=(*rests, *first.rests_on))
-    return Finding("not decidable", measured)
-
-
-def _named(name: str, finding: Finding) -> Finding:
-    """A finding whose values say which reading they belong to."""
-    values = tuple(replace(value, what=f"{name}: {value.what}") for value in finding.values)
-    deciding = finding.decided_by and replace(finding.decided_by, what=f"{name}: {finding.decided_by.what}")
-    return replace(finding, values=values, decided_by=deciding)
+    if not findings:
+        return Finding("not decidable", measured)
+    parts = tuple(findings.values())
+    whole = Finding(
+        "not decidable",
+        measured,
+        tuple(replace(value, what=f"{name}: {value.what}") for name, f in findings.items() for value in f.values),
+        intervals=max(part.intervals for part in parts),
+        parts=parts,
+        readings=tuple(findings),
+        of=of,
+    )
+    chosen = _of_readings(whole, parts)
+    first = next(f for f in parts if f.verdict == chosen.verdict)
+    return replace(chosen, brief=first.brief, turned_by=first.turned_by)
 
 
 def yes(condition: bool, measured: str, *values: Value) -> Finding:

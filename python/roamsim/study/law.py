@@ -6,7 +6,6 @@ verdict is the law's where the runs agree with it or are too few to decide.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -46,7 +45,7 @@ def by_law(runs: Finding, law: Finding) -> Finding:
         measured=f"{runs.measured}; exact law: {_plain(law)}",
         values=(*runs.values, *values),
         needed=None,
-        margin=math.inf,
+        outside=None,
         parts=(),
     )
     if runs.verdict == law.verdict:

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 
 from roamsim.study.data import Data
 from roamsim.study.declared import judged
-from roamsim.study.definition import Statement, Study
+from roamsim.study.definition import Level, Statement, Study
 from roamsim.study.entries import Alternative
 from roamsim.study.judging import Finding, either
+
+#: The measured value of a statement that the quick look has no runs of.
+LEFT = "the quick look has no runs of it"
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,10 @@ class Verdict:
     turned_by: tuple[str, ...]
 
 
-def verdict(study: Study, statement: Statement, data: Data) -> Verdict:
+def verdict(study: Study, statement: Statement, data: Data, level: Level) -> Verdict:
     """Judges a statement, by its readings and beside the alternatives of what it asks for."""
+    if statement.full_only and level == "quick":
+        return Verdict(Finding("not decidable", LEFT, brief=LEFT), ())
     data.experiments_read.clear()
     main = _by_rule(study, statement, data)
     read = set(data.experiments_read)

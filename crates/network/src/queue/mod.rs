@@ -15,6 +15,7 @@ pub mod classes;
 pub mod codel;
 pub mod drop_tail;
 pub mod drr;
+pub mod dual_pi2;
 mod fifo;
 pub mod fq_codel;
 pub mod pie;
@@ -64,6 +65,8 @@ pub enum Rule {
     FqCodel(fq_codel::Settings),
     /// Deficit round robin by class.
     Drr(drr::Settings),
+    /// DualPI2.
+    DualPi2(dual_pi2::Settings),
     /// PIE.
     Pie(pie::Settings),
     /// Strict priority by class.
@@ -80,6 +83,7 @@ impl Rule {
             Rule::Codel(settings) => Box::new(codel::Codel::new(limit, settings)),
             Rule::FqCodel(settings) => Box::new(fq_codel::FqCodel::new(limit, settings, random)),
             Rule::Drr(settings) => Box::new(drr::Drr::new(limit, settings)),
+            Rule::DualPi2(settings) => Box::new(dual_pi2::DualPi2::new(limit, settings, random)),
             Rule::Priority(classes) => Box::new(priority::Priority::new(limit, classes)),
             Rule::Pie(settings) => Box::new(pie::Pie::new(limit, settings, random)),
             Rule::Red(settings) => Box::new(red::Red::new(limit, settings, random)),

@@ -67,9 +67,14 @@ pub struct TcpSocket {
 
 /// The traffic class of a segment of a connection that is capable of ECN; apart, as most are not.
 #[cold]
-fn ecn_traffic_class(traffic_class: TrafficClass, segment: &Segment) -> TrafficClass {
-    // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
-    if segment.payload_bytes > 0 { traffic_class.with_ecn(Ecn::Capable0) } else { traffic_class }
+fn ecn_traffic_class(
+    traffic_class: TrafficClass,
+    segment: &Segment,
+    connection: &Connection,
+) -> TrafficClass {
+    // RFC 8311 section 2.3 leaves ECT(1) to experiments, of which L4S is one (RFC 9331 section 4.1).
+    let capable = if connection.is_l4s() { Ecn::Capable1 } else { Ecn::Capable0 };
+    if segment.payload_bytes > 0 { traffic_class.with_ecn(capable) } else { traffic_class }
 }
 
 /// What a socket has of messages.
@@ -151,7 +156,7 @@ impl TcpSocket {
                 traffic.sent(size_bytes);
                 let mut traffic_class = *traffic_class;
                 if connection.is_ecn_capable() {
-                    traffic_class = ecn_traffic_class(traffic_class, &segment);
+                    traffic_class = ecn_traffic_class(traffic_class, &segment, connection);
                 }
                 let packet = Packet {
                     id: envelope.id,

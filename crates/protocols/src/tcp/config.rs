@@ -90,6 +90,8 @@ variants! {
         "The recovery of SACK with a window that grows as a cubic of time (RFC 9438).";
     Bbr = "bbr": DuplicateAcks, Rack, Bbr, sack true,
         "A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).";
+    Dctcp = "dctcp": DuplicateAcks, Sack, Dctcp, sack true,
+        "The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs `ecn`.";
 }
 
 impl fmt::Display for Variant {
@@ -167,10 +169,28 @@ pub enum HystartRules {
 pub enum WindowValidation {
     /// It grows while half of it is in use (RFC 7661 4.2), and does not shrink but by `restart_after_idle`.
     Half,
-    /// In congestion avoidance it grows while all of it is in use. With `restart_after_idle` it shrinks: each
-    /// RTO of an idle time halves it, down to the initial window. An RTO in which it was not filled takes it
-    /// half the way to what was in use. ssthresh keeps three quarters of it (Linux, RFC 2861).
+    /// It grows while all of it is in use, in slow start half of it. With `restart_after_idle` it shrinks:
+    /// each RTO of an idle time halves it, down to the initial window. An RTO in which it was not in use takes
+    /// it half the way to the flight. ssthresh keeps three quarters of it (Linux, RFC 2861).
     Linux,
+}
+
+/// How much data has an acknowledgement sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedAckRules {
+    /// `delayed_ack_count` full-sized segments, options included (RFC 5681 4.2).
+    Rfc,
+    /// More octets than the received MSS, as in Linux: a full segment and any other.
+    Linux,
+}
+
+/// What Nagle's algorithm waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NagleRules {
+    /// A short segment waits until all data is acknowledged (RFC 896).
+    Rfc,
+    /// It waits until all short segments are, as in Linux (draft-minshall-nagle).
+    Minshall,
 }
 
 /// The settings of one end of a connection.
@@ -215,6 +235,8 @@ pub struct Config {
     /// least every second one); at least one. With more than a window holds, acknowledgements wait for data
     /// or for the delay.
     pub delayed_ack_count: u32,
+    /// How much data has an acknowledgement sent at once. Default that count.
+    pub delayed_ack_rules: DelayedAckRules,
     /// The delay follows the times between segments, from 40 ms up to `delayed_ack`, as in Linux. Default
     /// off.
     pub delayed_ack_adapts: bool,
@@ -233,6 +255,8 @@ pub struct Config {
     pub one_way_connections: bool,
     /// Nagle's algorithm. Default on (RFC 9293 3.7.4, SHOULD).
     pub nagle: bool,
+    /// What it waits for. Default RFC 896.
+    pub nagle_rules: NagleRules,
     /// Duplicate ACKs that tell of a loss. Default 3 (RFC 5681 3.2).
     pub dup_ack_threshold: u32,
     /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042). Tahoe is older and
@@ -266,7 +290,7 @@ pub struct Config {
     /// other flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have
     /// none.
     pub fast_convergence: bool,
-    /// The rules of CUBIC. Default RFC 9438.
+    /// Which CUBIC it is. Default that of RFC 9438.
     pub cubic_rules: CubicRules,
     /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
     /// Default off (chosen: the variants are those of the publications).
@@ -290,6 +314,8 @@ pub struct Config {
     /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a
     /// scenario says so).
     pub ecn: bool,
+    /// Data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), in place of ECT(0). Default off.
+    pub l4s: bool,
     /// A mark of ECN reduces the window by less than a loss: to 0.8 of the flight, with CUBIC 0.85
     /// (Alternative Backoff with ECN, RFC 8511). Default off (experimental there). Vegas shrinks by a quarter
     /// either way.
@@ -326,11 +352,13 @@ impl Default for Config {
             clock_granularity: Span::from_ms(1),
             delayed_ack: Some(Span::from_ms(200)),
             delayed_ack_count: 2,
+            delayed_ack_rules: DelayedAckRules::Rfc,
             delayed_ack_adapts: false,
             quick_acks: 0,
             piggyback_acks: true,
             one_way_connections: false,
             nagle: true,
+            nagle_rules: NagleRules::Rfc,
             dup_ack_threshold: 3,
             limited_transmit: true,
             sack: None,
@@ -353,6 +381,7 @@ impl Default for Config {
             hystart_rules: HystartRules::PlusPlus,
             pacing: false,
             ecn: false,
+            l4s: false,
             abe: false,
             successive_fast_retransmits: true,
             challenge_ack_interval: Span::from_secs(5),
@@ -370,9 +399,12 @@ impl Config {
 
     /// The congestion control.
     pub(super) fn congestion_control(&self) -> congestion::Kind {
-        match self.law {
-            None => self.variant.parts().2,
-            Some(_) => congestion::Kind::Given,
+        match (&self.law, self.variant.parts().2) {
+            (Some(_), _) => congestion::Kind::Given,
+            (None, congestion::Kind::Cubic) if self.cubic_rules == CubicRules::Linux => {
+                congestion::Kind::CubicLinux
+            }
+            (None, kind) => kind,
         }
     }
 
@@ -388,7 +420,7 @@ impl Config {
     pub(super) fn has_extras(&self) -> bool {
         let recovery = self.recovery();
         let reduces = self.prr && recovery == recovery::Kind::Sack;
-        let receives = self.delayed_ack_adapts || self.quick_acks > 0;
+        let receives = self.delayed_ack_adapts || self.quick_acks > 0 || self.acks_beyond_one_segment();
         recovery == recovery::Kind::Rack
             || reduces
             || self.hystart
@@ -396,11 +428,27 @@ impl Config {
             || receives
             || self.initial_receive_window_bytes.is_some()
             || self.window_validation != WindowValidation::Half
+            || self.has_minshall()
+    }
+
+    /// Whether more than one received segment is acknowledged at once.
+    pub(super) fn acks_beyond_one_segment(&self) -> bool {
+        self.delayed_ack.is_some() && self.delayed_ack_rules == DelayedAckRules::Linux
+    }
+
+    /// Whether short segments wait for short ones alone.
+    pub(super) fn has_minshall(&self) -> bool {
+        self.nagle && self.nagle_rules == NagleRules::Minshall
     }
 
     /// Whether the congestion control works on samples of the rate of delivery.
     pub(super) fn takes_samples(&self) -> bool {
         self.congestion_control().takes_samples()
+    }
+
+    /// Whether the receiver echoes each mark (RFC 8257 section 3.2), for a congestion control that counts them.
+    pub(super) fn echoes_exactly(&self) -> bool {
+        self.congestion_control().counts_marks()
     }
 
     /// Whether there is a pacer: a law from outside may ask for a rate at any time.
@@ -440,7 +488,6 @@ impl Config {
             initial_ssthresh_bytes: self.initial_ssthresh_bytes,
             vegas: self.vegas,
             fast_convergence: self.fast_convergence,
-            cubic_rules: self.cubic_rules,
             abe: self.abe,
             law: self.law.clone(),
         }
@@ -488,7 +535,8 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`, \
+             `dctcp`"
         );
     }
 }

@@ -23,6 +23,7 @@ pub mod congestion;
 mod connection;
 pub mod detection;
 mod pacing;
+mod received_mss;
 pub mod recovery;
 pub(crate) mod rtt;
 mod scoreboard;
@@ -34,8 +35,8 @@ mod window_tuning;
 pub mod wire;
 
 pub use config::{
-    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, HystartRules, InitialWindow, MinRtoOf, Variant,
-    WindowValidation,
+    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
+    MinRtoOf, NagleRules, Variant, WindowValidation,
 };
 pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, State};

@@ -5,9 +5,14 @@
 //! octets have grown, so it stays ahead of a sender in slow start. It never shrinks. The round trip is that
 //! of timestamps, smoothed by an eighth; without them the shortest time in which a window arrives.
 //!
-//! Source: Linux 6.12, `tcp_rcv_space_adjust` and `tcp_rcv_rtt_update`. Differs: the window opens at once,
-//! where Linux opens it by two segments a segment (`rcv_ssthresh`); octets are looked at when data arrives,
-//! not when it is read.
+//! A window that holds less than two round trips' worth grows as well, by what the rate has not grown. Else
+//! it would itself limit what arrives, and stay: the first expectation is ten segments, or all of a smaller
+//! window. Linux leaves such a window by another way: it measures how much of a buffer packets use, and
+//! offers more of the same buffer (`scaling_ratio`).
+//!
+//! Source: Linux 6.12, `tcp_rcv_space_adjust` and `tcp_rcv_rtt_update`. Differs: the above; the window opens
+//! at once, where Linux opens it by two segments a segment (`rcv_ssthresh`); octets are looked at when data
+//! arrives, not when it is read.
 
 use roamsim_engine::{Span, Time};
 
@@ -78,12 +83,13 @@ impl WindowTuning {
         }
         let bytes = taken - self.begun_at_offset;
         (self.begun_at_offset, self.begun_at) = (taken, now);
-        if bytes <= self.space_bytes {
+        if bytes <= self.space_bytes && 2 * bytes <= window_bytes {
             return window_bytes;
         }
         let twice = 2 * bytes + SPARE_SEGMENTS * mss_bytes;
-        let growth = u128::from(twice) * u128::from(bytes - self.space_bytes) / u128::from(self.space_bytes);
-        self.space_bytes = bytes;
+        let more = bytes.saturating_sub(self.space_bytes);
+        let growth = u128::from(twice) * u128::from(more) / u128::from(self.space_bytes);
+        self.space_bytes = self.space_bytes.max(bytes);
         let wanted = u64::try_from(u128::from(twice) + 2 * growth).unwrap_or(u64::MAX);
         wanted.min(self.most_bytes).max(window_bytes)
     }
@@ -143,6 +149,26 @@ mod tests {
         // 250000: 516000 + 2 x 516000 x 9, beyond the setting.
         window = part.on_data(at(500), (326_000, 326_000), Some(RTT), 1000, window);
         assert_eq!(window, 1 << 20);
+    }
+
+    #[test]
+    fn a_window_below_two_round_trips_of_data_grows() {
+        // Segments of 9000: seven of them are in a window of 65536, and 63000 octets are no more than the
+        // window that the first round trip is expected to fill.
+        let mut part = part();
+        let mut window = part.on_data(at(0), (9000, 9000), Some(RTT), 9000, 65_536);
+        window = part.on_data(at(100), (72_000, 72_000), Some(RTT), 9000, window);
+        // 2 x 63000 + 16 x 9000.
+        assert_eq!((window, part.space_bytes), (270_000, 65_536));
+        // As much again: 126000 are within it.
+        window = part.on_data(at(200), (135_000, 135_000), Some(RTT), 9000, window);
+        assert_eq!(window, 270_000);
+        // Less than half of a window: no growth.
+        let mut part = self::part();
+        window = part.on_data(at(0), (1000, 1000), Some(RTT), 1000, 3000);
+        assert_eq!(part.on_data(at(100), (2500, 2500), Some(RTT), 1000, window), 3000);
+        // 1501 are more: 2 x 1501 + 16000.
+        assert_eq!(part.on_data(at(200), (4001, 4001), Some(RTT), 1000, window), 19_002);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The notation of scripts: reading and printing.
 
 use roamsim_protocols::tcp::{
-    Config, Event, Flags, InitialWindow, MinRtoOf, Options, Segment, Timestamps, VegasThresholds,
-    WindowValidation,
+    Config, DelayedAckRules, Event, Flags, InitialWindow, MinRtoOf, NagleRules, Options, Segment, Timestamps,
+    VegasThresholds, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -83,9 +83,16 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "clock_granularity" => config.clock_granularity = span(text)?,
         "delayed_ack" => config.delayed_ack = if text == "off" { None } else { Some(span(text)?) },
         "delayed_ack_count" => config.delayed_ack_count = value(text)?,
+        "delayed_ack_rules" => {
+            config.delayed_ack_rules =
+                if text == "linux" { DelayedAckRules::Linux } else { DelayedAckRules::Rfc }
+        }
         "one_way_connections" => config.one_way_connections = on_off(text)?,
         "piggyback_acks" => config.piggyback_acks = on_off(text)?,
         "nagle" => config.nagle = on_off(text)?,
+        "nagle_rules" => {
+            config.nagle_rules = if text == "minshall" { NagleRules::Minshall } else { NagleRules::Rfc }
+        }
         "dup_ack_threshold" => config.dup_ack_threshold = value(text)?,
         "limited_transmit" => config.limited_transmit = on_off(text)?,
         "sack" => config.sack = Some(on_off(text)?),

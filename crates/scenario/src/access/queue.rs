@@ -13,7 +13,7 @@ use crate::dscp::Dscp;
 use crate::report::{At, Key, Report, Step, join};
 use crate::units;
 use roamsim_network::queue::classes::{Classes, MOST_CLASSES};
-use roamsim_network::queue::{QueueLimit, Rule, codel, drr, fq_codel, pie, red};
+use roamsim_network::queue::{QueueLimit, Rule, codel, drr, dual_pi2, fq_codel, pie, red};
 
 /// The queue before a transmitter. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -35,6 +35,9 @@ pub enum Queue {
     Drr(Drr),
     /// Random Early Detection (Floyd and Jacobson 1993): drops arrivals at random, by the mean queue length.
     Red(Red),
+    /// A queue for L4S and one for all others, with coupled marking (DualPI2, RFC 9332).
+    #[serde(rename = "dualpi2")]
+    DualPi2(DualPi2),
 }
 
 /// The capacity of a drop-tail queue.
@@ -259,6 +262,70 @@ pub struct Red {
     pub ecn: bool,
 }
 
+/// The keys of DualPI2.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DualPi2 {
+    /// The most packets that wait in both queues. Default: Linux's.
+    #[serde(default = "ten_thousand_packets")]
+    pub packets: u32,
+    /// The target of the queueing delay of classic traffic. Default: RFC 9332 appendix A.1.
+    #[serde(default = "fifteen_ms", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub target: Span,
+    /// Time between two updates of the probability p'. Default: Linux's.
+    #[serde(default = "dual_pi2_update_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub update_interval: Span,
+    /// What a second of delay above `target` adds to p' in an update. Default: Linux's, for round trips up to
+    /// 100 ms.
+    #[serde(default = "dual_pi2_alpha")]
+    pub alpha: f64,
+    /// What a second of delay more than at the last update adds to p'. Default: Linux's.
+    #[serde(default = "dual_pi2_beta")]
+    pub beta: f64,
+    /// The coupling factor k: L4S packets are marked with probability k p', others with p'^2. Default: RFC
+    /// 9332 section 2.1.
+    #[serde(default = "dual_pi2_coupling")]
+    pub coupling: f64,
+    /// An L4S packet that waits longer is marked. Default: Linux's.
+    #[serde(default = "dual_pi2_step_threshold", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub step_threshold: Span,
+    /// The classic queue's share of the octets while both queues wait. Default: Linux's.
+    #[serde(default = "dual_pi2_classic_share", deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    pub classic_share: f64,
+}
+
+fn ten_thousand_packets() -> u32 {
+    10_000
+}
+
+fn dual_pi2_update_interval() -> Span {
+    Span::from_ms(16)
+}
+
+fn dual_pi2_alpha() -> f64 {
+    0.16
+}
+
+fn dual_pi2_beta() -> f64 {
+    3.2
+}
+
+fn dual_pi2_coupling() -> f64 {
+    2.0
+}
+
+fn dual_pi2_step_threshold() -> Span {
+    Span::from_ms(1)
+}
+
+fn dual_pi2_classic_share() -> f64 {
+    0.1
+}
+
 fn hundred_packets() -> u32 {
     100
 }
@@ -338,13 +405,14 @@ impl Queue {
             | Queue::Pie(Pie { packets, .. })
             | Queue::Priority(Priority { packets, .. })
             | Queue::Drr(Drr { packets, .. })
-            | Queue::Red(Red { packets, .. }) => Limit::Packets(packets),
+            | Queue::Red(Red { packets, .. })
+            | Queue::DualPi2(DualPi2 { packets, .. }) => Limit::Packets(packets),
         }
     }
 
     /// Whether it draws random numbers.
     pub(crate) fn draws(self) -> bool {
-        matches!(self, Queue::Pie(_) | Queue::Red(_) | Queue::FqCodel(_))
+        matches!(self, Queue::Pie(_) | Queue::Red(_) | Queue::FqCodel(_) | Queue::DualPi2(_))
     }
 
     /// The rule of the machine before a transmitter of this rate and MTU.
@@ -373,6 +441,25 @@ impl Queue {
                     std::array::from_fn(|class| of_class(class).map_or(mtu_bytes, |bytes| bytes as u32));
                 Rule::Drr(drr::Settings { classes, quanta_bytes })
             }
+            Queue::DualPi2(DualPi2 {
+                packets: _,
+                target,
+                update_interval,
+                alpha,
+                beta,
+                coupling,
+                step_threshold,
+                classic_share,
+            }) => Rule::DualPi2(dual_pi2::Settings {
+                target,
+                update_interval,
+                alpha_per_s: alpha,
+                beta_per_s: beta,
+                coupling,
+                step_threshold,
+                classic_share,
+                mtu_bytes,
+            }),
             Queue::Red(Red {
                 packets: _,
                 min_threshold,
@@ -441,6 +528,28 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
                 let message = "PIE would update its probability too often for a run to proceed";
                 let help = "write 100us or more, or leave it out";
                 report.add(&join(&at, ["update_interval"]), message, help);
+            }
+        }
+        Queue::DualPi2(DualPi2 { target, update_interval, alpha, beta, coupling, classic_share, .. }) => {
+            zero("target", target, report);
+            if update_interval < SHORTEST_UPDATE {
+                let message = "DualPI2 would update its probability too often for a run to proceed";
+                let help = "write 100us or more, or leave it out";
+                report.add(&join(&at, ["update_interval"]), message, help);
+            }
+            for (key, value) in [("alpha", alpha), ("beta", beta), ("coupling", coupling)] {
+                if !(value > 0.0 && value.is_finite()) {
+                    let help = "write a number above zero, or leave it out";
+                    report.add(&join(&at, [key]), "this must be above zero", help);
+                }
+            }
+            if classic_share <= 0.0 || classic_share >= 1.0 {
+                let message = "one of both queues would never have its turn while the other waits";
+                report.add(
+                    &join(&at, ["classic_share"]),
+                    message,
+                    "write a share between 0 and 1, such as 0.1",
+                );
             }
         }
         Queue::Red(Red {

@@ -85,8 +85,7 @@ pub struct Cbr {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -135,8 +134,7 @@ pub struct Poisson {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -168,8 +166,7 @@ pub struct OnOff {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its writing by which a message should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,
@@ -191,8 +188,8 @@ pub struct RequestResponse {
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     pub processing_time: TimeDistribution,
-    /// Over UDP, the time after which an unanswered request counts as lost and the client goes on. Left out:
-    /// 1 s (chosen: TCP's initial timeout, RFC 6298 section 2.1).
+    /// Over UDP, the time until an unanswered request counts as lost. Left out: 1 s (chosen: TCP's initial
+    /// timeout, RFC 6298 section 2.1).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,
@@ -204,8 +201,7 @@ pub struct RequestResponse {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its request by which a response should arrive; `in_time_share` of `flows` is the share
-    /// that does. Left out: none.
+    /// The longest delay of a response that counts for `in_time_share` of `flows`. Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,

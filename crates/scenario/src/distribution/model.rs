@@ -37,9 +37,9 @@ pub enum TimeDistribution {
         #[schemars(with = "units::Duration")]
         max: Span,
     },
-    /// Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Up to a
-    /// shape of 2 the variance is infinite: on-off sources then make long-range dependent traffic (Willinger
-    /// et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+    /// Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Shapes up to
+    /// 2 make on-off traffic long-range dependent (Willinger et al., IEEE/ACM Transactions on Networking
+    /// 5(1), 1997).
     Pareto {
         /// The mean.
         #[serde(with = "units::duration")]

@@ -34,9 +34,8 @@ pub struct Flow {
     pub dscp: Dscp,
     /// The application that generates the data.
     pub application: Application,
-    /// Whether both ends generate data over the one connection, independently; acknowledgements then ride on
-    /// data. Results have a row for each direction. Default: no. `request_response` has two directions by
-    /// itself.
+    /// Whether both ends generate data over one connection; results have a row for each direction. Default:
+    /// no. `request_response` has two directions by itself.
     #[serde(default)]
     pub bidirectional: bool,
     /// How `to` reads, over TCP. Left out: at once, so that the receive window never closes.

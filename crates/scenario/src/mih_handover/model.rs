@@ -11,10 +11,8 @@ use crate::transport::Transport;
 use crate::units;
 
 /// A `[[handover]]`: MIH users hand a mobile node over to another network, by the commands of IEEE Std
-/// 802.21-2008.
-///
-/// The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows begin in the first
-/// network. They are redirected when the handover is committed, or when the first link is down.
+/// 802.21-2008. The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows are
+/// redirected when the handover is committed, or when the first link is down.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MihHandover {

@@ -9,10 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::units;
 
 /// A `[[mobile_ip]]`: nodes that keep their home address while they move between cells, by Mobile IPv4 (RFC
-/// 5944).
-///
-/// Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell.
-/// While it is away, a tunnel forwards its packets to the foreign agent of its cell.
+/// 5944). Agents are base stations of cells. A mobile node's home address is that in its home agent's cell.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MobileIp {
@@ -38,8 +35,8 @@ pub struct MobileIp {
     /// often, down to once a minute (RFC 5944 section 2.4). Default: yes (section 2.4.2.1, a SHOULD).
     #[serde(default = "default_solicitation")]
     pub solicitation: bool,
-    /// Whether packets of a mobile node away from home go through the home agent as well (RFC 3024). Default:
-    /// no, they take the shortest way (RFC 5944 section 4.2.2).
+    /// Whether packets of a visiting mobile node also go through the home agent (RFC 3024). Default: no, they
+    /// take the shortest way (RFC 5944 section 4.2.2).
     #[serde(default)]
     pub reverse_tunnel: bool,
 }

@@ -66,8 +66,8 @@ struct NodeTable {
     /// How it moves. Left out: not at all.
     #[serde(default)]
     motion: Option<Box<Motion>>,
-    /// Processing time of each packet that the node makes or forwards, before the packet joins a link's
-    /// queue. Packets keep their order. Default: none.
+    /// Processing time of each packet that the node sends or forwards, before the link's queue. Packets keep
+    /// their order. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     packet_processing_time: TimeDistribution,
@@ -77,9 +77,8 @@ struct NodeTable {
     #[serde(rename = "hysteresis", default, with = "units::length")]
     #[schemars(with = "units::Length")]
     hysteresis_m: f64,
-    /// Whether each address belongs to its own link or cell: packets to and from the address use that link.
-    /// The node forwards nothing. Default chosen: false: an address names the node, and routes take the
-    /// shortest way to it.
+    /// Whether packets to and from an address use the link or cell of this address. The node forwards
+    /// nothing. Default chosen: false: an address names the node, and routes take the shortest way to it.
     #[serde(default)]
     multihomed: bool,
     /// How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
@@ -165,10 +164,9 @@ impl Sharing for Node {
     }
 }
 
-/// When a station with an address in each cell prefers another one. If its cell is lost, the nearest cell's
-/// address takes over, or that of another link. The rules are those of Koh, Chang and Lee, "mSCTP for soft
-/// handover in transport layer", IEEE Communications Letters 8(3), 2004. They go from the most aggressive to
-/// the most conservative.
+/// When a station with an address in each cell prefers another one (Koh, Chang and Lee, "mSCTP for soft
+/// handover in transport layer", IEEE Communications Letters 8(3), 2004). If its cell is lost, the nearest
+/// cell's address takes over, or that of another link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrimaryChange {

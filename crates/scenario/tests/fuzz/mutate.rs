@@ -50,6 +50,7 @@ fn strange(random: &mut Stream) -> Value {
         json!({ "discipline": "codel", "target": "1ns", "interval": "1ns", "ecn": true }),
         json!({ "discipline": "fq_codel", "packets": 1, "flows": 1, "quantum": "1B" }),
         json!({ "discipline": "red", "packets": 1, "weight": 1.0 }),
+        json!({ "discipline": "dualpi2", "packets": 1, "target": "1ns", "update_interval": "100us", "alpha": 1e300 }),
         json!({ "discipline": "drr", "classes": [{ "dscp": ["ef"], "quantum": "1B" }] }),
     ];
     values[random.below(values.len() as u64) as usize].clone()

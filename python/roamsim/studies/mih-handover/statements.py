@@ -164,7 +164,7 @@ def _of_pairs(findings: Sequence[Finding]) -> Finding:
     differ = sum(one.verdict == "differs" for one in findings)
     deciding = f"; {whole.decided_by.what}: {whole.decided_by}" if whole.decided_by else ""
     brief = f"of {len(findings)} pairs {agree} agree, {differ} differ{deciding}"
-    return Finding(whole.verdict, whole.measured, whole.values, whole.decided_by, brief=brief)
+    return replace(whole, brief=brief)
 
 
 # 4. What the steps take
@@ -236,10 +236,13 @@ TRENDS: dict[str, Callable[[Data, str], Finding]] = {
 def same_trends(data: Data) -> Finding:
     """The verdict of each clause in case 2, local and remote, beside that in case 1."""
     parts = []
+    undecided: list[Finding] = []
     for clause, rule in TRENDS.items():
-        chosen = rule(data, MOBILE).verdict
+        first = rule(data, MOBILE)
         for name in BY_NETWORK:
-            verdict = rule(data, name).verdict
+            second = rule(data, name)
+            chosen, verdict = first.verdict, second.verdict
+            undecided += [found for found in (first, second) if found.verdict == "not decidable"]
             # Two of which neither is decided may be the same or not.
             open_ = "not decidable" in (chosen, verdict)
             same = "not decidable" if open_ else "agrees" if verdict == chosen else "differs"
@@ -251,7 +254,15 @@ def same_trends(data: Data) -> Finding:
     verdicts = [same for *_, same in parts]
     whole = "differs" if "differs" in verdicts else "not decidable" if "not decidable" in verdicts else "agrees"
     text = f"{equal} of {len(parts)} verdicts as in case 1" + (f"; {'; '.join(others)}" if others else "")
-    return Finding(whole, text, (Value("verdicts as in case 1", equal),), brief=text)  # type: ignore[arg-type]
+    needed = [found.needed for found in undecided]
+    return Finding(
+        whole,  # type: ignore[arg-type]
+        text,
+        (Value("verdicts as in case 1", equal),),
+        brief=text,
+        replications=max((found.replications for found in undecided), default=0),
+        needed=None if None in needed or whole != "not decidable" else max((n for n in needed if n), default=None),
+    )
 
 
 def case_2_shorter(data: Data) -> Finding:
@@ -303,7 +314,7 @@ def lost_as_the_frame_loss_says(data: Data) -> Finding:
             lost[replication] = lost.get(replication, 0.0) + row["lost_packets"]
             expected[replication] = expected.get(replication, 0.0) + float(row["loss"]) / 100 * sent
     more = statistics.paired_ratio([expected[one] for one in lost], list(lost.values()))
-    ratio = Estimate(1 + more.mean, 1 + more.low, 1 + more.high, more.samples)
+    ratio = more.shifted(1)
     return within(ratio, 0.9, 1.1, "lost over the frame loss's share of what is sent in the handover's time")
 
 

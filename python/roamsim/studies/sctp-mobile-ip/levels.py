@@ -67,7 +67,7 @@ def over_published(data: Data, experiment: str, protocol: str, wire: Label, radi
     """Ours over the published level, with its interval."""
     here = data.estimate(experiment, segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
     there = published_level(protocol, wire, radio)
-    return replace(here, mean=here.mean / there, low=here.low / there, high=here.high / there)
+    return here.scaled(1 / there)
 
 
 def _cells(data: Data, sctp: str) -> dict[tuple[str, float, int], Estimate]:

@@ -134,7 +134,7 @@ def _nowhere_below(data: Data, experiment: str, behind: str, ahead: str, excepti
         )
         if difference.mean < 0:
             less.append((difference, cell))
-        if simultaneous(difference, len(first))[1] < 0:
+        if simultaneous(difference, len(first)).high < 0:
             clearly_less.append(cell)
     whole = f"in {len(clearly_less)} with its whole interval, which holds for all cells together"
     words = f"{ahead} is below {behind} in {len(less)} of {len(first)} cells, {whole}"

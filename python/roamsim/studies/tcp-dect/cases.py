@@ -29,6 +29,10 @@ BELOW = "20 segments/s"
 
 #: Where the two directions of the connection, and of the access, come from.
 SENDERS = {"up": "terminal", "down": "host"}
+#: How much is "much higher" (5e; chosen).
+MUCH = 2.0
+#: The exponential's share beyond five means, e^-5.
+HEAVY_TAIL = 0.00674
 #: Offered load at which the limit is taken, in segments/s.
 SATURATED = 50
 #: Segments/s that a bearer can carry: one of its 100 slots a second for each of 20 fragments.

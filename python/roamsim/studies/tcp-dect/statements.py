@@ -17,6 +17,7 @@ from .cases import (
     CASES,
     ERRORS,
     LOAD,
+    MUCH,
     POISSON,
     SATURATED,
     WINDOWS,
@@ -25,8 +26,8 @@ from .cases import (
 )
 from .choices import turned_by_choices as turned_by_choices
 
-#: How much is "much higher" (5e), and what the first rule of 6a asked for (chosen).
-MUCH, FIRST_RULE = 2.0, 3.0
+#: What the first rule of 6a asked for (chosen).
+FIRST_RULE = 3.0
 
 # 4. Recovery
 
@@ -134,7 +135,7 @@ def _over_before(data: Data, from_s: float, until_s: float) -> tuple[Estimate, s
     then = mean_between(data, POISSON, from_s, until_s)
     runs = sorted(before.keys() & then.keys())
     more = statistics.paired_ratio([before[run] for run in runs], [then[run] for run in runs])
-    ratio = Estimate(1 + more.mean, 1 + more.low, 1 + more.high, more.samples)
+    ratio = more.shifted(1)
     middle, at_that_time = (statistics.mean(list(means.values())).mean for means in (before, then))
     return ratio, f"{number(1000 * at_that_time)} ms beside {number(1000 * middle)} ms"
 

@@ -10,6 +10,8 @@
 //! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt that
 //! was lost in this way; losses of repetitions of what the receiver has already.
 
+use std::ops::{Index, IndexMut};
+
 use super::stations::layout::MemberIndex;
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
@@ -43,20 +45,56 @@ pub struct CellLoss {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     all: Vec<CellLoss>,
-    /// By attachment, places among them.
-    by_sender: Vec<Vec<usize>>,
-    /// By member, whether its link is going down.
-    going_down: Vec<bool>,
+    by_sender: BySender,
+    going_down: GoingDown,
+}
+
+/// By attachment, places among the losses.
+#[derive(Debug, Default)]
+struct BySender(Vec<Vec<usize>>);
+
+impl Index<Attachment> for BySender {
+    type Output = Vec<usize>;
+
+    #[inline]
+    fn index(&self, attachment: Attachment) -> &Vec<usize> {
+        &self.0[attachment.0 as usize]
+    }
+}
+
+impl IndexMut<Attachment> for BySender {
+    fn index_mut(&mut self, attachment: Attachment) -> &mut Vec<usize> {
+        &mut self.0[attachment.0 as usize]
+    }
+}
+
+/// By member, whether its link is going down.
+#[derive(Debug, Default)]
+struct GoingDown(Vec<bool>);
+
+impl Index<MemberIndex> for GoingDown {
+    type Output = bool;
+
+    #[inline]
+    fn index(&self, member: MemberIndex) -> &bool {
+        &self.0[member.0 as usize]
+    }
+}
+
+impl IndexMut<MemberIndex> for GoingDown {
+    fn index_mut(&mut self, member: MemberIndex) -> &mut bool {
+        &mut self.0[member.0 as usize]
+    }
 }
 
 impl Losses {
     /// Of a medium with so many attachments and members.
     pub(super) fn new(all: Vec<CellLoss>, attachments: usize, members: usize) -> Losses {
-        let mut by_sender = vec![Vec::new(); attachments];
+        let mut by_sender = BySender(vec![Vec::new(); attachments]);
         for (place, loss) in all.iter().enumerate() {
-            by_sender[loss.from.0 as usize].push(place);
+            by_sender[loss.from].push(place);
         }
-        Losses { all, by_sender, going_down: vec![false; members] }
+        Losses { all, by_sender, going_down: GoingDown(vec![false; members]) }
     }
 
     /// From now on one of its losses, whose probability changes, has this one.
@@ -79,9 +117,9 @@ impl Losses {
     ) -> bool {
         let Losses { all, by_sender, going_down } = self;
         let mut lost = false;
-        for &place in &by_sender[from.0 as usize] {
+        for &place in &by_sender[from] {
             let loss = &mut all[place];
-            if loss.of == of && (!loss.while_going_down || going_down[member.0 as usize]) {
+            if loss.of == of && (!loss.while_going_down || going_down[member]) {
                 lost |= loss.loss.takes(now, packet);
             }
         }
@@ -91,7 +129,7 @@ impl Losses {
     /// A link event of a member.
     #[inline(never)]
     pub(super) fn hear(&mut self, member: MemberIndex, event: LinkEvent) {
-        let going_down = &mut self.going_down[member.0 as usize];
+        let going_down = &mut self.going_down[member];
         match event {
             LinkEvent::GoingDown { .. } => *going_down = true,
             LinkEvent::Rollback | LinkEvent::Up => *going_down = false,

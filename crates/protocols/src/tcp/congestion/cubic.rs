@@ -22,8 +22,6 @@
 //!   nor does the window grow in it. A restart from a smaller window after an idle time begins a stage of its
 //!   own.
 //! - Slow start is that of RFC 5681, as in [`super::Reno`].
-//! - Linux's rules ([`CubicRules::Linux`], 6.12, `net/ipv4/tcp_cubic.c`): alpha stays 9/17, and ssthresh is
-//!   in whole segments.
 //!
 //! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip
 //! acknowledges the whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].
@@ -33,17 +31,8 @@
 
 use roamsim_engine::{Span, Time};
 
+use super::cubic_curve::{Curve, fraction, quotient};
 use super::{Ack, Cause, CongestionControl, Settings};
-
-/// How CUBIC grows beside a Reno, and what it counts in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubicRules {
-    /// The window of a Reno grows by a segment a round trip once it has come up to that before the loss (RFC
-    /// 9438 4.3). Windows are octets.
-    Rfc9438,
-    /// It goes on growing by 9/17 of a segment, and a reduction leaves whole segments, as in Linux.
-    Linux,
-}
 
 /// The state of the law.
 #[derive(Clone, Debug)]
@@ -55,7 +44,6 @@ pub struct Cubic {
     fast_convergence: bool,
     /// Alternative backoff with ECN.
     abe: bool,
-    rules: CubicRules,
     /// Kept aside, that connections with other laws are no larger for it.
     course: Box<Course>,
 }
@@ -65,7 +53,7 @@ pub struct Cubic {
 struct Course {
     /// W_max; `None` before the first reduction and after a timeout.
     w_max_bytes: Option<u64>,
-    /// cwnd_prior: the window when ssthresh was last set, from which alpha is 1; `u64::MAX` by Linux's rules.
+    /// cwnd_prior: the window when ssthresh was last set, from which alpha is 1.
     cwnd_prior_bytes: u64,
     /// The congestion avoidance stage under way.
     stage: Option<Stage>,
@@ -85,18 +73,9 @@ struct Stage {
     w_est_remainder: u64,
 }
 
-/// W_cubic.
-#[derive(Clone, Copy, Debug)]
-struct Curve {
-    w_max_bytes: u64,
-    k: Span,
-    smss_bytes: u64,
-}
-
 impl CongestionControl for Cubic {
     fn new(settings: &Settings) -> Cubic {
-        let control = Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe);
-        control.by(settings.cubic_rules)
+        Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
@@ -184,7 +163,7 @@ impl CongestionControl for Cubic {
     }
 
     /// Sending goes on after a time with nothing in flight.
-    fn on_idle_end(&mut self, now: Time) {
+    fn on_idle_end(&mut self, now: Time, _last_sent_at: Time) {
         if let Some(stage) = &mut self.course.stage {
             stage.counted_to = stage.counted_to.max(now);
         }
@@ -197,21 +176,11 @@ impl Cubic {
         Cubic {
             fast_convergence,
             abe,
-            rules: CubicRules::Rfc9438,
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
             course: Box::new(Course { w_max_bytes: None, cwnd_prior_bytes: 0, stage: None }),
         }
-    }
-
-    /// The same by other rules.
-    fn by(mut self, rules: CubicRules) -> Cubic {
-        self.rules = rules;
-        if rules == CubicRules::Linux {
-            self.course.cwnd_prior_bytes = u64::MAX;
-        }
-        self
     }
 
     /// The window grows by the cubic, if it is in use.
@@ -258,13 +227,8 @@ impl Cubic {
 
     /// beta = 0.7.
     fn reduce(&mut self, flight_bytes: u64) {
-        let reduced_bytes = fraction(flight_bytes, 7, 10);
-        let (counted_bytes, cwnd_prior_bytes) = match self.rules {
-            CubicRules::Rfc9438 => (reduced_bytes, self.cwnd_bytes),
-            CubicRules::Linux => (reduced_bytes - reduced_bytes % self.smss_bytes, u64::MAX),
-        };
-        self.ssthresh_bytes = counted_bytes.max(2 * self.smss_bytes);
-        self.course.cwnd_prior_bytes = cwnd_prior_bytes;
+        self.ssthresh_bytes = fraction(flight_bytes, 7, 10).max(2 * self.smss_bytes);
+        self.course.cwnd_prior_bytes = self.cwnd_bytes;
     }
 
     fn restart(&mut self) {
@@ -291,64 +255,6 @@ impl Stage {
         let target = self.cubic.at(next_round).min(cwnd + cwnd / 2);
         cwnd + quotient(target.saturating_sub(cwnd), ack.bytes, &mut self.cwnd_remainder, usable)
     }
-}
-
-impl Curve {
-    fn new(w_max_bytes: u64, cwnd_epoch_bytes: u64, smss_bytes: u64) -> Curve {
-        // In microseconds: K^3 = (W_max - cwnd_epoch) / SMSS / 0.4 x (10^6)^3.
-        let rise = u128::from(w_max_bytes.saturating_sub(cwnd_epoch_bytes));
-        let k_us = cube_root(rise * 5_000_000_000_000_000_000 / (2 * u128::from(smss_bytes)));
-        Curve { w_max_bytes, k: Span::from_us(k_us), smss_bytes }
-    }
-
-    /// W_cubic(t), not below 0.
-    #[inline]
-    fn at(&self, t: Span) -> u64 {
-        if t < self.k {
-            self.w_max_bytes.saturating_sub(self.rise_bytes(self.k.saturating_sub(t)))
-        } else {
-            self.w_max_bytes.saturating_add(self.rise_bytes(t.saturating_sub(self.k)))
-        }
-    }
-
-    /// 0.4 SMSS d^3.
-    #[inline]
-    fn rise_bytes(&self, d: Span) -> u64 {
-        // Beyond 19 hours every target is clamped; here the product stays within 128 bits.
-        let us = u128::from((d.as_ns() / 1000).min(1 << 36));
-        let product = us * us * us * (2 * u128::from(self.smss_bytes));
-        // By 5e18 = 2^18 x 5^19: within 64 bits, without a division of 128, up to 10 s or so.
-        match u64::try_from(product >> 18) {
-            Ok(shifted) => shifted / 5_u64.pow(19),
-            Err(_) => u64::try_from(product / 5_000_000_000_000_000_000).unwrap_or(u64::MAX),
-        }
-    }
-}
-
-/// `bytes` times `over` / `under`.
-fn fraction(bytes: u64, over: u64, under: u64) -> u64 {
-    bytes / under * over + bytes % under * over / under
-}
-
-/// `(a b + remainder) / divisor`; what is left stays in `remainder`. Windows that overflow it exist in no
-/// network.
-#[inline]
-fn quotient(a: u64, b: u64, remainder: &mut u64, divisor: u64) -> u64 {
-    let dividend = a.saturating_mul(b).saturating_add(*remainder);
-    *remainder = dividend % divisor;
-    dividend / divisor
-}
-
-/// The largest whole number whose cube is not above `n`, for n < 2^126.
-fn cube_root(n: u128) -> u64 {
-    let mut root = 0;
-    for bit in (0..42).rev() {
-        let more: u128 = root | 1 << bit;
-        if more * more * more <= n {
-            root = more;
-        }
-    }
-    root as u64
 }
 
 #[cfg(test)]
@@ -396,30 +302,6 @@ mod tests {
             assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, left));
             assert_eq!(law.course.w_max_bytes, Some(10_000));
         }
-    }
-
-    #[test]
-    fn cube_roots_are_exact() {
-        for (n, root) in [(0, 0), (7, 1), (8, 2), (26, 2), (27, 3), (26_999_999_999_999_999_999, 2_999_999)] {
-            assert_eq!(cube_root(n), root, "{n}");
-        }
-        let largest = (1u64 << 42) - 1;
-        assert_eq!(cube_root(u128::from(largest).pow(3)), largest);
-    }
-
-    #[test]
-    fn the_curve_is_worked_by_hand() {
-        // K^3 = (36 - 25.2) / 0.4 = 27.
-        let curve = Curve::new(36_000, 25_200, 1000);
-        assert_eq!(curve.k, Span::from_secs(3));
-        let at = |ms: u64| curve.at(Span::from_ms(ms));
-        // 36 - 0.4 x 27; 36 - 0.4 x 8; 36 - 0.4 x 0.125; 36; 36 + 0.4 x 8; 36 + 0.4 x 1000.
-        assert_eq!([at(0), at(1000), at(2500)], [25_200, 32_800, 35_950]);
-        assert_eq!([at(3000), at(5000), at(13_000)], [36_000, 39_200, 436_000]);
-        // cbrt(75) = 4.2171633 s.
-        assert_eq!(Curve::new(100_000, 70_000, 1000).k, Span::from_us(4_217_163));
-        // Segments of 1460 bytes: cbrt(43800 / 1460 / 0.4) is the same.
-        assert_eq!(Curve::new(146_000, 102_200, 1460).k, Span::from_us(4_217_163));
     }
 
     #[test]
@@ -511,18 +393,6 @@ mod tests {
     }
 
     #[test]
-    fn by_linux_rules_the_friendly_region_stays_slow_and_reductions_are_whole_segments() {
-        let mut law = Cubic::with(None, true, false).by(CubicRules::Linux);
-        law.start(1000, 12_500);
-        lose(&mut law);
-        // 12500 x 0.7 = 8750.
-        assert_eq!(law.cwnd_bytes(), 8000);
-        // 8000 + n x 529.41, beyond the 12500 before the reduction too.
-        let grown: Vec<u64> = (0..11).map(|round| ack_window(&mut law, 10 * round, 10)).collect();
-        assert!(grown[10].abs_diff(13_823) <= 1, "{grown:?}");
-    }
-
-    #[test]
     fn a_timeout_forgets_the_maximum() {
         let mut law = reduced(36_000, true);
         law.on_congestion(Cause::Timeout { flight_bytes: 20_000, repeated: false, repairing: false });
@@ -574,7 +444,7 @@ mod tests {
         }
         assert_eq!(law.cwnd_bytes(), 34_650);
         // And an hour of nothing.
-        law.on_idle_end(at_ms(7_199_500));
+        law.on_idle_end(at_ms(7_199_500), at_ms(3_600_000));
         // t = 1.5: the last half second counts. 36 - 0.4 x 1.
         assert_eq!(ack_window(&mut law, 7_200_000, 500), 35_600);
     }
@@ -612,7 +482,7 @@ mod tests {
                     1 => law.on_congestion(Cause::Timeout { flight_bytes, repeated: b % 2 == 0, repairing: b % 3 == 0 }),
                     2 => law.on_congestion(Cause::Idle { restart_window_bytes: flight_bytes, least_ssthresh_bytes: 0 }),
                     3 => law.on_recovered(law.ssthresh_bytes().min(a)),
-                    4 => law.on_idle_end(Time::from_ns(now)),
+                    4 => law.on_idle_end(Time::from_ns(now), Time::ZERO),
                     _ => {
                         now = now.saturating_add(b >> (b % 64));
                         let before = law.cwnd_bytes();

@@ -8,6 +8,9 @@
 mod ack_train;
 mod bbr;
 mod cubic;
+mod cubic_curve;
+mod cubic_linux;
+mod dctcp;
 mod given;
 mod hystart;
 mod reno;
@@ -15,7 +18,9 @@ mod vegas;
 
 pub(super) use ack_train::AckTrain;
 pub use bbr::Bbr;
-pub use cubic::{Cubic, CubicRules};
+pub use cubic::Cubic;
+pub use cubic_linux::CubicLinux;
+pub use dctcp::Dctcp;
 pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
 pub use reno::Reno;
@@ -124,6 +129,15 @@ pub struct Delivery {
     pub recovering: bool,
 }
 
+/// Which CUBIC it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicRules {
+    /// That of RFC 9438 ([`Cubic`]).
+    Rfc9438,
+    /// That of Linux ([`CubicLinux`]).
+    Linux,
+}
+
 /// The settings that a congestion control may need; [`Config`](super::Config) says what each means.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -135,8 +149,6 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// A mark of ECN reduces the window by less than a loss (RFC 8511).
     pub abe: bool,
-    /// The rules of CUBIC.
-    pub cubic_rules: CubicRules,
     /// Makes the law that comes from outside.
     pub law: Option<LawMaker>,
 }
@@ -146,6 +158,10 @@ pub struct Settings {
 pub trait CongestionControl {
     /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
     const TAKES_SAMPLES: bool = false;
+
+    /// Whether it counts the octets that were marked. Then the receiver echoes the marks one by one (RFC 8257
+    /// section 3.2).
+    const COUNTS_MARKS: bool = false;
 
     /// One that waits for [`CongestionControl::start`].
     fn new(settings: &Settings) -> Self;
@@ -174,6 +190,10 @@ pub trait CongestionControl {
         self.on_congestion(cause);
     }
 
+    /// So many octets are acknowledged, up to `snd_una`, and the peer says whether they were marked. It comes
+    /// before [`CongestionControl::on_ack`] and the reduction for the same acknowledgement.
+    fn on_acked_marks(&mut self, _acked_bytes: u64, _marked: bool, _snd_una: u64, _snd_nxt: u64) {}
+
     /// Recovery has ended and leaves a window of `cwnd_bytes`.
     fn on_recovered(&mut self, cwnd_bytes: u64);
 
@@ -197,8 +217,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// Sending goes on after a time with nothing in flight.
-    fn on_idle_end(&mut self, _now: Time) {}
+    /// Sending goes on after a time with nothing in flight; data last went at `_last_sent_at`.
+    fn on_idle_end(&mut self, _now: Time, _last_sent_at: Time) {}
 
     /// What it draws comes from this stream.
     fn set_random(&mut self, _random: &Stream) {}
@@ -258,6 +278,13 @@ macro_rules! congestion_controls {
                     $(Kind::$type => $type::TAKES_SAMPLES,)*
                 }
             }
+
+            /// Whether it counts the octets that were marked.
+            pub const fn counts_marks(self) -> bool {
+                match self {
+                    $(Kind::$type => $type::COUNTS_MARKS,)*
+                }
+            }
         }
 
         /// The congestion control of a connection.
@@ -315,6 +342,20 @@ macro_rules! congestion_controls {
                 }
             }
 
+            pub(super) fn on_acked_marks(
+                &mut self,
+                acked_bytes: u64,
+                marked: bool,
+                snd_una: u64,
+                snd_nxt: u64,
+            ) {
+                match self {
+                    $(Controller::$type(control) => {
+                        control.on_acked_marks(acked_bytes, marked, snd_una, snd_nxt);
+                    })*
+                }
+            }
+
             pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
                 match self {
                     $(Controller::$type(control) => control.on_recovered(cwnd_bytes),)*
@@ -342,9 +383,9 @@ macro_rules! congestion_controls {
                 }
             }
 
-            pub(super) fn on_idle_end(&mut self, now: Time) {
+            pub(super) fn on_idle_end(&mut self, now: Time, last_sent_at: Time) {
                 match self {
-                    $(Controller::$type(control) => control.on_idle_end(now),)*
+                    $(Controller::$type(control) => control.on_idle_end(now, last_sent_at),)*
                 }
             }
 
@@ -402,6 +443,8 @@ congestion_controls! {
     Reno = "reno", "Additive increase, halving (RFC 5681).";
     Vegas = "vegas", "A window that follows the round-trip time (Brakmo and Peterson 1995).";
     Cubic = "cubic", "A cubic of the time since the last reduction (RFC 9438).";
+    CubicLinux = "cubic", "The cubic of Linux, in whole segments.";
     Bbr = "bbr", "A model of rate and round trip of the path (draft-ietf-ccwg-bbr-06, version 3).";
+    Dctcp = "dctcp", "Additive increase, and a decrease by the share of marked octets (RFC 8257).";
     Given = "given", "A law of another crate, by the trait [`Law`].";
 }

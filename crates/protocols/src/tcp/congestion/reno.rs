@@ -135,6 +135,13 @@ impl Reno {
         }
     }
 
+    /// The window is so many octets, and slow start ends there; at least two segments, or what it was.
+    pub(super) fn reduce_to(&mut self, bytes: u64) {
+        self.acked_bytes = 0;
+        self.ssthresh_bytes = bytes.max(2 * self.smss_bytes);
+        self.cwnd_bytes = self.cwnd_bytes.min(self.ssthresh_bytes);
+    }
+
     fn half_of(&self, flight_bytes: u64) -> u64 {
         (flight_bytes / 2).max(2 * self.smss_bytes)
     }

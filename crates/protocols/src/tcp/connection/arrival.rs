@@ -79,6 +79,9 @@ impl Connection {
             return;
         }
         let acknowledges = self.heeds_acknowledgement(segment);
+        if acknowledges && self.extended.has(Extended::MARKS) {
+            self.count_acked_marks(segment, ack);
+        }
         if self.ecn.agreed && flags.intersects(Flags::ECE | Flags::CWR) {
             self.arrive_ecn(now, segment, ack.filter(|_| acknowledges));
         }
@@ -94,6 +97,9 @@ impl Connection {
             // may carry the only copy of it that arrives.
             self.receive_duplicate(now, segment, seq);
         } else if length > 0 && self.state.receives_data() {
+            if self.extended.has(Extended::MARKS) && segment.payload_bytes > 0 {
+                self.follow_mark();
+            }
             self.receive(now, segment, seq);
         }
     }

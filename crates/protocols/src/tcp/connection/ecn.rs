@@ -7,12 +7,19 @@
 //! without anything sent anew; marks and losses of what was sent before it tell of the same congestion
 //! (6.1.2). The next new data says CWR, after a loss too.
 //!
+//! A congestion control that counts marks (DCTCP, RFC 8257) has its receiver say ECE for marked data alone:
+//! DCTCP.CE is whether the last data was marked, and where that changes an acknowledgement goes at once, in
+//! the new state (section 3.2; the second one, in the old state, that the section allows is not sent). CWR
+//! has no meaning then.
+//!
 //! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate
 //! feedback (RFC 9768).
 
 use roamsim_engine::Time;
 
 use super::Connection;
+use super::receiver::Acknowledgement;
+use crate::tcp::config::Config;
 use crate::tcp::congestion::Cause;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::from_wire;
@@ -24,7 +31,10 @@ pub(super) struct Ecn {
     pub(super) agreed: bool,
     /// The segment that is handled has a mark that counts.
     pub(super) marked: bool,
-    /// A mark has arrived, and the peer has not said yet that it has slowed down.
+    /// Marks are echoed one by one (RFC 8257 section 3.2).
+    pub(super) exact: bool,
+    /// A mark has arrived, and the peer has not said yet that it has slowed down. Where marks are echoed one
+    /// by one: DCTCP.CE.
     echoes: bool,
     /// This end has slowed down, and has not said so yet.
     reduced: bool,
@@ -46,10 +56,16 @@ impl Ecn {
         }
     }
 
-    /// The peer's SYN says whether it agrees, where this end `offers`.
-    pub(super) fn synchronize(&mut self, offers: bool, flags: Flags) {
+    /// The peer's SYN says whether it agrees, where this end offers it.
+    pub(super) fn synchronize(&mut self, config: &Config, flags: Flags) {
         let (ece, cwr) = (flags.contains(Flags::ECE), flags.contains(Flags::CWR));
-        self.agreed = offers && ece && cwr != flags.contains(Flags::ACK);
+        self.agreed = config.ecn && ece && cwr != flags.contains(Flags::ACK);
+        self.exact = self.agreed && config.echoes_exactly();
+    }
+
+    /// Whether data without a mark changes what is echoed.
+    pub(super) fn awaits_unmarked(&self) -> bool {
+        self.exact && self.echoes
     }
 
     /// What a segment says, of a connection that has agreed on ECN. Only a packet of new data may be marked,
@@ -92,6 +108,12 @@ impl Connection {
         self.ecn.capable
     }
 
+    /// Whether that says ECT(1), the identifier of L4S.
+    #[inline]
+    pub fn is_l4s(&self) -> bool {
+        self.config.l4s
+    }
+
     /// Whether both ends have agreed on ECN.
     pub fn has_ecn(&self) -> bool {
         self.ecn.agreed
@@ -114,15 +136,32 @@ impl Connection {
     pub(super) fn heed_mark(&mut self) {
         self.ecn.marked = false;
         if self.ecn.agreed && self.state.is_synchronized() {
-            self.ecn.echoes = true;
+            self.ecn.echoes |= !self.ecn.exact;
             self.stats.ecn_marks_received += 1;
         }
+    }
+
+    /// New data arrives, marked or not, and marks are echoed one by one.
+    pub(super) fn follow_mark(&mut self) {
+        if self.ecn.echoes != self.ecn.marked {
+            self.ecn.echoes = self.ecn.marked;
+            let receiver = &mut self.receiver;
+            receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
+        }
+    }
+
+    /// An acknowledgement up to `ack` says whether the octets were marked that it is the first to acknowledge.
+    pub(super) fn count_acked_marks(&mut self, segment: &Segment, ack: Option<u64>) {
+        let sender = &mut self.sender;
+        let Some(ack) = ack.filter(|ack| (sender.snd_una + 1..=sender.snd_max).contains(ack)) else { return };
+        let marked = segment.flags.contains(Flags::ECE);
+        sender.congestion.on_acked_marks(ack - sender.snd_una, marked, ack, sender.snd_nxt);
     }
 
     /// A segment with ECE or CWR, whose acknowledgement reaches `ack`.
     #[cold]
     pub(super) fn arrive_ecn(&mut self, now: Time, segment: &Segment, ack: Option<u64>) {
-        if segment.flags.contains(Flags::CWR) && segment.payload_bytes > 0 {
+        if segment.flags.contains(Flags::CWR) && segment.payload_bytes > 0 && !self.ecn.exact {
             self.ecn.echoes = false;
         }
         let sender = &mut self.sender;

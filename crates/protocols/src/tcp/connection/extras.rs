@@ -1,5 +1,5 @@
 //! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
-//! HyStart, Linux's acknowledging, a window that tunes itself.
+//! HyStart, Linux's acknowledging, a window that tunes itself, Minshall's rule.
 
 use roamsim_engine::Time;
 
@@ -7,6 +7,7 @@ use crate::tcp::ack_delay::AckDelay;
 use crate::tcp::config::{Config, HystartRules, WindowValidation};
 use crate::tcp::congestion::{AckTrain, HyStart};
 use crate::tcp::pacing::Pacer;
+use crate::tcp::received_mss::ReceivedMss;
 use crate::tcp::recovery;
 use crate::tcp::sent::Sent;
 use crate::tcp::window_tuning::WindowTuning;
@@ -38,18 +39,46 @@ pub(super) struct Extras {
     pub(super) undone_reductions: u64,
     /// When data is acknowledged, by Linux's rules.
     pub(super) ack_delay: Option<AckDelay>,
+    /// More than one received segment is acknowledged at once.
+    pub(super) acks_beyond_one_segment: bool,
+    /// The peer's full segments, where data that arrives is looked at.
+    pub(super) received_mss: ReceivedMss,
     pub(super) window_tuning: Option<WindowTuning>,
     /// Linux's validation of the congestion window.
     pub(super) validation: Option<Validation>,
+    /// Where the last short segment of new data ends, by Minshall's rule.
+    pub(super) short_end: Option<u64>,
 }
 
 /// How much of the congestion window is in use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Validation {
-    /// When it was last filled, or went down.
-    pub(super) filled_at: Time,
+    /// When it was last in use, or went down.
+    pub(super) unused_since: Time,
     /// The largest flight since.
     pub(super) used_bytes: u64,
+    /// Whether a segment has filled it within this round trip, or else the largest flight in it.
+    is_filled: bool,
+    most_bytes: u64,
+    /// The round trip ends when this offset is acknowledged.
+    round_end: u64,
+}
+
+impl Validation {
+    /// A segment has gone, with which `flight_bytes` are outstanding, up to `snd_nxt`.
+    pub(super) fn on_sent(&mut self, fills: bool, flight_bytes: u64, snd_una: u64, snd_nxt: u64) {
+        let is_more = !self.is_filled && flight_bytes > self.most_bytes;
+        if fills || is_more || snd_una >= self.round_end {
+            self.is_filled = fills;
+            self.most_bytes = flight_bytes;
+            self.round_end = snd_nxt;
+        }
+    }
+
+    /// Whether the window is in use: it was filled, or in slow start more than half of it.
+    pub(super) fn is_in_use(&self, cwnd_bytes: u64, ssthresh_bytes: u64) -> bool {
+        self.is_filled || cwnd_bytes < ssthresh_bytes && cwnd_bytes < self.most_bytes.saturating_mul(2)
+    }
 }
 
 /// What ends the first slow start.
@@ -89,8 +118,11 @@ impl Extras {
                 tail_loss_probes: 0,
                 undone_reductions: 0,
                 ack_delay: AckDelay::new(config),
+                acks_beyond_one_segment: config.acks_beyond_one_segment(),
+                received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
                 validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
+                short_end: config.has_minshall().then_some(0),
             })
         })
     }
@@ -103,13 +135,13 @@ impl Extras {
 
     /// Whether data that arrives counts beyond the stream.
     pub(super) fn looks_at_arrivals(&self) -> bool {
-        self.ack_delay.is_some() || self.window_tuning.is_some()
+        self.ack_delay.is_some() || self.window_tuning.is_some() || self.acks_beyond_one_segment
     }
 
     /// Whether segments that go count beyond transmissions and pacing.
     #[inline]
     pub(super) fn looks_at_departures(&self) -> bool {
-        self.ack_delay.is_some() || self.validation.is_some()
+        self.ack_delay.is_some() || self.validation.is_some() || self.short_end.is_some()
     }
 
     #[inline]

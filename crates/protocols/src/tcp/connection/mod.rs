@@ -141,6 +141,8 @@ impl Extended {
     const EXTRAS: u8 = 2;
     /// Extras that look at data that arrives.
     const ARRIVALS: u8 = 4;
+    /// Marks are echoed one by one, and counted.
+    const MARKS: u8 = 8;
 
     #[inline(always)]
     fn has(self, bit: u8) -> bool {

@@ -159,7 +159,7 @@ impl Connection {
         if length < sender.smss && !fin {
             // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds. What
             // is sent anew waits for the window alone.
-            let nagle_lets_go = flight == 0 || goes_back || !self.config.nagle;
+            let nagle_lets_go = flight == 0 || goes_back || !self.config.nagle || sender.minshall_lets_go();
             let worth_sending =
                 length == queued || length >= sender.max_snd_wnd / 2 || (goes_back && length < room);
             if !(nagle_lets_go && worth_sending) {
@@ -179,7 +179,7 @@ impl Connection {
     #[inline(never)]
     fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
-        sender.congestion.on_idle_end(now);
+        sender.congestion.on_idle_end(now, sender.last_sent_at);
         let idle = now.since(sender.last_sent_at);
         if self.config.restart_after_idle && idle > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);

@@ -275,14 +275,15 @@ impl Connection {
     /// Takes the peer's SYN: its sequence number and options.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         let options = &segment.options;
-        self.ecn.synchronize(self.config.ecn, segment.flags);
+        self.ecn.synchronize(&self.config, segment.flags);
         let timestamps = options.timestamps.filter(|_| self.config.timestamps);
         let (stamped, tracked) = (timestamps.is_some(), self.sender.is_tracked());
         let looks = self.sender.extras.as_ref().is_some_and(|extras| extras.looks_at_arrivals());
         self.extended = Extended(
             (Extended::TIMESTAMPS * u8::from(stamped))
                 | (Extended::EXTRAS * u8::from(tracked))
-                | (Extended::ARRIVALS * u8::from(looks)),
+                | (Extended::ARRIVALS * u8::from(looks))
+                | (Extended::MARKS * u8::from(self.ecn.exact)),
         );
         if let Some(timestamps) = timestamps {
             self.receiver.ts_recent = timestamps.value;

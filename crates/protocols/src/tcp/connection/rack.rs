@@ -90,7 +90,7 @@ impl Connection {
         }
         let sender = &mut self.sender;
         if sender.extras.as_ref().is_some_and(|extras| extras.looks_at_departures()) {
-            self.note_departure(now);
+            self.note_departure(now, end, end - start, repeated);
         }
         let sender = &mut self.sender;
         let own = sender.extras.as_mut().and_then(|extras| extras.hystart.as_mut());

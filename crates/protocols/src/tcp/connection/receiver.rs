@@ -136,8 +136,10 @@ impl Receiver {
     /// Payload and options of a full-sized segment from now on: the smaller of both ends' MSS, or what the
     /// path carries, taken to be the same in both directions.
     pub(super) fn set_full_sized(&mut self, bytes: u64, config: &Config) {
-        self.step = (self.buffer / 2).min(bytes).max(1);
+        self.set_buffer(self.buffer, bytes);
         self.most_owed = match config.delayed_ack {
+            // By the received MSS, where data that arrives is looked at.
+            Some(_) if config.acks_beyond_one_segment() => u64::MAX,
             Some(_) => u64::from(config.delayed_ack_count) * bytes,
             None => 0,
         };
@@ -166,9 +168,10 @@ impl Receiver {
         self.buffer
     }
 
-    /// The buffer has another size from now on.
-    pub(super) fn set_buffer(&mut self, bytes: u64) {
+    /// The buffer has this size from now on, and a full-sized segment that one, options included.
+    pub(super) fn set_buffer(&mut self, bytes: u64, full_sized: u64) {
         self.buffer = bytes;
+        self.step = (bytes / 2).min(full_sized).max(1);
     }
 
     /// The window that a segment would offer now.

@@ -41,6 +41,7 @@ impl Connection {
             && self.receiver.is_in_order()
             && self.sender.is_undisturbed()
             && !self.ecn.marked
+            && !self.ecn.awaits_unmarked()
             && self.reset.is_none()
             && !self.syn_due
             && !self.timers.runs(Purpose::Persist)
@@ -121,6 +122,9 @@ impl Connection {
         let sender = &mut self.sender;
         sender.snd_una = ack;
         self.pending.set(Pending::ACKNOWLEDGED);
+        if EXTENDED && self.extended.has(Extended::MARKS) {
+            sender.congestion.on_acked_marks(acked, false, ack, sender.snd_nxt);
+        }
         let Heard { mut rtt, overdue } = sender.detection.on_new_ack(ack, now);
         sender.recovery.on_undisturbed_ack(ack);
         let is_tracked = EXTENDED && sender.is_tracked();

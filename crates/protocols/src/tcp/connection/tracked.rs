@@ -53,23 +53,25 @@ impl Sender {
         Some(Rate::Window { bytes: self.send_window().max(self.flight()), rtt, slow_start })
     }
 
-    /// A segment has gone: whether it has filled the window, and what follows if none has for an RTO.
+    /// A segment has gone: whether the window is in use, and what follows if it is not for an RTO.
     pub(super) fn validate_window(&mut self, now: Time, decays: bool, initial_window_bytes: u64) {
         let (flight, cwnd) = (self.flight(), self.congestion.cwnd_bytes());
-        let (smss, rto) = (self.smss, self.rtt.rto());
+        let (smss, rto, ssthresh) = (self.smss, self.rtt.rto(), self.congestion.ssthresh_bytes());
+        let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
         let Some(validation) = self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) else {
             return;
         };
-        if flight + smss > cwnd {
-            (validation.filled_at, validation.used_bytes) = (now, 0);
+        validation.on_sent(flight + smss > cwnd, flight, snd_una, snd_nxt);
+        if validation.is_in_use(cwnd, ssthresh) {
+            (validation.unused_since, validation.used_bytes) = (now, 0);
             return;
         }
         validation.used_bytes = validation.used_bytes.max(flight);
-        if !decays || self.recovery.is_recovering() || now.since(validation.filled_at) < rto {
+        if !decays || self.recovery.is_recovering() || now.since(validation.unused_since) < rto {
             return;
         }
         let used_bytes = validation.used_bytes.max(initial_window_bytes);
-        (validation.filled_at, validation.used_bytes) = (now, 0);
+        (validation.unused_since, validation.used_bytes) = (now, 0);
         if used_bytes < cwnd {
             let cause = Cause::Idle {
                 restart_window_bytes: (cwnd + used_bytes) / 2,
@@ -89,7 +91,7 @@ impl Sender {
     ) -> Option<Cause> {
         let cwnd = self.congestion.cwnd_bytes();
         let validation = self.extras.as_mut()?.validation.as_mut()?;
-        (validation.filled_at, validation.used_bytes) = (now, 0);
+        (validation.unused_since, validation.used_bytes) = (now, 0);
         let halvings = idle.as_ns().saturating_sub(1) / self.rtt.rto().as_ns().max(1);
         Some(Cause::Idle {
             restart_window_bytes: (cwnd >> halvings.min(63)).max(initial_window_bytes),
@@ -97,12 +99,20 @@ impl Sender {
         })
     }
 
-    /// Whether Linux's validation lets the window grow: all of it was in use, or slow start goes on.
+    /// Whether Linux's validation lets the window grow.
     #[inline]
     pub(super) fn is_validated(&self) -> bool {
-        let cwnd = self.congestion.cwnd_bytes();
-        let in_use_bytes = self.flight_peak.max(self.flight_peak_before);
-        cwnd < self.congestion.ssthresh_bytes() || in_use_bytes + self.smss > cwnd
+        let (cwnd, ssthresh) = (self.congestion.cwnd_bytes(), self.congestion.ssthresh_bytes());
+        let validation = self.extras.as_ref().and_then(|extras| extras.validation.as_ref());
+        validation.is_none_or(|validation| validation.is_in_use(cwnd, ssthresh))
+    }
+
+    /// Whether a short segment may go while data is unacknowledged: Minshall's rule, and no short one is. A
+    /// probe of the window is none, as it stays the next to send.
+    #[cold]
+    pub(super) fn minshall_lets_go(&self) -> bool {
+        let short_end = self.extras.as_ref().and_then(|extras| extras.short_end);
+        short_end.is_some_and(|end| end <= self.snd_una || end > self.snd_nxt)
     }
 
     /// The window of a connection with HyStart or validation.
@@ -116,8 +126,8 @@ impl Sender {
         may_grow: bool,
     ) {
         let Some(extras) = &self.extras else { return };
-        let (first, validates) = (extras.hystart.is_some(), extras.validation.is_some());
-        let may_grow = may_grow && (!validates || self.is_validated());
+        let first = extras.hystart.is_some();
+        let may_grow = may_grow && self.is_validated();
         if first {
             self.grow_first_window(now, acked, most_segments, rtt, may_grow);
         } else {
@@ -178,13 +188,16 @@ impl Connection {
     #[inline(never)]
     pub(super) fn note_arrival(&mut self, now: Time, segment: &Segment) -> bool {
         let (clock, tick) = (self.timestamp_clock(now), self.timestamp_tick());
+        let option_bytes = self.option_bytes();
         let sender = &mut self.sender;
         let (smss, rto) = (sender.smss, sender.rtt.rto());
+        let full_sized = sender.agreed_mss.min(sender.path_mss);
         let Some(extras) = &mut sender.extras else { return false };
         let receiver = &mut self.receiver;
+        let received_mss = extras.received_mss.on_data(segment, option_bytes, smss, receiver.buffer());
         if let Some(tuning) = &mut extras.window_tuning {
             let echo = segment.options.timestamps.filter(|_| self.extended.has(Extended::TIMESTAMPS));
-            let is_full_sized = u64::from(segment.payload_bytes) >= smss;
+            let is_full_sized = u64::from(segment.payload_bytes) >= received_mss;
             let rtt = echo
                 .map(|stamps| stamps.echo_reply)
                 .filter(|echo| is_full_sized && *echo != 0 && tuning.is_new_echo(*echo))
@@ -193,16 +206,25 @@ impl Connection {
                 .map(|ticks| tick.saturating_mul(u64::from(ticks.unsigned_abs().max(1))));
             let (arrived, window) = (receiver.rcv_nxt, receiver.buffer());
             let taken = receiver.taken_offset();
-            receiver.set_buffer(tuning.on_data(now, (arrived, taken), rtt, smss, window));
+            receiver.set_buffer(tuning.on_data(now, (arrived, taken), rtt, smss, window), full_sized);
         }
         let window = receiver.window();
-        extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, smss, rto))
+        let is_quick =
+            extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, received_mss, rto));
+        let owed = receiver.rcv_nxt.saturating_sub(receiver.last_ack_sent);
+        is_quick || extras.acks_beyond_one_segment && owed > received_mss
     }
 
-    /// A segment with data has gone, for what looks at such.
+    /// So many octets up to `end` have gone, again if `repeated`, for what looks at such.
     #[inline(never)]
-    pub(super) fn note_departure(&mut self, now: Time) {
+    pub(super) fn note_departure(&mut self, now: Time, end: u64, bytes: u64, repeated: bool) {
         let sender = &mut self.sender;
+        let is_short = bytes < sender.smss && !repeated;
+        if let Some(short_end) = sender.extras.as_mut().and_then(|extras| extras.short_end.as_mut())
+            && is_short
+        {
+            *short_end = end;
+        }
         let initial_window_bytes = self.config.initial_window.bytes(sender.smss);
         sender.validate_window(now, self.config.restart_after_idle, initial_window_bytes);
         if let Some(part) = sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {

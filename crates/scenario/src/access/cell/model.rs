@@ -9,11 +9,9 @@ use crate::access::queue::Queue;
 use crate::access::stations::Advertisement;
 use crate::units;
 
-/// A `[[cell]]`: a base station, and the stations that may be in its cell.
-///
-/// Cells may overlap. The base station has one transmitter for all, each station its own (full duplex). A
-/// station's address follows it from cell to cell at once, as over one bridged network, unless it is
-/// `multihomed` or in a `[[mobile_ip]]`.
+/// A `[[cell]]`: a base station, and the stations that may be in its cell. Cells may overlap. The base
+/// station has one transmitter for all, each station its own (full duplex). A station's `handover` says how
+/// its address follows it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
@@ -105,8 +103,8 @@ pub struct ErrorTable {
     /// Whether the probabilities are those of packets or of bits. Default chosen: packets.
     #[serde(default)]
     pub per: ErrorUnit,
-    /// A file in place of `points`, relative to the scenario's folder: a distance in metres and a probability
-    /// a line. `#` begins a comment. Default: none.
+    /// A file in place of `points`: a distance in metres and a probability a line. `#` begins a comment.
+    /// Default: none.
     #[serde(default)]
     pub file: Option<String>,
 }

@@ -45,8 +45,8 @@ pub struct Dect {
     /// Carriers of each radio fixed part, 12 slot pairs each. Default: ETS 300 175-2 clause 4.1.1.
     #[serde(default = "default_carriers")]
     pub carriers: u32,
-    /// Bearers that the terminal keeps for the whole run, in place of `connection`: no MAC procedure and no
-    /// handover changes them. Left out: bearers come and go by MAC procedures.
+    /// Bearers that the terminal keeps for the whole run, in place of `connection`. Left out: bearers come
+    /// and go by MAC procedures.
     #[serde(default)]
     pub fixed_bearers: Option<u32>,
     /// How many bearers the terminal wants and needs.

@@ -127,9 +127,9 @@ tables! {
     }
     /// When counting begins.
     ListTable {
-        /// The numbers of those lost, from 1, for each station and direction. They count packets with data
-        /// that the MAC delivered, or attempts. A TCP retransmission is a packet of its own; segments without
-        /// data (handshake, pure ACK, a FIN alone) do not count.
+        /// The numbers of lost packets with data that the MAC delivered, or of lost attempts, from 1 for each
+        /// station and direction. TCP retransmissions count; segments without data (handshake, pure ACK, FIN)
+        /// do not.
         #[schemars(inner(range(min = 1)))]
         segments: Vec<u64>,
         /// Only packets of this flow count, and are lost. Left out: all packets with data.
@@ -157,8 +157,7 @@ pub(crate) struct SeriesTable {
     /// When each probability begins, in order of time: for packets or attempts that end from then on.
     #[serde(default)]
     steps: Vec<LossStep>,
-    /// A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
-    /// first line holds from the beginning on.
+    /// A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
     #[serde(default)]
     file: Option<String>,
     /// The steps, in place of `file`.

@@ -58,11 +58,11 @@ struct LinkTable {
     name: Name,
     /// The two nodes at its ends.
     between: [Name; 2],
-    /// Bit rate: one for both directions, or a list of tables, one a direction.
+    /// Bit rate: one for both directions, or a table for each.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Rate>")]
     rate: Vec<Rate>,
-    /// Propagation delay, one way: one for both directions, or a list of tables, one a direction.
+    /// One-way propagation delay: one for both directions, or a table for each.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Delay>")]
     delay: Vec<Delay>,
@@ -79,12 +79,12 @@ struct LinkTable {
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1, max = 65535))]
     cost: u32,
-    /// Loss: one table, or a list of tables, one a direction. Left out: none.
+    /// Loss: one table, or one for each direction. Left out: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     loss: Vec<Loss>,
-    /// Packets that arrive twice at the same instant: a probability for both directions, or a list of tables,
-    /// one a direction. Left out: none.
+    /// Packets that arrive twice at the same instant: a probability for both directions, or a table for each.
+    /// Left out: none.
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Duplicate>")]
     duplicate: Vec<Duplicate>,
@@ -386,9 +386,8 @@ pub(crate) struct ListTable {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     start: Time,
-    /// The numbers of the lost packets. Packets with data count from 1 as the direction sends them; a
-    /// retransmission is a packet of its own. TCP segments without data (handshake, pure ACK, a FIN alone)
-    /// and packets that the queue dropped do not count.
+    /// The numbers of the lost packets with data, from 1, in the order of sending; retransmissions count too.
+    /// TCP segments without data (handshake, pure ACK, FIN) and packets that the queue dropped do not.
     #[schemars(inner(range(min = 1)))]
     segments: Vec<u64>,
     /// Only packets of this flow count, and are lost. Left out: all packets with data.

@@ -174,8 +174,8 @@ macro_rules! over_time {
 }
 
 over_time! {
-    /// The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file`
-    /// and `mahimahi`; `constant` may stand beside steps as the rate before the first.
+    /// The bit rate of a direction: a plain rate, or a table. A table has `constant`, `steps`, `file` or
+    /// `mahimahi`; `constant` may precede steps.
     #[serde(rename = "plain value or table", deny_unknown_fields)]
     #[schemars(rename = "LinkRate", transform = plain_value_is_first_key)]
     Rate {
@@ -187,11 +187,11 @@ over_time! {
         from,
         /// When each rate begins, in order of time. A rate of zero sends nothing.
         steps,
-        /// A file of steps, relative to the scenario's folder: a time in seconds and a rate in Mb/s a line.
-        /// The first line holds from the beginning on.
+        /// A file of steps: a time in seconds and a rate in Mb/s a line. The first line holds from the
+        /// beginning.
         file,
-        /// A mahimahi trace, relative to the scenario's folder: each line is the millisecond in which 1504
-        /// octets may leave, 4 octets of header a packet included. It repeats.
+        /// A mahimahi trace: each line is the millisecond in which 1504 octets may leave, 4 octets of header
+        /// a packet included. It repeats.
         #[serde(default)]
         mahimahi: Option<String>,
         /// The lines, in place of `mahimahi`.
@@ -222,8 +222,8 @@ over_time! {
         from,
         /// When each delay begins, in order of time: for packets whose last bit is sent from then on.
         steps,
-        /// A file of steps, relative to the scenario's folder: a time in seconds and a delay in milliseconds
-        /// a line. The first line holds from the beginning on.
+        /// A file of steps: a time in seconds and a delay in milliseconds a line. The first line holds from
+        /// the beginning.
         file,
         /// An additional delay, drawn for each packet. Default: nothing.
         #[serde(default)]
@@ -256,8 +256,8 @@ over_time! {
         from,
         /// When each probability begins, in order of time: for packets whose last bit is sent from then on.
         steps,
-        /// A file of steps, relative to the scenario's folder: a time in seconds and a probability a line.
-        /// The first line holds from the beginning on.
+        /// A file of steps: a time in seconds and a probability a line. The first line holds from the
+        /// beginning.
         file,
     }
     /// A step of a loss.

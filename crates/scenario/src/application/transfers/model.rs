@@ -21,8 +21,8 @@ pub struct Transfers {
     /// How much a transfer is.
     #[serde(default)]
     pub size: Option<SizeDistribution>,
-    /// A file of transfers, relative to the scenario's folder: the arrival in seconds since the application's
-    /// start and the size in bytes, a line each.
+    /// A file of transfers: the arrival in seconds since the application's start and the size in bytes, a
+    /// line each.
     #[serde(default)]
     pub trace: Option<String>,
     /// The file's lines, in place of `trace`.

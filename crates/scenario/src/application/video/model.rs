@@ -17,8 +17,8 @@ pub struct Video {
     /// The film whose published statistics the frames have. Either this or `trace`.
     #[serde(default)]
     pub film: Option<FilmName>,
-    /// A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) or Arizona State
-    /// University; relative to the scenario's folder. Either this or `film`.
+    /// A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) orArizona State
+    /// University. Either this or `film`.
     #[serde(default)]
     pub trace: Option<String>,
     /// The file's lines, in place of `trace`.
@@ -58,8 +58,8 @@ pub struct Video {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
-    /// The time after its sending by which a packet should arrive; `in_time_share` of `flows` is the share
-    /// that does. Frames have `playout_delay`. Left out: none.
+    /// The longest delay of a packet that counts for `in_time_share` of `flows`. Frames have `playout_delay`.
+    /// Left out: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub deadline: Option<Span>,

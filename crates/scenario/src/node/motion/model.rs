@@ -134,7 +134,7 @@ pub struct Waypoint {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MotionFile {
-    /// The file, relative to the scenario's folder, in metres, seconds and metres a second.
+    /// The file, in metres, seconds and metres a second.
     #[serde(default)]
     pub file: Option<String>,
     /// The node's number in the file, from 0.
@@ -148,7 +148,7 @@ pub struct MotionFile {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BonnmotionFile {
-    /// The file, relative to the scenario's folder, in metres and seconds.
+    /// The file, in metres and seconds.
     #[serde(default)]
     pub file: Option<String>,
     /// The node's number in the file, from 0.

@@ -10,7 +10,7 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quic {
-    /// What decides how large the congestion window is. Default: RFC 9002 section 7.
+    /// The rule for the congestion window. Default: RFC 9002 section 7.
     pub congestion_control: QuicCongestionControl,
     /// The congestion window at first, and after a change of path. Default: ten datagrams of 1200 bytes (RFC
     /// 9002 section 7.2).

@@ -41,9 +41,9 @@ pub struct Sctp {
     /// Missing reports of a chunk before its retransmission. Left out: 3 (RFC 9260 section 7.2.4), or 4 (RFC
     /// 2960 section 7.2.4).
     pub missing_reports: Option<u32>,
-    /// Whether fast recovery sends one packet of chunks with their last missing report at once, whatever the
-    /// window is, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux. Default: no, as in RFC 9260
-    /// (section 7.2.4, step 3): only the first packet. Not with RFC 2960's rules.
+    /// Whether every SACK that completes missing reports in fast recovery releases a packet, as in RFC 4960
+    /// (section 7.2.4, step 3), ns-2 and Linux. Default: no, as in RFC 9260 (section 7.2.4, step 3): only the
+    /// first packet. Not with RFC 2960's rules.
     pub fast_retransmit_in_recovery: bool,
     /// Packets with data that one SACK acknowledges while nothing is missing; 1 is without delay. Default:
     /// RFC 9260 section 6.2.
@@ -87,8 +87,8 @@ pub struct Sctp {
     /// Repetitions of an INIT or a COOKIE ECHO before the association is given up. Default: RFC 9260 section
     /// 16.
     pub max_init_retransmits: u32,
-    /// Whether HEARTBEATs watch idle paths. Default: yes (RFC 9260 section 8.3). Additional paths are
-    /// confirmed by a HEARTBEAT in any case (section 5.4).
+    /// Whether HEARTBEATs probe idle paths. Default: yes (RFC 9260 section 8.3). A HEARTBEAT confirms
+    /// additional paths in any case (section 5.4).
     pub heartbeats: bool,
     /// Time between two HEARTBEATs of an idle path, beyond its timeout. Default: RFC 9260 section 16.
     #[serde(with = "units::duration")]
@@ -99,9 +99,8 @@ pub struct Sctp {
     #[schemars(with = "units::Duration")]
     pub valid_cookie_life: Span,
     /// Whether the association follows the addresses of a `multihomed` station by ASCONF (RFC 5061; mobile
-    /// SCTP). It adds the address of each newly heard cell, deletes that of a lost one, and asks for data at
-    /// the preferred one (`change_primary_at` of the node). Default: no, as Linux (`net.sctp.addip_enable`):
-    /// all addresses are known from the start.
+    /// SCTP). The node's `change_primary_at` chooses the preferred one. Default: no, as Linux
+    /// (`net.sctp.addip_enable`): all addresses are known from the start.
     pub dynamic_addresses: bool,
 }
 

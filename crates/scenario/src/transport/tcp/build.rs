@@ -1,6 +1,9 @@
 //! The configuration of TCP connections.
 
-use super::model::{Tcp, TcpCubicRules, TcpHystartRules, TcpMinRtoOf, TcpWindowValidation, Vegas};
+use super::model::{
+    Tcp, TcpCubicRules, TcpDelayedAckRules, TcpHystartRules, TcpMinRtoOf, TcpNagleRules, TcpWindowValidation,
+    Vegas,
+};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 use roamsim_protocols::tcp::congestion::LawMaker;
@@ -34,9 +37,11 @@ pub(crate) fn config(
         delayed_ack_adapts,
         quick_acks,
         delayed_ack_count,
+        delayed_ack_rules,
         piggyback_acks,
         one_way_connections,
         nagle,
+        nagle_rules,
         dup_ack_threshold,
         successive_fast_retransmits,
         limited_transmit,
@@ -60,6 +65,7 @@ pub(crate) fn config(
         hystart_rules,
         pacing,
         ecn,
+        l4s,
         abe,
         msl,
         challenge_ack_interval,
@@ -94,9 +100,17 @@ pub(crate) fn config(
         delayed_ack_adapts,
         quick_acks,
         delayed_ack_count,
+        delayed_ack_rules: match delayed_ack_rules {
+            TcpDelayedAckRules::Rfc => tcp::DelayedAckRules::Rfc,
+            TcpDelayedAckRules::Linux => tcp::DelayedAckRules::Linux,
+        },
         piggyback_acks,
         one_way_connections,
         nagle,
+        nagle_rules: match nagle_rules {
+            TcpNagleRules::Rfc => tcp::NagleRules::Rfc,
+            TcpNagleRules::Minshall => tcp::NagleRules::Minshall,
+        },
         dup_ack_threshold,
         successive_fast_retransmits,
         limited_transmit,
@@ -124,6 +138,7 @@ pub(crate) fn config(
         },
         pacing,
         ecn,
+        l4s,
         abe,
         window_validation: match window_validation {
             TcpWindowValidation::Half => tcp::WindowValidation::Half,

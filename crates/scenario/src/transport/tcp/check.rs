@@ -25,6 +25,7 @@ pub(crate) fn check(
 ) {
     check_timers(at, tcp, report);
     check_acknowledgements(at, tcp, report);
+    check_nagle(at, tcp, report);
     check_windows(at, tcp, report);
     check_vegas(at, tcp, report);
     check_parts(at, tcp, report);
@@ -109,6 +110,7 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message = "without challenge ACKs a peer that has lost its connection is never answered";
         report.add(&join(at, ["challenge_ack_limit"]), message, "write 1 or more; RFC 5961 has 10");
     }
+    let has_rules = tcp.delayed_ack_rules != Tcp::default().delayed_ack_rules;
     let count = join(at, ["delayed_ack_count"]);
     if tcp.delayed_ack_count == 0 {
         let help = "write 1 or more; RFC 5681 has 2";
@@ -116,8 +118,15 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     } else if !tcp.delayed_ack && tcp.delayed_ack_count != Tcp::default().delayed_ack_count {
         let help = "leave one of the two out";
         report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
+    } else if has_rules && report.is_set(&count) {
+        let message = "by `delayed_ack_rules = \"linux\"` no number of segments counts";
+        report.add(&count, message, "leave one of the two out");
     }
-    for (key, set) in [("delayed_ack_adapts", tcp.delayed_ack_adapts), ("quick_acks", tcp.quick_acks > 0)] {
+    for (key, set) in [
+        ("delayed_ack_adapts", tcp.delayed_ack_adapts),
+        ("quick_acks", tcp.quick_acks > 0),
+        ("delayed_ack_rules", has_rules),
+    ] {
         if set && !tcp.delayed_ack {
             let message = format!("`{key}` has no effect: with `delayed_ack = false` none is delayed");
             report.add(&join(at, [key]), message, "leave one of the two out");
@@ -141,6 +150,13 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "a delayed acknowledgement waits for data to ride on, which `piggyback_acks = false` forbids",
             "write delayed_ack = false beside it, or leave `piggyback_acks` out",
         );
+    }
+}
+
+fn check_nagle(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    if !tcp.nagle && tcp.nagle_rules != Tcp::default().nagle_rules {
+        let message = "with `nagle = false` no short segment waits, by whatever rules";
+        report.add(&join(at, ["nagle_rules"]), message, "leave one of the two out");
     }
 }
 
@@ -176,6 +192,21 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if tcp.abe && !tcp.ecn {
         let help = "write ecn = true as well, or leave it out";
         report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);
+    }
+    if tcp.variant == TcpVariant::Dctcp && !tcp.ecn {
+        let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
+        report.add(&join(at, ["variant"]), "`dctcp` reduces its window by marks, and ECN is off", help);
+    }
+    if tcp.l4s && tcp.variant != TcpVariant::Dctcp {
+        let message = format!(
+            "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
+            tcp.variant
+        );
+        report.add(&join(at, ["l4s"]), message, "write variant = \"dctcp\", or leave it out");
+    }
+    if tcp.abe && tcp.variant == TcpVariant::Dctcp {
+        let help = "leave it out";
+        report.add(&join(at, ["abe"]), "`abe` has no effect with `dctcp`: the share of marks decides", help);
     }
     if tcp.abe && tcp.variant == TcpVariant::Vegas {
         let help = "leave it out, or choose another variant";
@@ -244,6 +275,14 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             let message =
                 format!("the first window is above `receive_window`, {most_bytes} B, up to which it grows");
             report.add(&steps, message, "write a smaller size, or raise `receive_window`");
+        } else if tcp.window_scaling && first_bytes < window_step_bytes(most_bytes) {
+            let step_bytes = window_step_bytes(most_bytes);
+            let message = format!(
+                "beside `receive_window`, {most_bytes} B, windows are offered in steps of {step_bytes} B (RFC 7323 \
+                 section 2.3), and this one is less"
+            );
+            let help = format!("write \"{step_bytes}B\" or more, or lower `receive_window`");
+            report.add(&steps, message, help);
         }
     }
     if tcp.byte_counting_limit == 0 {
@@ -257,6 +296,12 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write a size above zero, or leave it out";
         report.add(&join(at, ["initial_ssthresh"]), "a slow start threshold must be above zero", help);
     }
+}
+
+/// The step of the window field by which it can offer so much.
+fn window_step_bytes(most_bytes: u64) -> u64 {
+    let shift = (0..14).find(|shift| most_bytes >> shift <= 65_535).unwrap_or(14);
+    1 << shift
 }
 
 /// Parts that need another.

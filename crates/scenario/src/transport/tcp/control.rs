@@ -16,10 +16,11 @@ use crate::tree::{Node, Tree};
 const DIGITS: usize = 32;
 
 /// The built-in ones, and the variant that has each in place of another.
-const BUILT_IN: [(Kind, &[(TcpVariant, TcpVariant)]); 3] = [
+const BUILT_IN: [(Kind, &[(TcpVariant, TcpVariant)]); 4] = [
     (Kind::Reno, &[(TcpVariant::Cubic, TcpVariant::Sack)]),
     (Kind::Cubic, &[(TcpVariant::Sack, TcpVariant::Cubic)]),
     (Kind::Bbr, &[(TcpVariant::Sack, TcpVariant::Bbr), (TcpVariant::Cubic, TcpVariant::Bbr)]),
+    (Kind::Dctcp, &[(TcpVariant::Sack, TcpVariant::Dctcp), (TcpVariant::Cubic, TcpVariant::Dctcp)]),
 ];
 
 /// Chooses the variants that have the built-in ones that transports name.
@@ -78,7 +79,9 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let names = || BUILT_IN.iter().map(|(kind, _)| kind.name());
         let meant =
             nearest(named, names()).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
-        let help = format!("{meant}There are `reno`, `cubic`, `bbr`, and classes in Python by FILE.py:CLASS");
+        let help = format!(
+            "{meant}There are `reno`, `cubic`, `bbr`, `dctcp`, and classes in Python by FILE.py:CLASS"
+        );
         return report.add(&steps, format!("there is no congestion control `{named}`"), help);
     }
     if tcp.variant.congestion_control() != named {

@@ -15,16 +15,16 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
-    /// A preset, which replaces the defaults below. A key beside it goes first, and the preset's settings
-    /// that need what the key turns off are left out. Left out: the defaults below.
+    /// A preset, which replaces the defaults below. Keys beside it take precedence; settings that need a key
+    /// turned off are left out. Left out: the defaults below.
     pub stack: Option<TcpStack>,
     /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
     /// without SACK (RFC 6582).
     #[serde(with = "variant_name")]
     #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
-    /// The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack` or `cubic`; or
-    /// a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs `reno`,
+    /// The congestion control in place of the variant's: `reno` or `cubic`; `bbr` or `dctcp` with `sack` or
+    /// `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs `reno`,
     /// `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
     pub congestion_control: Option<String>,
     /// Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
@@ -80,12 +80,14 @@ pub struct Tcp {
     /// Whether the delay follows the times between segments, from 40 ms up to `delayed_ack_timeout`, as in
     /// Linux 6.12. Default: no.
     pub delayed_ack_adapts: bool,
-    /// Segments that are acknowledged at once when data begins to arrive, and again after a pause of more
-    /// than a retransmission timeout. An end that answers with data has none. Default: 0. Linux has 16.
+    /// Segments acknowledged at once at the start, and after a pause longer than the retransmission timeout.
+    /// An end that answers with data has none. Default: 0. Linux has 16.
     pub quick_acks: u32,
     /// Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681 section 4.2. With
     /// more than the window holds, an acknowledgement waits for data or its timeout.
     pub delayed_ack_count: u32,
+    /// How much data has a delayed acknowledgement sent at once. Default: `delayed_ack_count` segments.
+    pub delayed_ack_rules: TcpDelayedAckRules,
     /// Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With false, which
     /// needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
     pub piggyback_acks: bool,
@@ -96,16 +98,18 @@ pub struct Tcp {
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
+    /// What Nagle's algorithm waits for. Default: RFC 896.
+    pub nagle_rules: TcpNagleRules,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
-    /// Whether Reno may fast retransmit again in a window that it has repaired. Default: yes (RFC 5681). With
-    /// false it waits for an acknowledgement beyond the data sent before the last loss (Floyd 1994, RFC
-    /// 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC do. Only with `variant = "reno"`.
+    /// Whether Reno may fast retransmit twice in a window. Default: yes (RFC 5681). With false it waits for
+    /// an acknowledgement beyond the data sent before the last loss (Floyd 1994, RFC 6582's `recover`), as
+    /// other variants do. Only with `variant = "reno"`.
     pub successive_fast_retransmits: bool,
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older
     /// and never does.
     pub limited_transmit: bool,
-    /// Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic` and `bbr`. Without it `sack` and
+    /// Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic`, `bbr` and `dctcp`. Without it `sack` and
     /// `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
     pub sack: Option<bool>,
     /// The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018 section 3).
@@ -125,10 +129,9 @@ pub struct Tcp {
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
-    /// L of appropriate byte counting (RFC 3465): the segments' worth of octets that an acknowledgement
-    /// counts in slow start. Default: RFC 5681 section 3.1, equation 2. With 2, slow start doubles the window
-    /// each round trip in spite of delayed acknowledgements; more exceeds RFC 3465 section 2.3. After a
-    /// timeout it is 1 (section 2.3).
+    /// L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement counts in slow
+    /// start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip in spite of
+    /// delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
     pub byte_counting_limit: u32,
     /// The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
     pub vegas: Option<Vegas>,
@@ -137,9 +140,9 @@ pub struct Tcp {
     pub fast_convergence: bool,
     /// The rules of CUBIC. Default: those of RFC 9438.
     pub cubic_rules: TcpCubicRules,
-    /// RACK (RFC 8985): a segment is lost when a later one has arrived and a round trip and a reordering
-    /// window have passed, also for retransmissions. It needs a variant that learns from SACK. Default
-    /// chosen: off, as in the publications; `bbr` always has it.
+    /// RACK (RFC 8985): a segment, also a retransmission, is lost a round trip and a reordering window after
+    /// its sending if a later one has arrived. It needs a variant that learns from SACK. Default chosen: off,
+    /// as in the publications; `bbr` always has it.
     pub rack: bool,
     /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail
     /// then needs no timeout (TLP, RFC 8985 section 7). Default: off.
@@ -164,6 +167,10 @@ pub struct Tcp {
     /// Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
     /// instead of drop. Default chosen: off, as queues do not mark by default.
     pub ecn: bool,
+    /// Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
+    /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no, RFC
+    /// 8257 uses ECT(0).
+    pub l4s: bool,
     /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
     /// 0.85. Default: no (RFC 8511 is experimental).
     pub abe: bool,
@@ -228,9 +235,11 @@ impl Default for Tcp {
             delayed_ack_adapts: machine.delayed_ack_adapts,
             quick_acks: machine.quick_acks,
             delayed_ack_count: machine.delayed_ack_count,
+            delayed_ack_rules: TcpDelayedAckRules::Rfc,
             piggyback_acks: machine.piggyback_acks,
             one_way_connections: machine.one_way_connections,
             nagle: machine.nagle,
+            nagle_rules: TcpNagleRules::Rfc,
             dup_ack_threshold: machine.dup_ack_threshold,
             successive_fast_retransmits: machine.successive_fast_retransmits,
             limited_transmit: machine.limited_transmit,
@@ -254,6 +263,7 @@ impl Default for Tcp {
             hystart_rules: TcpHystartRules::Rfc9406,
             pacing: machine.pacing,
             ecn: machine.ecn,
+            l4s: machine.l4s,
             abe: machine.abe,
             msl: machine.msl,
             challenge_ack_interval: machine.challenge_ack_interval,
@@ -296,6 +306,26 @@ pub enum TcpMinRtoOf {
     Variation,
 }
 
+/// How much data has a delayed acknowledgement sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpDelayedAckRules {
+    /// `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).
+    Rfc,
+    /// More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
+    Linux,
+}
+
+/// What a short segment waits for by Nagle's algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpNagleRules {
+    /// For all data to be acknowledged (RFC 896).
+    Rfc,
+    /// For all short segments to be acknowledged (draft-minshall-nagle), as in Linux 6.12.
+    Minshall,
+}
+
 /// How the first slow start ends before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -307,14 +337,14 @@ pub enum TcpHystartRules {
     Linux,
 }
 
-/// How CUBIC grows in its Reno-friendly region, and the unit of its windows.
+/// The CUBIC of the RFC, or that of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpCubicRules {
-    /// By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438
-    /// section 4.3). Windows are octets.
+    /// RFC 9438. Windows are octets.
     Rfc9438,
-    /// Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
+    /// Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a
+    /// slower Reno-friendly region.
     Linux,
 }
 
@@ -324,9 +354,9 @@ pub enum TcpCubicRules {
 pub enum TcpWindowValidation {
     /// It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
     Half,
-    /// Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it
-    /// is halved for each retransmission timeout of an idle time. After each timeout in which the flight has
-    /// not filled it, it goes half the way to the flight (RFC 2861).
+    /// Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it
+    /// is halved for each retransmission timeout of an idle time. After each timeout in which it was not in
+    /// use, it goes half the way to the flight (RFC 2861).
     Linux,
 }
 

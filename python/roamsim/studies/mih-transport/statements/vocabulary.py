@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from roamsim.statistics import Estimate
-from roamsim.study.judging import Finding, apart, by_many, fall, replications_needed, value_of, with_interval, yes
+from roamsim.study.judging import (
+    Finding,
+    apart,
+    by_many,
+    fall,
+    replications_needed,
+    simultaneous,
+    value_of,
+    with_interval,
+    yes,
+)
 
 UDP = "without MIH ACK"
 FAST, SLOW = "MIH ACK, 0.1 s", "MIH ACK, 0.3 s"
@@ -41,7 +51,11 @@ def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) ->
     values = deciding, value_of(f"{what}, at {max(present):g}", ends[1])
     above = fall(present[beyond], top)
     if above > 1:
-        found = replace(yes(False, text, *values), replications=samples, margin=above, intervals=len(present))
+
+        def lower(intervals: int) -> float:
+            return fall(simultaneous(present[beyond], intervals), simultaneous(top, intervals))
+
+        found = replace(yes(False, text, *values), replications=samples, outside=lower, intervals=len(present))
         return by_many(found, len(present))
     if highest == at and all(end.high < top.low for end in ends):
         return replace(yes(True, text, *values), replications=samples)

@@ -260,7 +260,7 @@ impl CongestionControl for Bbr {
     }
 
     /// HandleRestartFromIdle (5.4.1).
-    fn on_idle_end(&mut self, now: Time) {
+    fn on_idle_end(&mut self, now: Time, _last_sent_at: Time) {
         self.model.idle_restart = true;
         self.model.extra_acked_interval_start = now;
         if self.model.state.probes_bw() {

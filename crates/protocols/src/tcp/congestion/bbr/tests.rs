@@ -1,5 +1,5 @@
 use super::*;
-use crate::tcp::congestion::{CubicRules, VegasThresholds};
+use crate::tcp::congestion::VegasThresholds;
 use crate::tcp::sent::RateSample;
 
 const SMSS: u64 = 1000;
@@ -10,7 +10,6 @@ fn control() -> Bbr {
     let mut bbr = Bbr::new(&Settings {
         initial_ssthresh_bytes: None,
         vegas: VegasThresholds::default(),
-        cubic_rules: CubicRules::Rfc9438,
         fast_convergence: true,
         abe: false,
         law: None,

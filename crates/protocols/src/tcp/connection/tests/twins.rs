@@ -7,7 +7,10 @@ use std::sync::Arc;
 use roamsim_engine::{Span, Stream, Time};
 
 use crate::machine::{Context, Machine};
-use crate::tcp::config::{Config, InitialWindow, Variant};
+use crate::tcp::config::{
+    Config, DelayedAckRules, HystartRules, InitialWindow, MinRtoOf, NagleRules, Variant, WindowValidation,
+};
+use crate::tcp::congestion::CubicRules;
 use crate::tcp::connection::{Connection, State, Steady};
 use crate::tcp::segment::{Flags, Segment};
 
@@ -111,6 +114,21 @@ impl Twins {
 fn any_config(random: &mut Stream) -> Config {
     let mut one_of = |n: u64| random.below(n);
     let mss_bytes = [20, 536, 1000, 1001][one_of(4) as usize];
+    // Mostly all of the rules of Linux or none, as extras of any kind end the shortest way.
+    let linux = one_of(4) == 0;
+    let mut rules = || linux && one_of(4) > 0;
+    let of_linux = Config {
+        min_rto_of: if rules() { MinRtoOf::Variation } else { MinRtoOf::Timeout },
+        quick_acks: if rules() { 16 } else { 0 },
+        delayed_ack_adapts: rules(),
+        delayed_ack_rules: if rules() { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },
+        initial_receive_window_bytes: rules().then_some(3 * mss_bytes),
+        hystart_rules: if rules() { HystartRules::Linux } else { HystartRules::PlusPlus },
+        window_validation: if rules() { WindowValidation::Linux } else { WindowValidation::Half },
+        cubic_rules: if rules() { CubicRules::Linux } else { CubicRules::Rfc9438 },
+        nagle_rules: if rules() { NagleRules::Minshall } else { NagleRules::Rfc },
+        ..Config::default()
+    };
     Config {
         variant: Variant::ALL[one_of(6) as usize],
         mss_bytes,
@@ -139,7 +157,7 @@ fn any_config(random: &mut Stream) -> Config {
         pacing: one_of(8) == 0,
         msl: Span::from_secs(1),
         one_way_connections: one_of(12) == 0,
-        ..Config::default()
+        ..of_linux
     }
 }
 

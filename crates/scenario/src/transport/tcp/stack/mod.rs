@@ -88,6 +88,7 @@ fn is_ruled_out(key: &str, own: Table<'_>) -> bool {
         "hystart" => variant == "vegas" || has_bbr,
         "hystart_rules" => variant == "vegas" || has_bbr || is_off("hystart"),
         "window_validation" => has_bbr,
+        "nagle_rules" => is_off("nagle"),
         "cubic_rules" => {
             !matches!(variant, "" | "cubic") || !matches!(text("congestion_control"), "" | "cubic")
         }
@@ -95,9 +96,9 @@ fn is_ruled_out(key: &str, own: Table<'_>) -> bool {
         "byte_counting_limit" => has_bbr || text("congestion_control").contains('@'),
         "ecn" => has_bbr,
         "limited_transmit" => variant == "tahoe",
-        "delayed_ack_timeout" | "delayed_ack_count" | "delayed_ack_adapts" | "quick_acks" => {
-            is_off("delayed_ack")
-        }
+        "delayed_ack_rules" => is_off("delayed_ack") || own.get("delayed_ack_count").is_some(),
+        "delayed_ack_count" => is_off("delayed_ack") || text("delayed_ack_rules") == "linux",
+        "delayed_ack_timeout" | "delayed_ack_adapts" | "quick_acks" => is_off("delayed_ack"),
         "receive_window" => is_off("window_scaling"),
         // As with SO_RCVBUF, a size that is set does not tune itself.
         "initial_receive_window" => is_off("window_scaling") || own.get("receive_window").is_some(),

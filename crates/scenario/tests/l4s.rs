@@ -1,0 +1,94 @@
+//! L4S, as a scenario states it: DCTCP behind the step of DualPI2, and beside a classic sender.
+
+use crate::outcome::{self, floats, integers, texts};
+use roamsim_scenario::run::{Options, Outcome};
+
+fn outcome(text: &str, overrides: &[(&str, &str)]) -> Outcome {
+    outcome::of(text, overrides, Options { seed: 1, ..Options::default() })
+}
+
+const DOWNLOADS: &str = r#"
+[scenario]
+name = "downloads through DualPI2"
+duration = "40s"
+warm_up = "10s"
+ip = "ipv4"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "line"
+between = ["a", "b"]
+rate = "50Mb/s"
+delay = "10ms"
+queue = { discipline = "dualpi2" }
+[[flow]]
+name = "scalable"
+from = "a"
+to = "b"
+transport = { protocol = "tcp", variant = "dctcp", ecn = true, l4s = true, mss = "1460B" }
+application = { kind = "bulk" }
+"#;
+
+fn classic(variant: &str, ecn: bool) -> String {
+    format!(
+        "[[flow]]\nname = \"classic\"\nfrom = \"a\"\nto = \"b\"\n\
+         transport = {{ protocol = \"tcp\", variant = \"{variant}\", ecn = {ecn}, mss = \"1460B\" }}\n\
+         application = {{ kind = \"bulk\", start = \"1s\" }}\n"
+    )
+}
+
+/// Mean waits by flow at the line, towards the receiver.
+fn waits_s(outcome: &Outcome) -> Vec<(String, f64)> {
+    let (flows, means) = (texts(outcome, "queues", "flow"), floats(outcome, "queues", "mean_wait_s"));
+    let from = texts(outcome, "queues", "from");
+    (0..means.len())
+        .filter(|&row| &from[row] == "a")
+        .map(|row| (flows[row].to_string(), means[row]))
+        .collect()
+}
+
+#[test]
+fn dctcp_alone_has_the_window_and_the_marks_of_its_closed_form() {
+    // Alizadeh et al. 2010, section 3.3: a step at K packets, N = 1 flow, W* = C RTT + K. 50 Mb/s are 4167
+    // packets of 1500 octets a second; 20 ms are 83 packets, 4 ms are K = 16.7, so W* = 100. From alpha^2 (1 -
+    // alpha / 4) = (2 W* + 1) / (W* + 1)^2, alpha = 0.143, and so is the share of marked packets. The queue
+    // swings down from K + 1 by (W* + 1) alpha / 2 = 7.2 packets.
+    let sets = [("link.line.queue.step_threshold", "4ms"), ("flow.scalable.transport.delayed_ack", "false")];
+    let outcome = outcome(DOWNLOADS, &sets);
+    let sent = integers(&outcome, "flows", "segments_sent")[0];
+    let marked = integers(&outcome, "ecn", "marked_packets")[0];
+    let share = marked as f64 / sent as f64;
+    let goodput_bps = floats(&outcome, "flows", "goodput_bps")[0];
+    let waits = waits_s(&outcome);
+    assert!((0.9 * 0.143..1.1 * 0.143).contains(&share), "{share}");
+    // 1460 of 1500 octets are payload.
+    assert!(goodput_bps > 0.995 * 50e6 * 1460.0 / 1500.0, "{goodput_bps}");
+    // Midway, 14.1 packets are 3.4 ms.
+    assert!((0.9 * 3.4e-3..1.1 * 3.4e-3).contains(&waits[0].1), "{waits:?}");
+    assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0);
+}
+
+#[test]
+fn a_classic_sender_and_a_scalable_one_share_the_line_within_a_factor_of_two() {
+    // RFC 9332 section 2.1: k = 2 has both send alike over equal round trips; and the L4S queue stays short.
+    for (variant, ecn) in [("newreno", false), ("newreno", true), ("cubic", true), ("cubic", false)] {
+        let outcome =
+            outcome(&(DOWNLOADS.to_owned() + &classic(variant, ecn)), &[("scenario.duration", "100s")]);
+        let rates = floats(&outcome, "flows", "goodput_bps");
+        let waits = waits_s(&outcome);
+        let ratio = rates[0] / rates[1];
+        assert!((0.5..2.0).contains(&ratio), "{variant}: {rates:?}");
+        assert!(rates[0] + rates[1] > 0.93 * 50e6 * 1460.0 / 1500.0, "{variant}: {rates:?}");
+        assert!(waits[0].1 < 2e-3 && (8e-3..22e-3).contains(&waits[1].1), "{variant}: {waits:?}");
+    }
+}
+
+#[test]
+fn without_the_identifier_a_scalable_sender_waits_with_the_classic_ones() {
+    let outcome = outcome(DOWNLOADS, &[("flow.scalable.transport.l4s", "false")]);
+    // ECT(0): its target is 15 ms.
+    let waits = waits_s(&outcome);
+    assert!((8e-3..22e-3).contains(&waits[0].1), "{waits:?}");
+}
