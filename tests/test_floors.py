@@ -240,7 +240,7 @@ def upward(floors: Floors, imports: Imports) -> list[str]:
 
 def rooms() -> dict[str, Imports]:
     """Whatever has floors, by the words of the page."""
-    crates = {name: ROOT / "crates" / name / "src" for name in ("engine", "protocols", "network", "scenario")}
+    crates = {name: ROOT / "crates" / name / "src" for name in ("engine", "protocols", "network", "quic", "scenario")}
     return {
         "the package": imports_of_python(ROOT / "python" / "roamsim"),
         **{f"`{name}`": imports_of_rust(source) for name, source in crates.items()},

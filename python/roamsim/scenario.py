@@ -158,6 +158,8 @@ __all__ = [
     "Procedures",
     "Protection",
     "Queue",
+    "QuicCongestionControl",
+    "QuicTransport",
     "Radio",
     "Rate",
     "RateControl",
@@ -375,11 +377,12 @@ class Node(Table):
             shortest way to it. Without it: false.
         handover: How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
             refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
-            `mobile_sctp` with `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`.
+            `mobile_sctp` with `dynamic_addresses`, `migration` with a flow over QUIC from it, `mih` in a
+            `[[handover]]`, else `multihomed`.
         wifi: How a station of Wi-Fi cells with `beacons` finds and leaves access points.
         change_primary_at: When a `multihomed` station prefers the address of another cell, for SCTP with
-            `dynamic_addresses`. Default chosen: `nearer`, the moment at which stations with one address change
-            their cell. Without it: "nearer".
+            `dynamic_addresses` and for QUIC. Default chosen: `nearer`, the moment at which stations with one
+            address change their cell. Without it: "nearer".
         external: Whether its programs run outside the simulation (`roamsim live`). They talk to other external
             nodes, and to simulated nodes over TCP streams. Default chosen: false. Without it: false.
         address: Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link
@@ -2894,6 +2897,35 @@ class SctpTransport(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
+class QuicTransport(Table):
+    """QUIC (RFC 9000), by the library quinn-proto.
+
+    Attributes:
+        congestion_control: The rule for the congestion window. Default: RFC 9002 section 7. Without
+            it: "newreno".
+        initial_window: The congestion window at first, and after a change of path. Default: ten datagrams of 1200
+            bytes (RFC 9002 section 7.2). Without it: "12kB".
+        receive_window: The most that a receiver takes beyond what its application has read (RFC 9000 section 4.1).
+            Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
+        max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
+            9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
+        migration: Whether the client goes on from the address that its station prefers (`change_primary_at` of the
+            node), if that is `multihomed` (RFC 9000 section 9). Default chosen: yes. Without it: true.
+        certificate_size: The size of the server's certificate chain, most of its first flight. Default chosen:
+            1500 bytes, two certificates with keys on elliptic curves. Without it: "1500B".
+    """
+
+    fixed: ClassVar[dict[str, object]] = {"protocol": "quic"}
+
+    congestion_control: QuicCongestionControl | None = None
+    initial_window: Size | None = None
+    receive_window: Size | None = None
+    max_idle_timeout: Duration | None = None
+    migration: bool | None = None
+    certificate_size: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
 class Vegas(Table):
     """Vegas' thresholds: how many segments a connection keeps in the queues of its path.
 
@@ -3556,9 +3588,10 @@ TimeDistribution = (
 #: "bridged": All base stations are one bridged network: routes change at the instant of the association.
 #: "mobile_ip": Mobile IPv4: the home address follows by registration and tunnel.
 #: "mobile_sctp": An address in each cell; SCTP with `dynamic_addresses` adds, prefers and deletes them.
+#: "migration": An address in each cell; QUIC clients migrate to the preferred one.
 #: "multihomed": An address in each cell, which stays there.
 #: "mih": An address in each cell; MIH users redirect flows, as a `[[handover]]` says.
-Handover = Literal["bridged", "mobile_ip", "mobile_sctp", "multihomed", "mih"]
+Handover = Literal["bridged", "mobile_ip", "mobile_sctp", "migration", "multihomed", "mih"]
 
 #: A way of scanning.
 #: "active": By probe requests.
@@ -3810,7 +3843,7 @@ SelectionPolicy = Literal["preference", "strongest", "cheapest"]
 SelectionScheme = Literal["none", "redirect", "mobile_sctp"]
 
 #: A transport protocol with its settings.
-Transport = UdpTransport | TcpTransport | SctpTransport
+Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 
 #: A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
 #: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"`; `initial_window = 1`;
@@ -3877,6 +3910,11 @@ TcpHystartRules = Literal["rfc9406", "linux"]
 #: "rfc2960": Fast retransmit on the fourth missing report, no fast recovery, a window from 2 MTU that grows by MTUs,
 #: a first timeout of 3 s.
 SctpRules = Literal["rfc9260", "rfc2960"]
+
+#: A congestion control of QUIC.
+#: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
+#: "cubic": CUBIC of RFC 9438: the law that TCP has here.
+QuicCongestionControl = Literal["newreno", "cubic"]
 
 #: The source of a flow's data.
 Application = (

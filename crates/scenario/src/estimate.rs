@@ -19,6 +19,7 @@ use crate::build;
 use crate::distribution::model::{SizeDistribution, TimeDistribution};
 use crate::node::by_name::NodesByName;
 use crate::scenario::Scenario;
+use crate::transport::quic::model::Quic;
 use crate::transport::sctp::model::Sctp;
 use crate::transport::tcp::model::Tcp;
 use crate::transport::{Transport, Udp};
@@ -244,6 +245,11 @@ impl Scenario {
             Transport::Sctp(sctp) => {
                 let headers_bytes = ip_bytes + Sctp::HEADER_BYTES + Sctp::DATA_HEADER_BYTES;
                 (sctp.receive_window_bytes as f64, headers_bytes, mtu_bytes)
+            }
+            Transport::Quic(quic) => {
+                let udp_bytes = ip_bytes + Udp::HEADER_BYTES;
+                let bytes = mtu_bytes.min(udp_bytes + Quic::MAX_DATAGRAM_BYTES);
+                (quic.receive_window_bytes as f64, udp_bytes + Quic::OVERHEAD_BYTES, bytes)
             }
             Transport::Udp(_) => (f64::INFINITY, ip_bytes + Udp::HEADER_BYTES, mtu_bytes),
         };

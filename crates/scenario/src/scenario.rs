@@ -167,6 +167,13 @@ impl Scenario {
             .collect()
     }
 
+    /// The nodes whose QUIC clients migrate.
+    fn with_migrating_clients(&self) -> BTreeSet<&str> {
+        let migrates = |transport: &Transport| matches!(transport, Transport::Quic(quic) if quic.migration);
+        let flows = self.flows.iter().filter(|flow| migrates(&flow.transport));
+        flows.map(|flow| flow.from.as_str()).collect()
+    }
+
     /// The congestion controls from outside that its connections have, by name: [`Options::laws`] must hold
     /// them.
     ///
@@ -182,7 +189,12 @@ impl Scenario {
 
     /// The handover schemes of its stations.
     pub(crate) fn schemes(&self) -> Schemes<'_> {
-        Schemes::new(self.with_followed_addresses(), &self.mobile_ip, &self.mih_handovers)
+        Schemes::new(
+            self.with_followed_addresses(),
+            self.with_migrating_clients(),
+            &self.mobile_ip,
+            &self.mih_handovers,
+        )
     }
 
     /// The values of the column `name` in the result tables that have rows for each entry of their kind, by

@@ -29,6 +29,7 @@ mod mobile_sctp;
 mod overrides;
 mod paths;
 mod queues;
+mod quic;
 mod readers;
 mod repetition;
 mod robustness;

@@ -20,6 +20,7 @@ _ABBREVIATIONS = {
     for word in (
         "TCP",
         "SCTP",
+        "QUIC",
         "UDP",
         "IP",
         "MIH",

@@ -52,6 +52,8 @@ pub enum Scheme {
     /// Each stays in its cell, and can be used while that is heard; transports are told which can and which
     /// is preferred.
     MobileSctp(PrimaryChange),
+    /// The same for clients of QUIC, which migrate to the preferred address (RFC 9000 section 9).
+    Migration(PrimaryChange),
     /// Mobile IPv4: the home address follows by registration and tunnel, the others stay in their cells.
     MobileIp,
     /// Each stays in its cell; flows begin in this one, a place among [`StationPlace::cells`], and are
@@ -63,12 +65,18 @@ pub enum Scheme {
 }
 
 impl Scheme {
+    /// Whether transports are told which addresses can be used, and which is preferred.
+    pub(crate) fn tells_transports(self) -> bool {
+        matches!(self, Scheme::MobileSctp(_) | Scheme::Migration(_))
+    }
+
     /// Its name in the table of handovers.
     pub fn name(self) -> &'static str {
         match self {
             Scheme::Bridged => "bridged",
             Scheme::Multihomed => "multihomed",
             Scheme::MobileSctp(_) => "mobile_sctp",
+            Scheme::Migration(_) => "migration",
             Scheme::MobileIp => "mobile_ip",
             Scheme::Mih(_) => "mih",
             Scheme::Selected => "selected",
@@ -413,7 +421,7 @@ impl Handovers {
         };
         if changes
             && let Some(station) = self.station_of(network.topology.owner(interface))
-            && matches!(self.stations[station as usize].scheme, Scheme::MobileSctp(_))
+            && self.stations[station as usize].scheme.tells_transports()
         {
             self.announce(station);
         }
@@ -434,7 +442,7 @@ impl Handovers {
         }
         let actions = match place.scheme {
             Scheme::Bridged => bridged::react(place, cue),
-            Scheme::MobileSctp(rule) => mobile_sctp::react(rule, place, cue),
+            Scheme::MobileSctp(rule) | Scheme::Migration(rule) => mobile_sctp::react(rule, place, cue),
             Scheme::Mih(first) => mih::react(first, place, cue),
             Scheme::Multihomed | Scheme::MobileIp | Scheme::Selected => return,
         };

@@ -10,7 +10,7 @@
 //! the octets up to their end have arrived.
 
 use super::Counts;
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
 
 /// A datagram that has come.
@@ -72,6 +72,11 @@ pub enum EndpointEvent {
 /// things happen, then `poll_transmit` until it returns `None`, then `poll_event` until it returns `None`,
 /// then `poll_timeout`.
 pub trait Endpoint: Send {
+    /// The protocol's name in results.
+    fn protocol(&self) -> &'static str {
+        "endpoint"
+    }
+
     /// So many octets of payload fit into a packet on every path between the two ends. Said once, before
     /// everything else.
     fn on_path(&mut self, _payload_bytes: u32) {}
@@ -105,8 +110,14 @@ pub trait Endpoint: Send {
 
     /// The addresses of this node that can be used have changed; the preferred one comes first. It may be
     /// that there is none. Told at a station whose scheme tells transports of its addresses
-    /// ([`MobileSctp`](crate::handover::Scheme::MobileSctp)).
+    /// ([`MobileSctp`](crate::handover::Scheme::MobileSctp),
+    /// [`Migration`](crate::handover::Scheme::Migration)).
     fn on_addresses(&mut self, _now: Time, _usable: &[Address]) {}
+
+    /// Whether its peer sends to this address, or there is no connection: a handover is complete then.
+    fn is_settled(&self, _preferred: Address) -> bool {
+        true
+    }
 
     /// Whether nothing is left of the connection at this end.
     fn is_gone(&self) -> bool;
@@ -118,6 +129,11 @@ pub trait Endpoint: Send {
 
     /// Its congestion window, if it has one.
     fn cwnd_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Its smoothed round-trip time, if it has measured one.
+    fn srtt(&self) -> Option<Span> {
         None
     }
 }

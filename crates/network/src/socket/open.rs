@@ -107,6 +107,11 @@ impl OpenSocket {
         self.incoming.push_back(coming);
     }
 
+    /// The protocol's name in results.
+    pub(crate) fn protocol(&self) -> &'static str {
+        self.endpoint.protocol()
+    }
+
     /// Its own number.
     fn id(&self) -> SocketId {
         SocketId::Open(self.peer ^ 1)
@@ -136,6 +141,10 @@ impl Socket for OpenSocket {
 
     fn on_addresses(&mut self, now: Time, usable: &[Address]) {
         self.endpoint.on_addresses(now, usable);
+    }
+
+    fn is_settled(&self, preferred: Address) -> bool {
+        self.endpoint.is_settled(preferred)
     }
 
     fn counts(&self) -> Counts {
@@ -287,6 +296,12 @@ impl Socket for OpenSocket {
         {
             let subject = Subject::Socket(self.id());
             recorder.sample_change(now, subject, "cwnd", "B", cwnd_bytes as f64);
+        }
+        if recorder.trace.rtt
+            && let Some(srtt) = self.endpoint.srtt()
+        {
+            let subject = Subject::Socket(self.id());
+            recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
         }
     }
 }

@@ -17,9 +17,8 @@ impl World {
     pub(super) fn mobile_station(&self, node: NodeId) -> Option<u32> {
         let station = self.handovers.station_of(node)?;
         let told = match self.handovers.stations[station as usize].scheme {
-            Scheme::MobileSctp(_) => true,
             Scheme::Selected => self.selections.of(node).is_some_and(Selection::is_followed),
-            _ => false,
+            ref scheme => scheme.tells_transports(),
         };
         told.then_some(station)
     }

@@ -310,7 +310,7 @@ impl World {
             }
             Pdu::Udp(..) => return self.receive_at(moment, SocketId::Udp(packet.socket), packet),
             Pdu::Sctp(_) => return self.receive_at(moment, SocketId::Sctp(packet.socket), packet),
-            Pdu::Octets(_) => return self.receive_at(moment, SocketId::Open(packet.socket), packet),
+            Pdu::Octets(_) => return self.receive_at_endpoint(moment, packet),
             // Never here.
             Pdu::Tcp(_) => {}
         }

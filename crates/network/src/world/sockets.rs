@@ -131,8 +131,8 @@ impl World {
     /// Adds an association between endpoints of another crate, of which `a` will open the connection. `None`
     /// where no route joins the nodes, or where a port is taken.
     ///
-    /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) is told of the
-    /// addresses that can be used.
+    /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) or of
+    /// [`Scheme::Migration`](crate::handover::Scheme::Migration) is told of the addresses that can be used.
     pub fn add_endpoints(
         &mut self,
         a: (SocketEnd, Box<dyn Endpoint>),
@@ -218,6 +218,16 @@ impl World {
     #[cold]
     fn is_recorded_or_outside(&self, id: SocketId) -> bool {
         self.sockets_recorded || self.is_outside(id)
+    }
+
+    /// The same for an endpoint of another crate, which may have settled on an address by it.
+    #[inline(never)]
+    pub(super) fn receive_at_endpoint(&mut self, moment: &mut Moment<'_>, packet: Packet) {
+        let id = SocketId::Open(packet.socket);
+        self.receive_at(moment, id, packet);
+        if let Some(station) = self.socket(id).station() {
+            self.complete_handover(moment.now, station);
+        }
     }
 
     #[cold]
@@ -544,6 +554,14 @@ impl World {
             self.serve_socket(moment, id);
         }
         worked
+    }
+
+    /// The name of a socket's protocol in results.
+    pub fn protocol(&self, socket: SocketId) -> &'static str {
+        match socket {
+            SocketId::Open(number) => self.open[number as usize].protocol(),
+            other => other.protocol(),
+        }
     }
 
     /// The node of a socket.

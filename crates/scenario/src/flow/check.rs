@@ -37,6 +37,10 @@ pub(crate) fn check(
         application::check(&steps, &flow.application, over_udp, from_program, network.duration(), report);
         check_both_ways(i, flow, report);
         check_transfers(i, flow, report);
+        if matches!(*flow.transport, Transport::Quic(_)) && i >= usize::from(u16::MAX - FIRST_PORT) / 2 {
+            let message = "ports for QUIC are for the first 8191 flows of a scenario";
+            report.add(&at_transport, message, "write its flows first");
+        }
         reader::check(i, flow, network.duration(), report);
         if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
             transport::check_messages(&at_transport, &flow.transport, report);

@@ -115,7 +115,7 @@ pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
             text("direction", flows.iter().map(|flow| flow.direction())),
             of_ends.from,
             of_ends.to,
-            text("protocol", flows.iter().map(|flow| flow.association.source.protocol())),
+            text("protocol", flows.iter().map(|flow| world.protocol(flow.association.source))),
             text("variant", flows.iter().map(|flow| &flow.variant)),
             of_ends.connection,
             text("application", flows.iter().map(|flow| flow.application)),

@@ -78,6 +78,7 @@ impl Builder<'_> {
                 SchemeModel::Bridged => Scheme::Bridged,
                 SchemeModel::MobileIp => Scheme::MobileIp,
                 SchemeModel::MobileSctp => Scheme::MobileSctp(primary_change(node.change_primary_at)),
+                SchemeModel::Migration => Scheme::Migration(primary_change(node.change_primary_at)),
                 SchemeModel::Multihomed => Scheme::Multihomed,
                 SchemeModel::Mih => {
                     let first = schemes.handed_over(&node.name).map(|entry| entry.from.access.as_str());

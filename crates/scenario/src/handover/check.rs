@@ -75,6 +75,16 @@ fn contradiction(stated: Scheme, inferred: Scheme, name: &str) -> Option<(String
             format!("no SCTP association follows the addresses of \"{name}\""),
             format!("write `dynamic_addresses = true` in the transport of a flow from or to it, {write}"),
         ),
+        (Scheme::Migration, _) => (
+            format!(
+                "\"{name}\" has no QUIC client that migrates, or an SCTP association follows its addresses"
+            ),
+            format!("add a flow from it over QUIC, {write}"),
+        ),
+        (Scheme::Multihomed, Scheme::Migration) => (
+            format!("a QUIC client on \"{name}\" migrates from cell to cell"),
+            format!("write `migration = false` in the transport of its flows, {write}"),
+        ),
         (Scheme::Multihomed, _) => (
             format!("an SCTP association follows the addresses of \"{name}\" (`dynamic_addresses = true`)"),
             format!("leave `dynamic_addresses` out there, {write}"),
@@ -119,6 +129,6 @@ fn unserved(
                 format!("name \"{base}\" in the `foreign_agents` of [[mobile_ip]] \"{}\"", entry.name),
             ))
         }
-        Scheme::MobileSctp | Scheme::Multihomed | Scheme::Mih => None,
+        Scheme::MobileSctp | Scheme::Migration | Scheme::Multihomed | Scheme::Mih => None,
     }
 }

@@ -11,26 +11,35 @@ use crate::node::model::Node;
 /// What the rest of a scenario makes of its stations.
 pub(crate) struct Schemes<'a> {
     followed: BTreeSet<&'a str>,
+    migrating: BTreeSet<&'a str>,
     mobile_nodes: BTreeMap<&'a str, &'a MobileIp>,
     handed_over: BTreeMap<&'a str, &'a MihHandover>,
 }
 
 impl<'a> Schemes<'a> {
-    /// Of stations whose addresses an SCTP association follows, or that are mobile nodes of one of these.
+    /// Of stations whose addresses an SCTP association follows, whose QUIC clients migrate, or that are
+    /// mobile nodes of one of these.
     pub fn new(
         followed: BTreeSet<&'a str>,
+        migrating: BTreeSet<&'a str>,
         mobile_ip: &'a [MobileIp],
         mih_handovers: &'a [MihHandover],
     ) -> Schemes<'a> {
         let handed_over = mih_handovers.iter().rev().map(|entry| (entry.mobile_node.as_str(), entry));
-        Schemes { followed, mobile_nodes: mobile_nodes(mobile_ip), handed_over: handed_over.collect() }
+        Schemes {
+            followed,
+            migrating,
+            mobile_nodes: mobile_nodes(mobile_ip),
+            handed_over: handed_over.collect(),
+        }
     }
 
     /// The scheme of a station that does not state one.
     pub fn inferred(&self, node: &Node) -> Scheme {
         match node.multihomed {
             true if self.handed_over.contains_key(node.name.as_str()) => Scheme::Mih,
-            true if self.follows(&node.name) => Scheme::MobileSctp,
+            true if self.followed.contains(node.name.as_str()) => Scheme::MobileSctp,
+            true if self.migrating.contains(node.name.as_str()) => Scheme::Migration,
             true => Scheme::Multihomed,
             false if self.mobile_nodes.contains_key(node.name.as_str()) => Scheme::MobileIp,
             false => Scheme::Bridged,
@@ -42,9 +51,9 @@ impl<'a> Schemes<'a> {
         self.mobile_nodes.contains_key(node)
     }
 
-    /// Whether an SCTP association follows the addresses of this node.
+    /// Whether an SCTP association or a QUIC client follows the addresses of this node.
     pub fn follows(&self, node: &str) -> bool {
-        self.followed.contains(node)
+        self.followed.contains(node) || self.migrating.contains(node)
     }
 
     /// Whether a node has an interface and a radio of its own for each of its cells without keeping their

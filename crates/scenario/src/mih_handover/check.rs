@@ -237,10 +237,12 @@ fn check_mobile_node(
     }
     let mut flows = all.flows.iter().filter(|flow| flow.from == **name || flow.to == **name).peekable();
     let nothing = flows.peek().is_none();
-    if flows.all(|flow| matches!(*flow.transport, Transport::Sctp(_))) {
+    if flows.all(|flow| matches!(*flow.transport, Transport::Sctp(_) | Transport::Quic(_))) {
         let message = match nothing {
             true => format!("\"{name}\" has no flow that could be redirected"),
-            false => format!("the flows of \"{name}\" run over SCTP, which has addresses of its own"),
+            false => {
+                format!("the flows of \"{name}\" run over SCTP or QUIC, which have addresses of their own")
+            }
         };
         let help = "add a [[flow]] from or to it, over UDP or TCP";
         report.add(&steps, message, help);

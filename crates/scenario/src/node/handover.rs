@@ -14,6 +14,8 @@ pub enum Scheme {
     MobileIp,
     /// An address in each cell; SCTP with `dynamic_addresses` adds, prefers and deletes them.
     MobileSctp,
+    /// An address in each cell; QUIC clients migrate to the preferred one.
+    Migration,
     /// An address in each cell, which stays there.
     Multihomed,
     /// An address in each cell; MIH users redirect flows, as a `[[handover]]` says.
@@ -27,6 +29,7 @@ impl Scheme {
             Scheme::Bridged => "bridged",
             Scheme::MobileIp => "mobile_ip",
             Scheme::MobileSctp => "mobile_sctp",
+            Scheme::Migration => "migration",
             Scheme::Multihomed => "multihomed",
             Scheme::Mih => "mih",
         }

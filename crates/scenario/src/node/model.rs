@@ -85,14 +85,15 @@ struct NodeTable {
     multihomed: bool,
     /// How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
     /// refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
-    /// `mobile_sctp` with `dynamic_addresses`, `mih` in a `[[handover]]`, else `multihomed`.
+    /// `mobile_sctp` with `dynamic_addresses`, `migration` with a flow over QUIC from it, `mih` in a
+    /// `[[handover]]`, else `multihomed`.
     #[serde(default)]
     handover: Option<Scheme>,
     /// How a station of Wi-Fi cells with `beacons` finds and leaves access points.
     #[serde(default)]
     wifi: Option<Box<WifiStation>>,
-    /// When a `multihomed` station prefers the address of another cell, for SCTP with `dynamic_addresses`.
-    /// Default chosen: `nearer`, the moment at which stations with one address change their cell.
+    /// When a `multihomed` station prefers the address of another cell, for SCTP with `dynamic_addresses` and
+    /// for QUIC. Default chosen: `nearer`, the moment at which stations with one address change their cell.
     #[serde(default)]
     change_primary_at: PrimaryChange,
     /// Whether its programs run outside the simulation (`roamsim live`). They talk to other external nodes,

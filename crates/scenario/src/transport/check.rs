@@ -1,6 +1,6 @@
 //! What is wrong with a transport, and with what an application hands to it.
 
-use super::{Transport, Udp, sctp, tcp};
+use super::{Transport, Udp, quic, sctp, tcp};
 use crate::access::Network;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
@@ -18,6 +18,7 @@ pub(crate) fn check(
         Transport::Udp(_) => {}
         Transport::Tcp(tcp) => tcp::check::check(at, tcp, ends, network, topology, report),
         Transport::Sctp(sctp) => sctp::check::check(at, sctp, ends, network, topology, report),
+        Transport::Quic(quic) => quic::check::check(at, quic, ends, network, topology, report),
     }
 }
 
@@ -31,6 +32,10 @@ pub(crate) fn check_messages(at: &[Step], transport: &Transport, report: &mut Re
             "`message_size` cuts a stream without messages, and here are messages with sizes of their own",
             "leave `message_size` out, or use the application \"bulk\" or \"transfer\"",
         );
+    }
+    if let Transport::Quic(_) = transport {
+        let message = "QUIC carries the applications \"bulk\" and \"transfer\" here, and no messages";
+        report.add(at, message, "use TCP, SCTP or UDP, or one of these applications");
     }
 }
 

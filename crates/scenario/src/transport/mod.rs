@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 mod path;
+pub mod quic;
 pub mod sctp;
 pub mod tcp;
 
@@ -14,6 +15,7 @@ use roamsim_protocols::tcp::Config;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::quic::model::Quic;
 use self::sctp::model::Sctp;
 use self::tcp::model::Tcp;
 
@@ -28,6 +30,8 @@ pub enum Transport {
     Tcp(Tcp),
     /// The Stream Control Transmission Protocol (RFC 9260).
     Sctp(Sctp),
+    /// QUIC (RFC 9000), by the library quinn-proto.
+    Quic(Box<Quic>),
 }
 
 /// The settings of UDP: none.
@@ -53,12 +57,12 @@ impl Transport {
     pub(crate) fn law(&self) -> Option<&str> {
         match self {
             Transport::Tcp(settings) => tcp::control::law(settings),
-            Transport::Udp(_) | Transport::Sctp(_) => None,
+            Transport::Udp(_) | Transport::Sctp(_) | Transport::Quic(_) => None,
         }
     }
 
     /// What its results call the rules that it follows: the variant of TCP or the class of its congestion
-    /// control, the RFC of SCTP.
+    /// control, the RFC of SCTP, the congestion control of QUIC.
     pub(crate) fn rules_name(&self) -> String {
         match self {
             Transport::Udp(_) => String::new(),
@@ -67,6 +71,7 @@ impl Transport {
                 None => settings.variant.to_string(),
             },
             Transport::Sctp(settings) => sctp::build::rules_name(settings).to_owned(),
+            Transport::Quic(settings) => settings.congestion_control.name().to_owned(),
         }
     }
 
@@ -88,6 +93,14 @@ impl Transport {
                 let [of_a, of_b] = random("sctp");
                 sctp::build::add(world, settings, (a, of_a), (b, of_b))
             }
+            #[cfg(feature = "quic")]
+            Transport::Quic(settings) => {
+                let [of_a, of_b] = random("quic");
+                quic::build::add(world, settings, (a, of_a), (b, of_b))
+            }
+            // Validation refuses it.
+            #[cfg(not(feature = "quic"))]
+            Transport::Quic(_) => None,
         }
     }
 }

@@ -1,0 +1,567 @@
+//! One end of a connection.
+//!
+//! Each end has an endpoint of the library with one connection. Data goes in one unidirectional stream (RFC
+//! 9000 section 2.1) a direction. An end that has closed, and whose stream is acknowledged to its end, ends
+//! the connection by CONNECTION_CLOSE with error code 0; one that gives up does so with error code 1. Where
+//! data goes both ways, an end waits for the end of the peer's stream as well.
+
+use crate::null::{NullClient, NullServer};
+use crate::random::{ConnectionIds, NoTokens, ResetKey, first_destination, octets};
+use crate::settings::{MAX_DATAGRAM_BYTES, Settings};
+use crate::{LIBRARY, clock};
+use bytes::{Bytes, BytesMut};
+use quinn_proto::crypto::{ClientConfig as ClientCrypto, ServerConfig as ServerCrypto};
+use quinn_proto::{
+    ApplicationClose, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir,
+    Endpoint as Library, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent, StreamId, TimeSource,
+    Transmit, VarInt,
+};
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_network::socket::Counts;
+use roamsim_network::socket::endpoint::{self, Arrival, Endpoint, EndpointEvent};
+use roamsim_protocols::Address;
+use std::any::Any;
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime};
+
+/// The name that the client asks the server for; its length is part of the first message.
+const SERVER_NAME: &str = "server";
+
+/// Octets that applications write, as many as are handed over at a time. The library keeps references to
+/// them.
+static ZEROS: LazyLock<Bytes> = LazyLock::new(|| vec![0; 1 << 20].into());
+
+/// Ports do not tell ends apart, since each has an address; the library refuses zero.
+const PORT: u16 = 1;
+
+/// Which side an end is of, with its cryptography.
+#[derive(Clone)]
+pub enum Crypto {
+    /// It opens the connection.
+    Client(Arc<dyn ClientCrypto>),
+    /// It waits for the client.
+    Server(Arc<dyn ServerCrypto>),
+}
+
+impl Crypto {
+    /// A client without cryptography ([`null`](crate::null)).
+    pub fn null_client() -> Crypto {
+        Crypto::Client(Arc::new(NullClient))
+    }
+
+    /// A server without cryptography, with a certificate chain of so many octets.
+    pub fn null_server(certificate_bytes: u32) -> Crypto {
+        Crypto::Server(Arc::new(NullServer { certificate_bytes }))
+    }
+}
+
+/// One end of a QUIC connection.
+pub struct Quic {
+    settings: Settings,
+    crypto: Crypto,
+    random: Stream,
+    payload_bytes: u32,
+    /// Made when the first thing happens.
+    library: Option<Library>,
+    connection: Option<(ConnectionHandle, Connection)>,
+    /// The application's wishes, served when time is known.
+    wants_open: bool,
+    wants_abort: bool,
+    is_closing: bool,
+    /// Octets written by the application, and handed to the library.
+    written_bytes: u64,
+    handed_bytes: u64,
+    sends: Option<StreamId>,
+    /// The end of the stream is handed over, and acknowledged.
+    is_finished: bool,
+    is_acknowledged: bool,
+    receives: Option<StreamId>,
+    received_bytes: u64,
+    /// The peer's stream has ended; whether this end waits for that before it ends the connection.
+    has_received: bool,
+    goes_both_ways: bool,
+    is_established: bool,
+    is_gone: bool,
+    /// Answers that belong to no connection.
+    answers: VecDeque<endpoint::Transmit>,
+    events: VecDeque<EndpointEvent>,
+    deadline: Option<Time>,
+    /// Where it sends from, once that is known; where it should; and where the last datagram came to.
+    source: Option<Address>,
+    preferred: Option<Address>,
+    reached: Option<Address>,
+    data_packets: u64,
+    timeouts: Arc<AtomicU64>,
+    /// When the connection was dropped.
+    last_counts: Counts,
+    buffer: Vec<u8>,
+}
+
+impl Quic {
+    /// An end that draws from `random`.
+    pub fn new(settings: &Settings, crypto: Crypto, random: Stream) -> Quic {
+        Quic {
+            settings: settings.clone(),
+            crypto,
+            random,
+            payload_bytes: MAX_DATAGRAM_BYTES,
+            library: None,
+            connection: None,
+            wants_open: false,
+            wants_abort: false,
+            is_closing: false,
+            written_bytes: 0,
+            handed_bytes: 0,
+            sends: None,
+            is_finished: false,
+            is_acknowledged: false,
+            receives: None,
+            received_bytes: 0,
+            has_received: false,
+            goes_both_ways: false,
+            is_established: false,
+            is_gone: false,
+            answers: VecDeque::new(),
+            events: VecDeque::new(),
+            deadline: None,
+            source: None,
+            preferred: None,
+            reached: None,
+            data_packets: 0,
+            timeouts: Arc::default(),
+            last_counts: Counts::default(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// The same where the peer has a stream of its own.
+    #[must_use]
+    pub fn both_ways(mut self) -> Quic {
+        self.goes_both_ways = true;
+        self
+    }
+
+    /// A server cannot (RFC 9000 section 9).
+    fn migrates(&self) -> bool {
+        self.settings.migration && matches!(self.crypto, Crypto::Client(_))
+    }
+
+    /// Runs a call of the library. A panic in it goes on with words that name it.
+    fn guarded<T>(&mut self, now: Time, call: impl FnOnce(&mut Quic) -> T) -> T {
+        match catch_unwind(AssertUnwindSafe(|| call(self))) {
+            Ok(result) => result,
+            Err(panic) => resume_unwind(Box::new(named(now, &*panic))),
+        }
+    }
+
+    fn library(&mut self) -> &mut Library {
+        let Quic { settings, crypto, random, payload_bytes, timeouts, library, .. } = self;
+        library.get_or_insert_with(|| {
+            let [mut keys, ids, mut seed] = [0, 1, 2].map(|number| random.child(number));
+            let reset_key = ResetKey([keys.next_u64(), keys.next_u64()]);
+            let mut config = EndpointConfig::new(Arc::new(reset_key));
+            config
+                .rng_seed(Some(octets(&mut seed)))
+                .supported_versions(vec![1])
+                .cid_generator(move || Box::new(ConnectionIds(ids.clone())));
+            let server = match crypto {
+                Crypto::Client(_) => None,
+                Crypto::Server(crypto) => {
+                    let mut server = ServerConfig::new(Arc::clone(crypto), Arc::new(NoTokens));
+                    server.transport_config(Arc::new(settings.transport(*payload_bytes, timeouts)));
+                    server.time_source(Arc::new(NoClock));
+                    Some(Arc::new(server))
+                }
+            };
+            Library::new(Arc::new(config), server, true, None)
+        })
+    }
+
+    /// The client's first packet.
+    fn connect(&mut self, now: Time) {
+        let Crypto::Client(crypto) = &self.crypto else { return };
+        let mut config = ClientConfig::new(Arc::clone(crypto));
+        let first = first_destination(&mut self.random.child(3));
+        config.initial_dst_cid_provider(Arc::new(move || first));
+        config.transport_config(Arc::new(self.settings.transport(self.payload_bytes, &self.timeouts)));
+        let server = socket_address(SERVER);
+        match self.library().connect(clock::instant(now), config, server, SERVER_NAME) {
+            Ok(connection) => self.connection = Some(connection),
+            Err(_) => self.fail(EndpointEvent::Reset),
+        }
+    }
+
+    fn fail(&mut self, event: EndpointEvent) {
+        self.is_gone = true;
+        self.events.push_back(event);
+    }
+
+    fn take_datagram(&mut self, now: Time, arrival: &Arrival<'_>) {
+        let from = match self.crypto {
+            Crypto::Client(_) => {
+                self.source.get_or_insert(arrival.destination);
+                self.reached = Some(arrival.destination);
+                SERVER
+            }
+            Crypto::Server(_) => arrival.source,
+        };
+        let (from, instant) = (socket_address(from), clock::instant(now));
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        let payload = BytesMut::from(arrival.payload);
+        match self.library().handle(instant, from, None, None, payload, &mut buffer) {
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                if self.connection.is_some() || self.is_gone {
+                    self.library().ignore(incoming);
+                } else {
+                    match self.library().accept(incoming, instant, &mut buffer, None) {
+                        Ok(connection) => self.connection = Some(connection),
+                        Err(error) => {
+                            self.answers.extend(error.response.map(|answer| self.datagram(&answer, &buffer)))
+                        }
+                    }
+                }
+            }
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                if let Some((own, connection)) = &mut self.connection
+                    && *own == handle
+                {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::Response(answer)) => {
+                let answer = self.datagram(&answer, &buffer);
+                self.answers.push_back(answer);
+            }
+            None => {}
+        }
+        self.buffer = buffer;
+    }
+
+    /// A datagram of the library's, as the world sends it.
+    fn datagram(&self, transmit: &Transmit, octets: &[u8]) -> endpoint::Transmit {
+        endpoint::Transmit {
+            source: self.source,
+            destination: match self.crypto {
+                Crypto::Client(_) => None,
+                Crypto::Server(_) => address(transmit.destination),
+            },
+            destination_port: None,
+            has_data: false,
+            // An arrival does not tell whether it was capable, which the library would compare.
+            is_ecn_capable: false,
+            payload: octets[..transmit.size].to_vec(),
+        }
+    }
+
+    /// Serves the application, the connection and the library's endpoint, until nothing is left to do.
+    fn serve(&mut self, now: Time) {
+        if std::mem::take(&mut self.wants_open) && self.connection.is_none() && !self.is_gone {
+            self.connect(now);
+        }
+        while let Some((handle, connection)) = &mut self.connection {
+            let handle = *handle;
+            // Its events come first: the library's endpoint may say that nothing is left of it.
+            if let Some(event) = connection.poll() {
+                self.on_event(event);
+            } else if let Some(event) = connection.poll_endpoint_events() {
+                let is_drained = event.is_drained();
+                let answer = self.library().handle_event(handle, event);
+                if let (Some(answer), Some((_, connection))) = (answer, &mut self.connection) {
+                    connection.handle_event(answer);
+                }
+                if is_drained {
+                    self.is_gone = true;
+                    self.last_counts = self.counts();
+                    self.connection = None;
+                }
+            } else {
+                break;
+            }
+        }
+        self.migrate(now);
+        self.write(now);
+    }
+
+    /// Goes on from the preferred address (RFC 9000 section 9.2), with another connection identifier (9.5)
+    /// and a congestion window and round-trip time as at first (9.4). Not before the handshake is complete
+    /// (9).
+    fn migrate(&mut self, now: Time) {
+        let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_established) else { return };
+        let Some(preferred) = self.preferred else { return };
+        if self.source.replace(preferred) != Some(preferred) {
+            connection.local_address_changed();
+            connection.path_changed(clock::instant(now));
+        }
+    }
+
+    /// Something has happened to the connection.
+    fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Connected => {
+                self.is_established = true;
+                self.events.push_back(EndpointEvent::Established);
+            }
+            Event::ConnectionLost { reason } => self.on_end(reason),
+            Event::Stream(StreamEvent::Opened { .. } | StreamEvent::Readable { .. }) => self.read(),
+            Event::Stream(StreamEvent::Finished { .. }) => self.is_acknowledged = true,
+            Event::Stream(
+                StreamEvent::Writable { .. } | StreamEvent::Stopped { .. } | StreamEvent::Available { .. },
+            )
+            | Event::HandshakeDataReady
+            | Event::DatagramReceived
+            | Event::DatagramsUnblocked => {}
+        }
+    }
+
+    fn on_end(&mut self, reason: ConnectionError) {
+        self.is_gone = true;
+        let complete = VarInt::from_u32(0);
+        match reason {
+            // The peer has everything that it wants, or this end has closed.
+            ConnectionError::ApplicationClosed(ApplicationClose { error_code, .. })
+                if error_code == complete => {}
+            ConnectionError::LocallyClosed => {}
+            ConnectionError::TimedOut => self.events.push_back(EndpointEvent::TimedOut),
+            _ => self.events.push_back(EndpointEvent::Reset),
+        }
+    }
+
+    /// Takes from the peer's stream whatever has arrived in order.
+    fn read(&mut self) {
+        let Some((_, connection)) = &mut self.connection else { return };
+        if self.receives.is_none() {
+            self.receives = connection.streams().accept(Dir::Uni);
+        }
+        let Some(stream) = self.receives else { return };
+        let mut stream = connection.recv_stream(stream);
+        let Ok(mut chunks) = stream.read(true) else { return };
+        let before = self.received_bytes;
+        let end = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => self.received_bytes += chunk.bytes.len() as u64,
+                Ok(None) => break Some(EndpointEvent::RemoteClosed),
+                Err(ReadError::Blocked) => break None,
+                Err(ReadError::Reset(_)) => break Some(EndpointEvent::Reset),
+            }
+        };
+        // What the window needs is asked for by `poll_transmit`, which follows in any case.
+        let _ = chunks.finalize();
+        if self.received_bytes > before {
+            self.events.push_back(EndpointEvent::Received { up_to: self.received_bytes });
+        }
+        self.has_received |= end == Some(EndpointEvent::RemoteClosed);
+        self.events.extend(end);
+    }
+
+    /// Hands over what the application has written, and its wish to close.
+    fn write(&mut self, now: Time) {
+        let Some((_, connection)) = &mut self.connection else { return };
+        if std::mem::take(&mut self.wants_abort) {
+            self.is_gone = true;
+            return connection.close(clock::instant(now), VarInt::from_u32(1), Bytes::new());
+        }
+        if !self.is_established || self.is_gone {
+            return;
+        }
+        if self.handed_bytes < self.written_bytes && self.sends.is_none() {
+            self.sends = connection.streams().open(Dir::Uni);
+        }
+        if let Some(stream) = self.sends {
+            let mut stream = connection.send_stream(stream);
+            while self.handed_bytes < self.written_bytes {
+                let bytes = (self.written_bytes - self.handed_bytes).min(ZEROS.len() as u64) as usize;
+                match stream.write_chunks(&mut [ZEROS.slice(..bytes)]) {
+                    Ok(written) => self.handed_bytes += written.bytes as u64,
+                    Err(_) => break,
+                }
+            }
+            if self.is_closing && !self.is_finished && self.handed_bytes == self.written_bytes {
+                self.is_finished = true;
+                let _ = stream.finish();
+            }
+        }
+        let has_sent = self.is_acknowledged || self.written_bytes == 0;
+        if self.is_closing && has_sent && (self.has_received || !self.goes_both_ways) {
+            self.is_gone = true;
+            connection.close(clock::instant(now), VarInt::from_u32(0), Bytes::new());
+        }
+    }
+
+    fn next_datagram(&mut self, now: Time) -> Option<endpoint::Transmit> {
+        self.serve(now);
+        if let Some(answer) = self.answers.pop_front() {
+            return Some(answer);
+        }
+        let Some((_, connection)) = &mut self.connection else {
+            self.deadline = None;
+            return None;
+        };
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        let frames = connection.stats().frame_tx.stream;
+        let transmit = connection.poll_transmit(clock::instant(now), 1, &mut buffer);
+        let has_data = connection.stats().frame_tx.stream > frames;
+        let transmit = transmit.map(|transmit| self.datagram(&transmit, &buffer));
+        self.buffer = buffer;
+        self.data_packets += u64::from(has_data);
+        if transmit.is_none() {
+            self.deadline = self
+                .connection
+                .as_mut()
+                .and_then(|(_, connection)| connection.poll_timeout())
+                .map(clock::simulated);
+        }
+        transmit.map(|transmit| endpoint::Transmit { has_data, ..transmit })
+    }
+}
+
+impl Endpoint for Quic {
+    fn protocol(&self) -> &'static str {
+        "quic"
+    }
+
+    fn on_path(&mut self, payload_bytes: u32) {
+        self.payload_bytes = payload_bytes;
+    }
+
+    fn open(&mut self) {
+        self.wants_open = true;
+    }
+
+    fn write(&mut self, bytes: u64) {
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+    }
+
+    fn close(&mut self) {
+        self.is_closing = true;
+    }
+
+    fn abort(&mut self) {
+        self.wants_abort = true;
+    }
+
+    fn handle(&mut self, now: Time, arrival: &Arrival<'_>) {
+        self.guarded(now, |end| {
+            end.take_datagram(now, arrival);
+            end.serve(now);
+        });
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<endpoint::Transmit> {
+        self.guarded(now, |end| end.next_datagram(now))
+    }
+
+    fn poll_event(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.guarded(now, |end| {
+            if let Some((_, connection)) = &mut end.connection {
+                connection.handle_timeout(clock::instant(now));
+            }
+            end.serve(now);
+        });
+    }
+
+    fn on_addresses(&mut self, now: Time, usable: &[Address]) {
+        let Some(&preferred) = usable.first().filter(|_| self.migrates()) else { return };
+        self.preferred = Some(preferred);
+        if self.connection.is_none() {
+            self.source = Some(preferred);
+        }
+        self.guarded(now, |end| end.migrate(now));
+    }
+
+    fn is_settled(&self, preferred: Address) -> bool {
+        self.connection.is_none() || self.is_gone || self.reached == Some(preferred) || !self.migrates()
+    }
+
+    fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
+    fn counts(&self) -> Counts {
+        let Some((_, connection)) = &self.connection else { return self.last_counts };
+        let path = connection.stats().path;
+        Counts {
+            segments: self.data_packets,
+            retransmissions: path.lost_packets,
+            timeouts: self.timeouts.load(Ordering::Relaxed),
+            fast_retransmits: path.congestion_events,
+            ..Counts::default()
+        }
+    }
+
+    fn cwnd_bytes(&self) -> Option<u64> {
+        let (_, connection) = self.connection.as_ref()?;
+        Some(connection.congestion_state().window())
+    }
+
+    fn srtt(&self) -> Option<Span> {
+        let (_, connection) = self.connection.as_ref().filter(|_| self.is_established)?;
+        Some(Span::from_ns(connection.rtt().as_nanos() as u64))
+    }
+}
+
+/// What a client calls its server, wherever that is: a server's address does not change (RFC 9000 section 9).
+const SERVER: Address = Address(0);
+
+/// What the library calls an address. It sends none, and tells paths apart by them.
+fn socket_address(address: Address) -> SocketAddr {
+    // 0.0.0.0 is no address.
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::from(address.0.wrapping_add(1))), PORT)
+}
+
+fn address(address: SocketAddr) -> Option<Address> {
+    match address.ip() {
+        IpAddr::V4(ip) => Some(Address(u32::from(ip).wrapping_sub(1))),
+        IpAddr::V6(_) => None,
+    }
+}
+
+/// The library asks for the time of day only where it reads address tokens, which are never given.
+struct NoClock;
+
+impl TimeSource for NoClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(0)
+    }
+}
+
+/// What a panic of the library says, with its name.
+fn named(now: Time, panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words");
+    format!("the QUIC library {LIBRARY} panicked at {now}: {text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_library_names_it() {
+        let mut end = Quic::new(&Settings::default(), Crypto::null_client(), Stream::new(1, 0, "end"));
+        let now = Time::from_ns(5_000_000);
+        let panicked = catch_unwind(AssertUnwindSafe(|| end.guarded(now, |_| panic!("no such state"))));
+        let words = panicked.expect_err("it goes on").downcast::<String>().expect("words");
+        assert_eq!(*words, format!("the QUIC library {LIBRARY} panicked at {now}: no such state"));
+    }
+
+    #[test]
+    fn addresses_come_back() {
+        for number in [0, 1, 77, u32::MAX - 1] {
+            assert_eq!(address(socket_address(Address(number))), Some(Address(number)));
+        }
+    }
+}

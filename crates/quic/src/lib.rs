@@ -1,0 +1,32 @@
+//! QUIC (RFC 9000, RFC 9001, RFC 9002): the production stack `quinn-proto`, unmodified, as an [`Endpoint`] of
+//! the simulator.
+//!
+//! The library has no sockets and no clock: [`Quic`] hands it simulated time, datagrams and random numbers,
+//! and takes its datagrams and its deadline. Loss detection, congestion control, flow control, path MTU
+//! discovery, pacing, path validation and connection identifiers are the library's.
+//!
+//! What makes runs repeatable to the bit:
+//!
+//! - Time is a fixed instant of the process plus simulated time. The library uses differences alone.
+//! - Its random numbers, connection identifiers and stateless reset tokens come from a stream of the
+//!   simulation.
+//! - It gives no address tokens, which would read the system's clock.
+//! - CUBIC is the simulator's ([`control`]), since the library's takes a cube root of the platform. The
+//!   library's BBR draws from the system's random numbers, and is not offered.
+//! - The default handshake ([`null`]) has the messages, sizes and round trips of TLS 1.3, and no
+//!   cryptography.
+//!
+//! [`Endpoint`]: roamsim_network::socket::endpoint::Endpoint
+
+mod clock;
+pub mod control;
+pub mod endpoint;
+pub mod null;
+pub mod random;
+pub mod settings;
+
+pub use endpoint::{Crypto, Quic};
+pub use settings::{CongestionControl, Settings};
+
+/// The library behind this crate, with its version.
+pub const LIBRARY: &str = "quinn-proto 0.11.19";

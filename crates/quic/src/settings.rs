@@ -1,0 +1,80 @@
+//! Settings of a connection.
+
+use crate::control;
+pub use crate::control::Kind as CongestionControl;
+use quinn_proto::congestion::ControllerFactory;
+use quinn_proto::{MtuDiscoveryConfig, TransportConfig, VarInt};
+use roamsim_engine::Span;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// The smallest datagram that a path of QUIC must carry: payload of UDP (RFC 9000 section 14).
+pub const MIN_DATAGRAM_BYTES: u32 = 1200;
+
+/// The most that path MTU discovery tries: the library's bound, which fits into Ethernet under IPv6 and UDP.
+pub const MAX_DATAGRAM_BYTES: u32 = 1452;
+
+/// Settings of both ends of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The congestion control.
+    pub congestion_control: CongestionControl,
+    /// The congestion window at first, and after a change of path.
+    pub initial_window_bytes: u64,
+    /// The most that a receiver takes beyond what its application has read, of a stream and altogether.
+    pub receive_window_bytes: u64,
+    /// The longest time without packets from the peer; `None`: without limit.
+    pub max_idle_timeout: Option<Span>,
+    /// Whether the client goes on from the address that its node prefers.
+    pub migration: bool,
+    /// Octets of the certificate chain that the server shows.
+    pub certificate_bytes: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            // The default of RFC 9002, appendix B.
+            congestion_control: CongestionControl::NewReno,
+            // RFC 9002 section 7.2: ten datagrams of 1200 octets.
+            initial_window_bytes: 12_000,
+            // The library's: 100 Mb/s over 100 ms.
+            receive_window_bytes: 1_250_000,
+            // The library's.
+            max_idle_timeout: Some(Span::from_secs(30)),
+            // Chosen: RFC 9000 section 9 leaves it to the client.
+            migration: true,
+            // Chosen: two certificates with keys on elliptic curves; the first flight stays within the
+            // three-fold of the client's first datagram (RFC 9000 section 8.1).
+            certificate_bytes: 1500,
+        }
+    }
+}
+
+impl Settings {
+    /// The library's settings for a path that carries so many octets of UDP's payload; `timeouts` counts
+    /// periods of persistent congestion.
+    pub(crate) fn transport(&self, payload_bytes: u32, timeouts: &Arc<AtomicU64>) -> TransportConfig {
+        let mut config = TransportConfig::default();
+        let varint = |value: u64| VarInt::from_u64(value).unwrap_or(VarInt::MAX);
+        let window = varint(self.receive_window_bytes);
+        config.stream_receive_window(window);
+        config.receive_window(window);
+        config.send_window(self.receive_window_bytes.saturating_mul(8));
+        let idle = self.max_idle_timeout.map(|timeout| varint(timeout.as_ns().div_ceil(1_000_000)));
+        config.max_idle_timeout(idle.map(Into::into));
+        let mut discovery = MtuDiscoveryConfig::default();
+        discovery.upper_bound(payload_bytes.clamp(MIN_DATAGRAM_BYTES, MAX_DATAGRAM_BYTES) as u16);
+        config.mtu_discovery_config(Some(discovery));
+        // One datagram at a time: a packet is a packet here.
+        config.enable_segmentation_offload(false);
+        config.datagram_receive_buffer_size(None);
+        let factory: Arc<dyn ControllerFactory + Send + Sync> = Arc::new(control::Factory {
+            kind: self.congestion_control,
+            initial_window_bytes: self.initial_window_bytes,
+            timeouts: Arc::clone(timeouts),
+        });
+        config.congestion_controller_factory(factory);
+        config
+    }
+}

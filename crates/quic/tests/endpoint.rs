@@ -1,0 +1,213 @@
+//! Two ends: round trips of the handshake, loss of each flight, determinism, and what they take from
+//! strangers.
+
+mod path;
+
+use path::{Path, ms};
+use roamsim_engine::Stream;
+use roamsim_network::socket::endpoint::{Endpoint, EndpointEvent};
+use roamsim_protocols::Address;
+use roamsim_quic::{CongestionControl, Crypto, Settings};
+
+fn null() -> [Crypto; 2] {
+    [Crypto::null_client(), Crypto::null_server(Settings::default().certificate_bytes)]
+}
+
+fn path(bytes: u64) -> Path {
+    let mut path = Path::new(null(), &Settings::default());
+    path.send(bytes);
+    path
+}
+
+/// The client is ready when the server's flight has come, after 40 ms, and the server when the client's
+/// second flight has, 20 ms later. Data leaves with that flight: 1000 octets are there after 60 ms.
+#[test]
+fn a_handshake_takes_one_round_trip_and_data_leaves_with_its_end() {
+    let mut path = path(1000);
+    path.run(&[]);
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(40)));
+    assert_eq!(path.when(1, EndpointEvent::Established), Some(ms(60)));
+    assert_eq!(path.when(1, EndpointEvent::Received { up_to: 1000 }), Some(ms(60)));
+    assert_eq!(path.when(1, EndpointEvent::RemoteClosed), Some(ms(60)));
+    assert!(path.ends.iter().all(Endpoint::is_gone));
+}
+
+/// Without a measurement the round trip counts as 333 ms, its variation as half of that (RFC 9002 section
+/// 6.2.2): the probe timeout is 333 + 4 x 166.5 = 999 ms (6.2.1), and the handshake as much later.
+#[test]
+fn a_lost_first_flight_costs_a_probe_timeout_of_999_ms() {
+    let mut path = path(1000);
+    path.run(&[0]);
+    assert_eq!(path.sent[1].at, ms(999));
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(1039)));
+    assert_eq!(path.when(1, EndpointEvent::Received { up_to: 1000 }), Some(ms(1059)));
+}
+
+/// A chain of 100 octets makes the server's flight one datagram, sent at 20 ms. Its probe timeout of 999 ms
+/// ends at 1019 ms. The library's probe repeats the packet with the lowest keys alone; what it acknowledges
+/// at 1039 ms is at the server at 1059 ms, which sends the rest: the client is ready at 1079 ms.
+#[test]
+fn a_lost_flight_of_the_server_costs_its_probe_timeout_and_a_round_trip() {
+    let crypto = [Crypto::null_client(), Crypto::null_server(100)];
+    let mut path = Path::new(crypto, &Settings::default());
+    path.send(1000);
+    path.run(&[1]);
+    assert_eq!((path.sent[1].end, path.sent[1].at), (1, ms(20)));
+    let second = path.sent.iter().find(|sent| sent.end == 1 && sent.at > ms(20)).expect("one more");
+    assert_eq!(second.at, ms(1019));
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(1079)));
+    assert_eq!(path.delivered_bytes, 1000);
+}
+
+/// The client's second flight, all of what it sends at 40 ms, is lost. Its round trip is known by then, 40
+/// ms, and its variation 20 ms: the probe timeout is 40 + 4 x 20 = 120 ms, and 25 ms for data (RFC 9002
+/// section 6.2.1). The first probe leaves at 40 + 120 ms.
+#[test]
+fn a_lost_second_flight_of_the_client_costs_a_probe_timeout_of_120_ms() {
+    let mut path = path(1000);
+    path.run_until(ms(100_000), &|_, at| at == ms(40));
+    let probe = path.sent.iter().find(|sent| sent.end == 0 && sent.at > ms(40)).expect("a probe");
+    assert_eq!(probe.at, ms(160));
+    assert_eq!(path.when(1, EndpointEvent::Established), Some(ms(180)));
+    assert_eq!(path.delivered_bytes, 1000);
+}
+
+#[test]
+fn a_peer_that_is_silent_is_given_up_after_the_idle_timeout() {
+    let mut path = path(1000);
+    path.run_until(ms(100_000), &|_, _| true);
+    assert_eq!(path.when(0, EndpointEvent::TimedOut), Some(ms(30_000)));
+    assert!(path.ends[0].is_gone());
+}
+
+#[test]
+fn what_is_given_up_is_a_reset_for_the_peer() {
+    let mut path = path(50_000_000);
+    path.run_until(ms(500), &|_, _| false);
+    path.ends[0].abort();
+    path.run_until(ms(5000), &|_, _| false);
+    assert!(path.when(1, EndpointEvent::Reset).is_some());
+    assert!(path.ends.iter().all(Endpoint::is_gone));
+}
+
+#[test]
+fn data_goes_both_ways_and_each_end_waits_for_the_other() {
+    let mut path = Path::new(null(), &Settings::default());
+    let [client, server] = path.ends;
+    path.ends = [client.both_ways(), server.both_ways()];
+    path.send(1000);
+    path.ends[1].write(100_000);
+    path.run(&[]);
+    let received = |end| {
+        let of_end = path.events.iter().filter(|event| event.1 == end);
+        of_end
+            .filter_map(|event| match event.2 {
+                EndpointEvent::Received { up_to } => Some(up_to),
+                _ => None,
+            })
+            .max()
+    };
+    assert_eq!((received(0), received(1)), (Some(100_000), Some(1000)));
+    assert!(path.ends.iter().all(Endpoint::is_gone));
+}
+
+/// 10 datagrams of 1200 octets leave at first, 20 a round trip later.
+#[test]
+fn the_initial_window_is_what_may_leave_before_the_first_acknowledgement() {
+    for window_bytes in [12_000, 24_000] {
+        let settings = Settings { initial_window_bytes: window_bytes, ..Settings::default() };
+        let mut path = Path::new(null(), &settings);
+        path.send(1_000_000);
+        path.run_until(ms(79), &|_, _| false);
+        let of_flight = path.sent.iter().filter(|sent| sent.end == 0 && sent.at >= ms(40));
+        let bytes: usize = of_flight.map(|sent| sent.bytes).sum();
+        let (least, most) = (window_bytes as usize - 2 * 1452, window_bytes as usize + 2 * 1452);
+        assert!((least..=most).contains(&bytes), "{bytes}");
+    }
+}
+
+/// Both congestion controls fall and rise again; one packet of a hundred is lost.
+#[test]
+fn both_congestion_controls_deliver_under_losses() {
+    for congestion_control in [CongestionControl::NewReno, CongestionControl::Cubic] {
+        let mut path = Path::new(null(), &Settings { congestion_control, ..Settings::default() });
+        path.send(3_000_000);
+        path.run_until(ms(100_000), &|number, _| number % 100 == 99);
+        assert_eq!(path.delivered_bytes, 3_000_000);
+        let counts = path.ends[0].counts();
+        assert!(counts.retransmissions > 10 && counts.fast_retransmits > 3, "{counts:?}");
+        assert!(counts.segments > 3_000_000 / 1452, "{counts:?}");
+    }
+}
+
+#[test]
+fn one_seed_gives_the_same_octets_and_another_one_others() {
+    let octets = |seed| {
+        let mut path = Path::with_seed(null(), &Settings::default(), seed);
+        path.send(200_000);
+        path.run(&[3, 17, 40]);
+        (path.sent, path.octets)
+    };
+    assert_eq!(octets(1), octets(1));
+    assert_ne!(octets(1).1, octets(2).1);
+}
+
+#[test]
+fn a_transfer_goes_on_after_an_outage() {
+    let mut path = path(3_000_000);
+    path.run_until(ms(100_000), &|_, at| (ms(300)..ms(5000)).contains(&at));
+    assert_eq!(path.delivered_bytes, 3_000_000);
+    let counts = path.ends[0].counts();
+    assert!(counts.retransmissions > 10, "{counts:?}");
+}
+
+/// Datagrams of random octets, and real ones with octets changed, from the peer and from strangers.
+#[test]
+fn no_datagram_makes_it_panic() {
+    let mut random = Stream::new(3, 0, "datagrams");
+    for round in 0..60 {
+        let mut path = Path::with_seed(null(), &Settings::default(), round);
+        path.send(30_000);
+        for step in 1..40 {
+            path.run_until(ms(5 * step), &|_, _| false);
+            let to = random.below(2) as usize;
+            let from = Address(random.below(3) as u32);
+            let mut octets = match path.octets.len() as u64 {
+                known if known > 0 && random.bernoulli(0.7) => {
+                    path.octets[random.below(known) as usize].clone()
+                }
+                _ => (0..random.below(1500)).map(|_| random.next_u64() as u8).collect(),
+            };
+            for _ in 0..random.below(4) {
+                let at = random.below(octets.len() as u64) as usize;
+                if let Some(octet) = octets.get_mut(at) {
+                    *octet = random.next_u64() as u8;
+                }
+            }
+            octets.truncate(octets.len() - random.below(1 + octets.len() as u64 / 4) as usize);
+            path.inject(to, [from, Address(to as u32)], &octets);
+        }
+        path.run_until(ms(100_000), &|_, _| false);
+    }
+}
+
+/// At 300 ms the client goes on from another address. The server hears of it 20 ms later, and sends there
+/// from then on: a challenge first (RFC 9000 section 8.2). The client has a window as at first.
+#[test]
+fn a_client_that_migrates_keeps_its_connection() {
+    let mut path = path(3_000_000);
+    path.run_until(ms(300), &|_, _| false);
+    assert!(path.ends[0].cwnd_bytes() > Some(24_000));
+    assert!(path.ends[0].is_settled(Address(0)) && !path.ends[0].is_settled(Address(9)));
+    path.ends[0].on_addresses(ms(300), &[Address(9), Address(0)]);
+    assert_eq!(path.ends[0].cwnd_bytes(), Some(12_000));
+    path.run_until(ms(100_000), &|_, _| false);
+    assert_eq!(path.delivered_bytes, 3_000_000);
+    let to = |address| {
+        path.arrivals.iter().filter(move |&&(_, of, at)| (of, at) == (0, address)).map(|&(at, ..)| at)
+    };
+    // What was under way comes to the old address for 20 ms more, as does the challenge there.
+    assert_eq!(to(Address(9)).next(), Some(ms(340)));
+    assert_eq!(to(Address(0)).max(), Some(ms(340)));
+    assert!(path.when(0, EndpointEvent::TimedOut).is_none() && path.ends[0].is_gone());
+}

@@ -1,0 +1,118 @@
+//! The null session beside TLS: flights of the same octets, and datagrams of the same sizes at the same
+//! instants, whichever of them is lost.
+
+mod path;
+
+use path::{Path, Sent};
+use quinn_proto::Side;
+use quinn_proto::crypto::Session;
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::transport_parameters::TransportParameters;
+use roamsim_quic::{Crypto, Settings};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Signed by itself with the key beside it, on Edwards curve 25519.
+const CERTIFICATE: &[u8] = include_bytes!("certificate/server.der");
+const KEY: &[u8] = include_bytes!("certificate/key.der");
+
+/// Both sides over TLS; the chain has so many certificates, of which the first counts.
+fn tls(certificates: usize) -> [Crypto; 2] {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = [&rustls::version::TLS13];
+    let certificate = CertificateDer::from(CERTIFICATE);
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate.clone()).expect("a certificate");
+    let client = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider));
+    let client = client.with_protocol_versions(&versions).expect("TLS 1.3");
+    let client = QuicClientConfig::try_from(client.with_root_certificates(roots).with_no_client_auth());
+    let server = rustls::ServerConfig::builder_with_provider(provider);
+    let server = server.with_protocol_versions(&versions).expect("TLS 1.3").with_no_client_auth();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(KEY.to_vec()));
+    let server = server.with_single_cert(vec![certificate; certificates], key).expect("a key");
+    let server = QuicServerConfig::try_from(server);
+    [Crypto::Client(Arc::new(client.expect("a suite"))), Crypto::Server(Arc::new(server.expect("a suite")))]
+}
+
+/// The same without cryptography: each certificate has a length of three octets and no extensions, of two,
+/// and those of the first are counted by the session.
+fn null(certificates: usize) -> [Crypto; 2] {
+    let chain_bytes = certificates * (CERTIFICATE.len() + 5) - 5;
+    [Crypto::null_client(), Crypto::null_server(chain_bytes as u32)]
+}
+
+/// What a session writes until it has nothing to say: the octets, and whether new keys came with them.
+fn flights(session: &mut dyn Session) -> Vec<(Vec<u8>, bool)> {
+    let mut flights = Vec::new();
+    loop {
+        let mut octets = Vec::new();
+        let has_keys = session.write_handshake(&mut octets).is_some();
+        if octets.is_empty() && !has_keys {
+            return flights;
+        }
+        flights.push((octets, has_keys));
+    }
+}
+
+/// Everything that the two sides write. Each says what it has to as soon as it has read something, as in the
+/// library.
+fn handshake([client, server]: [Crypto; 2]) -> Vec<(usize, usize, bool)> {
+    let params = TransportParameters::read(Side::Server, &mut b"".as_slice()).expect("defaults");
+    let (Crypto::Client(client), Crypto::Server(server)) = (client, server) else { unreachable!("by order") };
+    let client = client.start_session(1, "server", &params).expect("a session");
+    let mut sessions = [client, server.start_session(1, &params)];
+    let mut written = Vec::new();
+    let mut unread = VecDeque::from([(0, flights(&mut *sessions[0]))]);
+    while let Some((from, flight)) = unread.pop_front() {
+        for (octets, has_keys) in flight {
+            written.push((from, octets.len(), has_keys));
+            if !octets.is_empty() {
+                let reader = &mut *sessions[1 - from];
+                reader.read_handshake(&octets).expect("a message that is understood");
+                unread.push_back((1 - from, flights(reader)));
+            }
+        }
+    }
+    assert!(sessions.iter().all(|session| !session.is_handshaking()));
+    written
+}
+
+#[test]
+fn flights_have_the_octets_of_tls() {
+    for certificates in [1, 4] {
+        assert_eq!(
+            handshake(null(certificates)),
+            handshake(tls(certificates)),
+            "{certificates} certificates"
+        );
+    }
+}
+
+fn sent(crypto: [Crypto; 2], bytes: u64, lost: &[usize]) -> Vec<Sent> {
+    let mut path = Path::new(crypto, &Settings::default());
+    path.send(bytes);
+    path.run(lost);
+    assert_eq!(path.delivered_bytes, bytes, "lost: {lost:?}");
+    path.sent
+}
+
+/// 24 cases: each of the first datagrams is lost in one of them. 40,000 octets take 44 datagrams.
+#[test]
+fn datagrams_are_those_of_tls_whichever_is_lost() {
+    for lost in 0..24 {
+        let (null, tls) = (sent(null(1), 40_000, &[lost]), sent(tls(1), 40_000, &[lost]));
+        assert_eq!(null, tls, "datagram {lost} is lost");
+    }
+}
+
+/// 12 certificates, 4044 octets, do not fit into three times the client's first datagram (RFC 9000 section
+/// 8.1).
+#[test]
+fn a_long_chain_waits_for_the_client_as_with_tls() {
+    let (null, tls) = (sent(null(12), 10_000, &[]), sent(tls(12), 10_000, &[]));
+    assert_eq!(null, tls);
+    let first_flight =
+        null.iter().filter(|sent| sent.end == 1 && sent.at == path::ms(20)).map(|sent| sent.bytes);
+    assert_eq!(first_flight.sum::<usize>(), 3600);
+}

@@ -1,0 +1,71 @@
+//! Settings of QUIC.
+
+use super::model::Quic;
+use crate::access::Network;
+use crate::report::{Report, Step, join};
+use crate::topology::Topology;
+use crate::transport::Udp;
+
+/// The largest number that packets can tell (RFC 9000 section 16), and the largest window.
+const MAX_VARINT: u64 = (1 << 62) - 1;
+
+/// The smallest congestion window: two datagrams (RFC 9002 section 7.2).
+const MIN_WINDOW_BYTES: u64 = 2 * Quic::MIN_DATAGRAM_BYTES;
+
+/// The largest certificate chain, whose message the library's buffer of 16 KiB holds.
+const MAX_CERTIFICATE_BYTES: u64 = 15_000;
+
+/// Checks the settings at `at`; `ends` are the transport's nodes where a route between them exists.
+pub(crate) fn check(
+    at: &[Step],
+    quic: &Quic,
+    ends: Option<(usize, usize)>,
+    network: &Network<'_>,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    if !cfg!(feature = "quic") {
+        let message = "this build has no QUIC, because it was made without the cargo feature `quic`";
+        report.add(&join(at, ["protocol"]), message, "build with that feature, which is on by default");
+    }
+    let least = [
+        (
+            "initial_window",
+            quic.initial_window_bytes,
+            MIN_WINDOW_BYTES,
+            "two datagrams (RFC 9002 section 7.2)",
+        ),
+        ("receive_window", quic.receive_window_bytes, Quic::MIN_DATAGRAM_BYTES, "one datagram"),
+    ];
+    for (key, bytes, least_bytes, why) in least {
+        if bytes < least_bytes {
+            let message = format!("a window of {bytes} B holds less than {why}");
+            report.add(&join(at, [key]), message, format!("write \"{least_bytes}B\" or more"));
+        } else if bytes > MAX_VARINT / 8 {
+            let message = format!("a window of {bytes} B is more than QUIC can tell (RFC 9000 section 16)");
+            report.add(&join(at, [key]), message, "write a size that fits into memory");
+        }
+    }
+    if quic.max_idle_timeout.as_ns().div_ceil(1_000_000) > MAX_VARINT {
+        let message = "this timeout is longer than QUIC can tell (RFC 9000 section 16)";
+        report.add(&join(at, ["max_idle_timeout"]), message, "write \"0s\" for no limit");
+    }
+    if !(1..=MAX_CERTIFICATE_BYTES).contains(&quic.certificate_bytes) {
+        let message = format!("a certificate chain has 1 to {MAX_CERTIFICATE_BYTES} B here");
+        let help = format!("write \"{MAX_CERTIFICATE_BYTES}B\" or less");
+        report.add(&join(at, ["certificate_size"]), message, help);
+    }
+    let least_bytes = Quic::MIN_DATAGRAM_BYTES + Udp::HEADER_BYTES + network.general.ip.header_bytes();
+    // With several addresses it may use any link.
+    let path_bytes =
+        ends.and_then(|ends| match [ends.0, ends.1].iter().any(|&end| network.nodes[end].multihomed) {
+            true => Some(topology.smallest_mtu()).filter(|&mtu_bytes| mtu_bytes < least_bytes),
+            false => topology.too_small_mtu(ends, least_bytes),
+        });
+    if let Some(path_bytes) = path_bytes {
+        let message = format!(
+            "QUIC needs packets of {least_bytes} B (RFC 9000 section 14), and the path carries {path_bytes} B at most"
+        );
+        report.add(at, message, "raise the `mtu` of the links");
+    }
+}

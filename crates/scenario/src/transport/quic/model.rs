@@ -1,0 +1,86 @@
+//! The settings of QUIC.
+
+use roamsim_engine::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+/// The settings of QUIC, which both ends have.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quic {
+    /// The rule for the congestion window. Default: RFC 9002 section 7.
+    pub congestion_control: QuicCongestionControl,
+    /// The congestion window at first, and after a change of path. Default: ten datagrams of 1200 bytes (RFC
+    /// 9002 section 7.2).
+    #[serde(rename = "initial_window", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub initial_window_bytes: u64,
+    /// The most that a receiver takes beyond what its application has read (RFC 9000 section 4.1). Default:
+    /// 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms.
+    #[serde(rename = "receive_window", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub receive_window_bytes: u64,
+    /// The connection fails after so long without packets from the peer, to a millisecond (RFC 9000 section
+    /// 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub max_idle_timeout: Span,
+    /// Whether the client goes on from the address that its station prefers (`change_primary_at` of the
+    /// node), if that is `multihomed` (RFC 9000 section 9). Default chosen: yes.
+    pub migration: bool,
+    /// The size of the server's certificate chain, most of its first flight. Default chosen: 1500 bytes, two
+    /// certificates with keys on elliptic curves.
+    #[serde(rename = "certificate_size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub certificate_bytes: u64,
+}
+
+impl Default for Quic {
+    // The values are those of `roamsim_quic::Settings`, which a build without QUIC does not have; a test
+    // compares them.
+    fn default() -> Quic {
+        Quic {
+            congestion_control: QuicCongestionControl::Newreno,
+            initial_window_bytes: 12_000,
+            receive_window_bytes: 1_250_000,
+            max_idle_timeout: Span::from_secs(30),
+            migration: true,
+            certificate_bytes: 1500,
+        }
+    }
+}
+
+impl Quic {
+    /// Payload of UDP that every path of QUIC carries (RFC 9000 section 14).
+    pub const MIN_DATAGRAM_BYTES: u64 = 1200;
+
+    /// Payload of UDP that path MTU discovery tries at most, as quinn-proto 0.11.19.
+    pub const MAX_DATAGRAM_BYTES: u64 = 1452;
+
+    /// Octets of a full packet that are not the application's: short header with a connection ID of 8 and a
+    /// packet number of 2 octets, the header of a STREAM frame, and the tag (RFC 9000 sections 17.3.1 and
+    /// 19.8, RFC 9001 section 5.3).
+    pub const OVERHEAD_BYTES: u64 = 1 + 8 + 2 + 8 + 16;
+}
+
+/// A congestion control of QUIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum QuicCongestionControl {
+    /// NewReno of RFC 9002 section 7, as quinn-proto has it.
+    Newreno,
+    /// CUBIC of RFC 9438: the law that TCP has here.
+    Cubic,
+}
+
+impl QuicCongestionControl {
+    /// Its name in scenarios and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            QuicCongestionControl::Newreno => "newreno",
+            QuicCongestionControl::Cubic => "cubic",
+        }
+    }
+}
