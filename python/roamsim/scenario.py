@@ -72,6 +72,7 @@ __all__ = [
     "DrrClass",
     "DrrQueue",
     "Dscp",
+    "Dualpi2Queue",
     "Duplicate",
     "DuplicateTable",
     "Duration",
@@ -194,8 +195,10 @@ __all__ = [
     "SubscribedEvent",
     "TailExponent",
     "TcpCubicRules",
+    "TcpDelayedAckRules",
     "TcpHystartRules",
     "TcpMinRtoOf",
+    "TcpNagleRules",
     "TcpStack",
     "TcpTransport",
     "TcpVariant",
@@ -923,6 +926,37 @@ class RedQueue(Table):
     spare_single_packet: bool | None = None
     idle_packet_size: Size | None = None
     ecn: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class Dualpi2Queue(Table):
+    """A queue for L4S and one for all others, with coupled marking (DualPI2, RFC 9332).
+
+    Attributes:
+        packets: The most packets that wait in both queues. Default: Linux's. Without it: 10000.
+        target: The target of the queueing delay of classic traffic. Default: RFC 9332 appendix A.1. Without it:
+            "15ms".
+        update_interval: Time between two updates of the probability p'. Default: Linux's. Without it: "16ms".
+        alpha: What a second of delay above `target` adds to p' in an update. Default: Linux's, for round trips up
+            to 100 ms. Without it: 0.16.
+        beta: What a second of delay more than at the last update adds to p'. Default: Linux's. Without it: 3.2.
+        coupling: The coupling factor k: L4S packets are marked with probability k p', others with p'^2. Default:
+            RFC 9332 section 2.1. Without it: 2.0.
+        step_threshold: An L4S packet that waits longer is marked. Default: Linux's. Without it: "1ms".
+        classic_share: The classic queue's share of the octets while both queues wait. Default: Linux's. Without
+            it: 0.1.
+    """
+
+    fixed: ClassVar[dict[str, object]] = {"discipline": "dualpi2"}
+
+    packets: int | None = None
+    target: Duration | None = None
+    update_interval: Duration | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    coupling: float | None = None
+    step_threshold: Duration | None = None
+    classic_share: Probability | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -2584,9 +2618,9 @@ class TcpTransport(Table):
             key turned off are left out. Left out: the defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
-        congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack`
-            or `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs
-            `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
+        congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` or `dctcp`
+            with `sack` or `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A
+            class needs `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
         mss: Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
             3.7.1).
         initial_window: The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
@@ -2618,6 +2652,8 @@ class TcpTransport(Table):
         delayed_ack_count: Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681
             section 4.2. With more than the window holds, an acknowledgement waits for data or its timeout. Without
             it: 2.
+        delayed_ack_rules: How much data has a delayed acknowledgement sent at once. Default: `delayed_ack_count`
+            segments. Without it: "rfc".
         piggyback_acks: Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With
             false, which needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
             Without it: true.
@@ -2626,6 +2662,7 @@ class TcpTransport(Table):
             close stay TCP's. Default: no (RFC 9293). Without it: false.
         nagle: Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293
             section 3.7.4). Without it: true.
+        nagle_rules: What Nagle's algorithm waits for. Default: RFC 896. Without it: "rfc".
         dup_ack_threshold: How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section
             3.2. Without it: 3.
         successive_fast_retransmits: Whether Reno may fast retransmit twice in a window. Default: yes (RFC 5681).
@@ -2633,8 +2670,9 @@ class TcpTransport(Table):
             6582's `recover`), as other variants do. Only with `variant = "reno"`. Without it: true.
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
-        sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic` and `bbr`. Without it `sack`
-            and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
+        sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic`, `bbr` and `dctcp`. Without it
+            `sack` and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing
+            from it.
         max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018
             section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
@@ -2674,6 +2712,9 @@ class TcpTransport(Table):
             Without it: false.
         ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
             instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
+        l4s: Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
+            `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no, RFC
+            8257 uses ECT(0). Without it: false.
         abe: Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
             0.85. Default: no (RFC 8511 is experimental). Without it: false.
         msl: Maximum segment lifetime: the end that closes first stays twice as long in TIME-WAIT. Default: RFC
@@ -2704,9 +2745,11 @@ class TcpTransport(Table):
     delayed_ack_adapts: bool | None = None
     quick_acks: int | None = None
     delayed_ack_count: int | None = None
+    delayed_ack_rules: TcpDelayedAckRules | None = None
     piggyback_acks: bool | None = None
     one_way_connections: bool | None = None
     nagle: bool | None = None
+    nagle_rules: TcpNagleRules | None = None
     dup_ack_threshold: int | None = None
     successive_fast_retransmits: bool | None = None
     limited_transmit: bool | None = None
@@ -2730,6 +2773,7 @@ class TcpTransport(Table):
     hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
     ecn: bool | None = None
+    l4s: bool | None = None
     abe: bool | None = None
     msl: Duration | None = None
     challenge_ack_interval: Duration | None = None
@@ -2826,8 +2870,7 @@ class QuicTransport(Table):
     """QUIC (RFC 9000), by the library quinn-proto.
 
     Attributes:
-        congestion_control: The rule for the congestion window. Default: RFC 9002 section 7. Without
-            it: "newreno".
+        congestion_control: The rule for the congestion window. Default: RFC 9002 section 7. Without it: "newreno".
         initial_window: The congestion window at first, and after a change of path. Default: ten datagrams of 1200
             bytes (RFC 9002 section 7.2). Without it: "12kB".
         receive_window: The most that a receiver takes beyond what its application has read (RFC 9000 section 4.1).
@@ -3540,7 +3583,7 @@ LinkEventName = Literal["link_detected", "link_up", "link_going_down", "link_dow
 LinkDelay = Duration | LinkDelayTable
 
 #: The queue before a transmitter. The packet in service does not count.
-Queue = DropTailQueue | CodelQueue | FqCodelQueue | PieQueue | PriorityQueue | DrrQueue | RedQueue
+Queue = DropTailQueue | CodelQueue | FqCodelQueue | PieQueue | PriorityQueue | DrrQueue | RedQueue | Dualpi2Queue
 
 #: The class of packets, a Differentiated Services Codepoint (RFC 2474): a number from 0 to 63, or a name:
 #: `default`, `cs0` to `cs7`, `af11` to `af43`, `ef` or `le`. Captures show it. As in "ef".
@@ -3759,18 +3802,19 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: `timestamps = true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo =
 #: true`; `hystart = true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`;
 #: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
-#: true`; `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`;
-#: `quick_acks = 16`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `min_rto_of = "variation"`;
-#: `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl = "30s"`; `challenge_ack_limit = 1`;
-#: `challenge_ack_interval = "500ms"`.
+#: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
+#: true`; `quick_acks = 16`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
+#: "200ms"`; `min_rto_of = "variation"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl =
+#: "30s"`; `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
 #: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`;
 #: `hystart_rules = "rfc9406"`; `window_validation = "half"`; `min_rto_of = "timeout"`; `hystart = true`; `pacing =
 #: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
 #: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
-#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`;
-#: `initial_rto = "1s"`; `msl = "2min"`; `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
+#: `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`;
+#: `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `msl = "2min"`;
+#: `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -3782,24 +3826,36 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: acknowledgement (Brakmo and Peterson 1995).
 #: "cubic": The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
 #: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
-TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr"]
+#: "dctcp": The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs
+#: `ecn`.
+TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "dctcp"]
 
 #: The part of the retransmission timeout that its minimum bounds.
 #: "timeout": The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
 #: "variation": Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
 TcpMinRtoOf = Literal["timeout", "variation"]
 
+#: How much data has a delayed acknowledgement sent at once.
+#: "rfc": `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).
+#: "linux": More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
+TcpDelayedAckRules = Literal["rfc", "linux"]
+
+#: What a short segment waits for by Nagle's algorithm.
+#: "rfc": For all data to be acknowledged (RFC 896).
+#: "minshall": For all short segments to be acknowledged (draft-minshall-nagle), as in Linux 6.12.
+TcpNagleRules = Literal["rfc", "minshall"]
+
 #: When a congestion window that is not used grows, and whether it shrinks.
 #: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
-#: "linux": Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
-#: halved for each retransmission timeout of an idle time, and moves half the way to the flight after each timeout
-#: with an unfilled window (RFC 2861).
+#: "linux": Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it is
+#: halved for each retransmission timeout of an idle time. After each timeout in which it was not in use, it goes half
+#: the way to the flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
 
-#: How CUBIC grows in its Reno-friendly region, and the unit of its windows.
-#: "rfc9438": By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438 section
-#: 4.3). Windows are octets.
-#: "linux": Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
+#: The CUBIC of the RFC, or that of Linux.
+#: "rfc9438": RFC 9438. Windows are octets.
+#: "linux": Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a slower
+#: Reno-friendly region.
 TcpCubicRules = Literal["rfc9438", "linux"]
 
 #: How the first slow start ends before a loss.
