@@ -72,6 +72,7 @@ __all__ = [
     "DrrClass",
     "DrrQueue",
     "Dscp",
+    "Dualpi2Queue",
     "Duplicate",
     "DuplicateTable",
     "Duration",
@@ -101,7 +102,6 @@ __all__ = [
     "Initiator",
     "Instant",
     "InterfaceAddress",
-    "InterfaceSelection",
     "IpVersion",
     "Length",
     "Limit",
@@ -151,7 +151,6 @@ __all__ = [
     "Polling",
     "Power",
     "Preamble",
-    "Price",
     "PrimaryChange",
     "PriorityQueue",
     "Probability",
@@ -179,8 +178,6 @@ __all__ = [
     "SctpRules",
     "SctpTransport",
     "Selection",
-    "SelectionPolicy",
-    "SelectionScheme",
     "SeriesLoss",
     "SeriesWifiLoss",
     "ServingNetwork",
@@ -198,8 +195,10 @@ __all__ = [
     "SubscribedEvent",
     "TailExponent",
     "TcpCubicRules",
+    "TcpDelayedAckRules",
     "TcpHystartRules",
     "TcpMinRtoOf",
+    "TcpNagleRules",
     "TcpStack",
     "TcpTransport",
     "TcpVariant",
@@ -367,14 +366,14 @@ class Node(Table):
         position: Its place, or where its motion begins. Base stations and stations of a `[[cell]]` need one, or a
             motion from a file.
         motion: How it moves. Left out: not at all.
-        packet_processing_time: Processing time of each packet that the node makes or forwards, before the packet
-            joins a link's queue. Packets keep their order. Default: none. Without it: "0s".
+        packet_processing_time: Processing time of each packet that the node sends or forwards, before the link's
+            queue. Packets keep their order. Default: none. Without it: "0s".
         hysteresis: A station changes its cell when another base station is nearer by more than this. For a
             `multihomed` station it is the margin of the rule `nearer`. Default chosen: 0, because distances have
             no noise here. Without it: "0mm".
-        multihomed: Whether each address belongs to its own link or cell: packets to and from the address use that
-            link. The node forwards nothing. Default chosen: false: an address names the node, and routes take the
-            shortest way to it. Without it: false.
+        multihomed: Whether packets to and from an address use the link or cell of this address. The node forwards
+            nothing. Default chosen: false: an address names the node, and routes take the shortest way to it.
+            Without it: false.
         handover: How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
             refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
             `mobile_sctp` with `dynamic_addresses`, `migration` with a flow over QUIC from it, `mih` in a
@@ -463,7 +462,7 @@ class SetdestMotion(Table):
     """A file of ns-2's `setdest`, which includes the first place.
 
     Attributes:
-        file: The file, relative to the scenario's folder, in metres, seconds and metres a second.
+        file: The file, in metres, seconds and metres a second.
         node: The node's number in the file, from 0.
         content: The file's lines about this node, in place of `file`.
     """
@@ -480,7 +479,7 @@ class BonnmotionMotion(Table):
     """A BonnMotion file (`.movements`): on each line the times and places of a node.
 
     Attributes:
-        file: The file, relative to the scenario's folder, in metres and seconds.
+        file: The file, in metres and seconds.
         node: The node's number in the file, from 0.
         content: The file's lines about this node, in place of `file`.
         dimensions: 2 for waypoints `time x y`, 3 for `time x y z`; heights are ignored. Left out: found from the
@@ -555,9 +554,8 @@ class UniformTimeDistribution(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class ParetoTimeDistribution(Table):
-    """Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Up to a shape of 2
-    the variance is infinite: on-off sources then make long-range dependent traffic (Willinger et al., IEEE/ACM
-    Transactions on Networking 5(1), 1997).
+    """Pareto: at least m = mean * (shape - 1) / shape, and above x m with probability x^-shape. Shapes up to 2
+    make on-off traffic long-range dependent (Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
 
     Attributes:
         mean: The mean.
@@ -639,16 +637,16 @@ class Link(Table):
     Attributes:
         name: The link's name in results.
         between: The two nodes at its ends.
-        rate: Bit rate: one for both directions, or a list of tables, one a direction.
-        delay: Propagation delay, one way: one for both directions, or a list of tables, one a direction.
+        rate: Bit rate: one for both directions, or a table for each.
+        delay: One-way propagation delay: one for both directions, or a table for each.
         queue: The queue before each direction. Left out: drop-tail of 100 packets (chosen: the bandwidth-delay
             product of 30 Mb/s and 40 ms). A direction with a mahimahi trace has no limit, as in mahimahi.
         mtu: The largest IP packet. Default: Ethernet's (RFC 894; RFC 2464 section 2). Without it: "1500B".
         cost: The link's cost, from 1 to 65535; routes have the least sum (RFC 2328 appendix C.3). Default: every
             link alike. Cells and DECT accesses cost 1. Without it: 1.
-        loss: Loss: one table, or a list of tables, one a direction. Left out: none.
-        duplicate: Packets that arrive twice at the same instant: a probability for both directions, or a list of
-            tables, one a direction. Left out: none.
+        loss: Loss: one table, or one for each direction. Left out: none.
+        duplicate: Packets that arrive twice at the same instant: a probability for both directions, or a table for
+            each. Left out: none.
         outages: Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
@@ -669,19 +667,19 @@ class Link(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkRateTable(Table):
-    """The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file` and
-    `mahimahi`; `constant` may stand beside steps as the rate before the first.
+    """The bit rate of a direction: a plain rate, or a table. A table has `constant`, `steps`, `file` or
+    `mahimahi`; `constant` may precede steps.
 
     Attributes:
         constant: The rate, or the one before the first step.
         from_: The node that sends in this direction. Left out: both directions.
         steps: When each rate begins, in order of time. A rate of zero sends nothing.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a rate in Mb/s a line. The
-            first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a rate in Mb/s a line. The first line holds from the
+            beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
-        mahimahi: A mahimahi trace, relative to the scenario's folder: each line is the millisecond in which 1504
-            octets may leave, 4 octets of header a packet included. It repeats.
+        mahimahi: A mahimahi trace: each line is the millisecond in which 1504 octets may leave, 4 octets of header
+            a packet included. It repeats.
         opportunities: The lines, in place of `mahimahi`.
     """
 
@@ -733,8 +731,8 @@ class LinkDelayTable(Table):
         constant: The delay, or the one before the first step.
         from_: The node that sends in this direction. Left out: both directions.
         steps: When each delay begins, in order of time: for packets whose last bit is sent from then on.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a delay in milliseconds a
-            line. The first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a delay in milliseconds a line. The first line holds from the
+            beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
         jitter: An additional delay, drawn for each packet. Default: nothing. Without it: "0s".
@@ -931,6 +929,37 @@ class RedQueue(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
+class Dualpi2Queue(Table):
+    """A queue for L4S and one for all others, with coupled marking (DualPI2, RFC 9332).
+
+    Attributes:
+        packets: The most packets that wait in both queues. Default: Linux's. Without it: 10000.
+        target: The target of the queueing delay of classic traffic. Default: RFC 9332 appendix A.1. Without it:
+            "15ms".
+        update_interval: Time between two updates of the probability p'. Default: Linux's. Without it: "16ms".
+        alpha: What a second of delay above `target` adds to p' in an update. Default: Linux's, for round trips up
+            to 100 ms. Without it: 0.16.
+        beta: What a second of delay more than at the last update adds to p'. Default: Linux's. Without it: 3.2.
+        coupling: The coupling factor k: L4S packets are marked with probability k p', others with p'^2. Default:
+            RFC 9332 section 2.1. Without it: 2.0.
+        step_threshold: An L4S packet that waits longer is marked. Default: Linux's. Without it: "1ms".
+        classic_share: The classic queue's share of the octets while both queues wait. Default: Linux's. Without
+            it: 0.1.
+    """
+
+    fixed: ClassVar[dict[str, object]] = {"discipline": "dualpi2"}
+
+    packets: int | None = None
+    target: Duration | None = None
+    update_interval: Duration | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    coupling: float | None = None
+    step_threshold: Duration | None = None
+    classic_share: Probability | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
 class DrrClass(Table):
     """A class of deficit round robin.
 
@@ -1003,8 +1032,7 @@ class SeriesLoss(Table):
         constant: The probability before the first step. Left out: the first step is at "0s".
         from_: The node that sends in this direction. Left out: both directions, each independently.
         steps: When each probability begins, in order of time: for packets whose last bit is sent from then on.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
-            first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
     """
@@ -1026,9 +1054,8 @@ class ListLoss(Table):
     Attributes:
         from_: The node that sends in this direction. Left out: both directions, each independently.
         start: When counting begins. Without it: "0s".
-        segments: The numbers of the lost packets. Packets with data count from 1 as the direction sends them; a
-            retransmission is a packet of its own. TCP segments without data (handshake, pure ACK, a FIN alone) and
-            packets that the queue dropped do not count.
+        segments: The numbers of the lost packets with data, from 1, in the order of sending; retransmissions count
+            too. TCP segments without data (handshake, pure ACK, FIN) and packets that the queue dropped do not.
         flow: Only packets of this flow count, and are lost. Left out: all packets with data.
     """
 
@@ -1561,8 +1588,7 @@ class SeriesWifiLoss(Table):
         of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
         constant: The probability before the first step. Left out: the first step is at "0s".
         steps: When each probability begins, in order of time: for packets or attempts that end from then on.
-        file: A file of steps, relative to the scenario's folder: a time in seconds and a probability a line. The
-            first line holds from the beginning on.
+        file: A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
         content: The steps, in place of `file`.
         period: The steps begin again after this time. Left out: the last one stays.
     """
@@ -1588,9 +1614,9 @@ class ListWifiLoss(Table):
         start: When counting begins. Without it: "0s".
         during: When it holds. Default chosen: always, as on other links.
         of: The unit that is lost. Default chosen: packets, so that the probability is a loss ratio.
-        segments: The numbers of those lost, from 1, for each station and direction. They count packets with data
-            that the MAC delivered, or attempts. A TCP retransmission is a packet of its own; segments without data
-            (handshake, pure ACK, a FIN alone) do not count.
+        segments: The numbers of lost packets with data that the MAC delivered, or of lost attempts, from 1 for
+            each station and direction. TCP retransmissions count; segments without data (handshake, pure ACK, FIN)
+            do not.
         flow: Only packets of this flow count, and are lost. Left out: all packets with data.
     """
 
@@ -1624,8 +1650,8 @@ class Dect(Table):
         radio_fixed_parts: Radio fixed parts in the cluster, one a cell. Default: the paper. Without it: 3.
         carriers: Carriers of each radio fixed part, 12 slot pairs each. Default: ETS 300 175-2 clause 4.1.1.
             Without it: 10.
-        fixed_bearers: Bearers that the terminal keeps for the whole run, in place of `connection`: no MAC
-            procedure and no handover changes them. Left out: bearers come and go by MAC procedures.
+        fixed_bearers: Bearers that the terminal keeps for the whole run, in place of `connection`. Left out:
+            bearers come and go by MAC procedures.
         connection: How many bearers the terminal wants and needs.
         terminals: The other terminals, an entry a type. Left out: none.
         load_factor: Multiplies the offered traffic of all `terminals`. Default: as they say. Without it: 1.0.
@@ -1887,11 +1913,9 @@ class Lu1DectDlc(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Cell(Table):
-    """A `[[cell]]`: a base station, and the stations that may be in its cell.
-
-    Cells may overlap. The base station has one transmitter for all, each station its own (full duplex). A
-    station's address follows it from cell to cell at once, as over one bridged network, unless it is `multihomed`
-    or in a `[[mobile_ip]]`.
+    """A `[[cell]]`: a base station, and the stations that may be in its cell. Cells may overlap. The base station
+    has one transmitter for all, each station its own (full duplex). A station's `handover` says how its address
+    follows it.
 
     Attributes:
         name: The cell's name in results.
@@ -1962,8 +1986,8 @@ class CoverageTable(Table):
         points: The points, in order of distance. The first error also holds nearer. Default: none, with a `file`.
         per: Whether the probabilities are those of packets or of bits. Default chosen: packets. Without it:
             "packet".
-        file: A file in place of `points`, relative to the scenario's folder: a distance in metres and a
-            probability a line. `#` begins a comment. Default: none.
+        file: A file in place of `points`: a distance in metres and a probability a line. `#` begins a comment.
+            Default: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "table"}
@@ -2459,10 +2483,7 @@ class Timers(Table):
 @dataclass(kw_only=True, slots=True, repr=False)
 class MobileIp(Table):
     """A `[[mobile_ip]]`: nodes that keep their home address while they move between cells, by Mobile IPv4 (RFC
-    5944).
-
-    Agents are base stations of cells. A mobile node's home address is its address in its home agent's cell. While
-    it is away, a tunnel forwards its packets to the foreign agent of its cell.
+    5944). Agents are base stations of cells. A mobile node's home address is that in its home agent's cell.
 
     Attributes:
         name: The entry's name, by which overrides refer to it.
@@ -2476,8 +2497,8 @@ class MobileIp(Table):
         solicitation: Whether a mobile node that hears no agent solicits one: three times at most once a second,
             then less often, down to once a minute (RFC 5944 section 2.4). Default: yes (section 2.4.2.1, a
             SHOULD). Without it: true.
-        reverse_tunnel: Whether packets of a mobile node away from home go through the home agent as well (RFC
-            3024). Default: no, they take the shortest way (RFC 5944 section 4.2.2). Without it: false.
+        reverse_tunnel: Whether packets of a visiting mobile node also go through the home agent (RFC 3024).
+            Default: no, they take the shortest way (RFC 5944 section 4.2.2). Without it: false.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2549,63 +2570,6 @@ class Registration(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
-class InterfaceSelection(Table):
-    """A `[[selection]]`: a node with several interfaces, the policy that selects one of them, and the scheme that
-    moves flows to it.
-
-    Each link and cell of the node is an interface with an address of its own, as with `multihomed`. Wi-Fi cells
-    share one radio, as 802.16 cells do.
-
-    Attributes:
-        name: The entry's name in results and overrides.
-        node: The node. It has one selection, and no other handover scheme.
-        policy: By what it selects.
-        prefer: Links and cells that may be selected, preferred ones first, by name; or all of a technology:
-            `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's
-            order, links first. Without it: [].
-        scheme: What moves its flows to the selected interface. Default chosen: `none`, what hosts do without a
-            mobility protocol. Without it: "none".
-        dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
-            left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
-        threshold: The weakest good signal. An interface below it is selected only if no other is up. Left out: any
-            signal is good.
-        hysteresis_db: How much stronger another interface must be with `strongest`, in dB; and how far above
-            `threshold` an interface must be before it is selected again. Default chosen: 5 dB, as for Wi-Fi
-            stations. Without it: 5.0.
-        ping_pong_time: A switch back within less than this time counts as ping-pong. Default: the minimum time of
-            stay that 3GPP TR 36.839 recommends. Without it: "1s".
-        prices: Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
-        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
-            `{i}`, as many as the copies that it refers to; else one.
-    """
-
-    name: str
-    node: str
-    policy: SelectionPolicy
-    prefer: list[str] | tuple[str, ...] | None = None
-    scheme: SelectionScheme | None = None
-    dwell_time: Duration | None = None
-    threshold: Power | None = None
-    hysteresis_db: float | None = None
-    ping_pong_time: Duration | None = None
-    prices: Sequence[Price] | None = None
-    count: int | None = None
-
-
-@dataclass(kw_only=True, slots=True, repr=False)
-class Price(Table):
-    """The price of an interface.
-
-    Attributes:
-        access: The link or cell.
-        cost_per_mb: Per 10^6 bytes of IP packets sent over it, either way, in any currency.
-    """
-
-    access: str
-    cost_per_mb: float
-
-
-@dataclass(kw_only=True, slots=True, repr=False)
 class Flow(Table):
     """A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
 
@@ -2618,9 +2582,8 @@ class Flow(Table):
         dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
             (RFC 2474 section 4.1). Without it: 0.
         application: The application that generates the data.
-        bidirectional: Whether both ends generate data over the one connection, independently; acknowledgements
-            then ride on data. Results have a row for each direction. Default: no. `request_response` has two
-            directions by itself. Without it: false.
+        bidirectional: Whether both ends generate data over one connection; results have a row for each direction.
+            Default: no. `request_response` has two directions by itself. Without it: false.
         reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
         reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
@@ -2651,13 +2614,13 @@ class TcpTransport(Table):
     """The Transmission Control Protocol (RFC 9293).
 
     Attributes:
-        stack: A preset, which replaces the defaults below. A key beside it goes first, and the preset's settings
-            that need what the key turns off are left out. Left out: the defaults below.
+        stack: A preset, which replaces the defaults below. Keys beside it take precedence; settings that need a
+            key turned off are left out. Left out: the defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
-        congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` with `sack`
-            or `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs
-            `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
+        congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` or `dctcp`
+            with `sack` or `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A
+            class needs `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
         mss: Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
             3.7.1).
         initial_window: The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
@@ -2684,12 +2647,13 @@ class TcpTransport(Table):
             classical BSD timer; RFC 9293 section 3.8.6.3 wants less than 0.5 s. Without it: "200ms".
         delayed_ack_adapts: Whether the delay follows the times between segments, from 40 ms up to
             `delayed_ack_timeout`, as in Linux 6.12. Default: no. Without it: false.
-        quick_acks: Segments that are acknowledged at once when data begins to arrive, and again after a pause of
-            more than a retransmission timeout. An end that answers with data has none. Default: 0. Linux has 16.
-            Without it: 0.
+        quick_acks: Segments acknowledged at once at the start, and after a pause longer than the retransmission
+            timeout. An end that answers with data has none. Default: 0. Linux has 16. Without it: 0.
         delayed_ack_count: Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681
             section 4.2. With more than the window holds, an acknowledgement waits for data or its timeout. Without
             it: 2.
+        delayed_ack_rules: How much data has a delayed acknowledgement sent at once. Default: `delayed_ack_count`
+            segments. Without it: "rfc".
         piggyback_acks: Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With
             false, which needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
             Without it: true.
@@ -2698,16 +2662,17 @@ class TcpTransport(Table):
             close stay TCP's. Default: no (RFC 9293). Without it: false.
         nagle: Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293
             section 3.7.4). Without it: true.
+        nagle_rules: What Nagle's algorithm waits for. Default: RFC 896. Without it: "rfc".
         dup_ack_threshold: How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section
             3.2. Without it: 3.
-        successive_fast_retransmits: Whether Reno may fast retransmit again in a window that it has repaired.
-            Default: yes (RFC 5681). With false it waits for an acknowledgement beyond the data sent before the
-            last loss (Floyd 1994, RFC 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC do. Only with `variant
-            = "reno"`. Without it: true.
+        successive_fast_retransmits: Whether Reno may fast retransmit twice in a window. Default: yes (RFC 5681).
+            With false it waits for an acknowledgement beyond the data sent before the last loss (Floyd 1994, RFC
+            6582's `recover`), as other variants do. Only with `variant = "reno"`. Without it: true.
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
-        sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic` and `bbr`. Without it `sack`
-            and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
+        sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic`, `bbr` and `dctcp`. Without it
+            `sack` and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing
+            from it.
         max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018
             section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
@@ -2720,17 +2685,17 @@ class TcpTransport(Table):
             in the published studies.
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
-        byte_counting_limit: L of appropriate byte counting (RFC 3465): the segments' worth of octets that an
-            acknowledgement counts in slow start. Default: RFC 5681 section 3.1, equation 2. With 2, slow start
-            doubles the window each round trip in spite of delayed acknowledgements; more exceeds RFC 3465 section
-            2.3. After a timeout it is 1 (section 2.3). Without it: 1.
+        byte_counting_limit: L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement
+            counts in slow start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip
+            in spite of delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
+            Without it: 1.
         vegas: The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
         fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
         cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
-        rack: RACK (RFC 8985): a segment is lost when a later one has arrived and a round trip and a reordering
-            window have passed, also for retransmissions. It needs a variant that learns from SACK. Default chosen:
-            off, as in the publications; `bbr` always has it. Without it: false.
+        rack: RACK (RFC 8985): a segment, also a retransmission, is lost a round trip and a reordering window after
+            its sending if a later one has arrived. It needs a variant that learns from SACK. Default chosen: off,
+            as in the publications; `bbr` always has it. Without it: false.
         tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
             lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
@@ -2747,6 +2712,9 @@ class TcpTransport(Table):
             Without it: false.
         ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
             instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
+        l4s: Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
+            `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no, RFC
+            8257 uses ECT(0). Without it: false.
         abe: Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
             0.85. Default: no (RFC 8511 is experimental). Without it: false.
         msl: Maximum segment lifetime: the end that closes first stays twice as long in TIME-WAIT. Default: RFC
@@ -2777,9 +2745,11 @@ class TcpTransport(Table):
     delayed_ack_adapts: bool | None = None
     quick_acks: int | None = None
     delayed_ack_count: int | None = None
+    delayed_ack_rules: TcpDelayedAckRules | None = None
     piggyback_acks: bool | None = None
     one_way_connections: bool | None = None
     nagle: bool | None = None
+    nagle_rules: TcpNagleRules | None = None
     dup_ack_threshold: int | None = None
     successive_fast_retransmits: bool | None = None
     limited_transmit: bool | None = None
@@ -2803,6 +2773,7 @@ class TcpTransport(Table):
     hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
     ecn: bool | None = None
+    l4s: bool | None = None
     abe: bool | None = None
     msl: Duration | None = None
     challenge_ack_interval: Duration | None = None
@@ -2830,10 +2801,9 @@ class SctpTransport(Table):
             here. Without it: "6MiB".
         missing_reports: Missing reports of a chunk before its retransmission. Left out: 3 (RFC 9260 section
             7.2.4), or 4 (RFC 2960 section 7.2.4).
-        fast_retransmit_in_recovery: Whether fast recovery sends one packet of chunks with their last missing
-            report at once, whatever the window is, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux.
-            Default: no, as in RFC 9260 (section 7.2.4, step 3): only the first packet. Not with RFC 2960's rules.
-            Without it: false.
+        fast_retransmit_in_recovery: Whether every SACK that completes missing reports in fast recovery releases a
+            packet, as in RFC 4960 (section 7.2.4, step 3), ns-2 and Linux. Default: no, as in RFC 9260 (section
+            7.2.4, step 3): only the first packet. Not with RFC 2960's rules. Without it: false.
         sack_frequency: Packets with data that one SACK acknowledges while nothing is missing; 1 is without delay.
             Default: RFC 9260 section 6.2. Without it: 2.
         max_gap_ack_blocks: The most gap ack blocks in a SACK, the lowest ones. Left out: as many as a packet holds
@@ -2856,14 +2826,13 @@ class SctpTransport(Table):
             it: 5.
         max_init_retransmits: Repetitions of an INIT or a COOKIE ECHO before the association is given up. Default:
             RFC 9260 section 16. Without it: 8.
-        heartbeats: Whether HEARTBEATs watch idle paths. Default: yes (RFC 9260 section 8.3). Additional paths are
-            confirmed by a HEARTBEAT in any case (section 5.4). Without it: true.
+        heartbeats: Whether HEARTBEATs probe idle paths. Default: yes (RFC 9260 section 8.3). A HEARTBEAT confirms
+            additional paths in any case (section 5.4). Without it: true.
         heartbeat_interval: Time between two HEARTBEATs of an idle path, beyond its timeout. Default: RFC 9260
             section 16. Without it: "30s".
         valid_cookie_life: How long a state cookie is good. Default: RFC 9260 section 16. Without it: "60s".
         dynamic_addresses: Whether the association follows the addresses of a `multihomed` station by ASCONF (RFC
-            5061; mobile SCTP). It adds the address of each newly heard cell, deletes that of a lost one, and asks
-            for data at the preferred one (`change_primary_at` of the node). Default: no, as Linux
+            5061; mobile SCTP). The node's `change_primary_at` chooses the preferred one. Default: no, as Linux
             (`net.sctp.addip_enable`): all addresses are known from the start. Without it: false.
     """
 
@@ -2901,8 +2870,7 @@ class QuicTransport(Table):
     """QUIC (RFC 9000), by the library quinn-proto.
 
     Attributes:
-        congestion_control: The rule for the congestion window. Default: RFC 9002 section 7. Without
-            it: "newreno".
+        congestion_control: The rule for the congestion window. Default: RFC 9002 section 7. Without it: "newreno".
         initial_window: The congestion window at first, and after a change of path. Default: ten datagrams of 1200
             bytes (RFC 9002 section 7.2). Without it: "12kB".
         receive_window: The most that a receiver takes beyond what its application has read (RFC 9000 section 4.1).
@@ -2979,8 +2947,8 @@ class TransfersApplication(Table):
     Attributes:
         rate: Mean arrivals a second, a Poisson process. With `size`; either this or `trace`.
         size: How much a transfer is.
-        trace: A file of transfers, relative to the scenario's folder: the arrival in seconds since the
-            application's start and the size in bytes, a line each.
+        trace: A file of transfers: the arrival in seconds since the application's start and the size in bytes, a
+            line each.
         content: The file's lines, in place of `trace`.
         max_connections: The most connections at a time, closing ones included. Further arrivals count as
             `refused`. Default chosen: more than a link that keeps up has. Without it: 10000.
@@ -3009,8 +2977,7 @@ class CbrApplication(Table):
         rate: Rate of the payload. Either this or `interval`.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "cbr"}
@@ -3034,8 +3001,7 @@ class PoissonApplication(Table):
             packets come alone. Without it: 1.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "poisson"}
@@ -3059,8 +3025,7 @@ class OnOffApplication(Table):
         off: Length of an off-period.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its writing by which a message should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "on_off"}
@@ -3083,12 +3048,11 @@ class RequestResponseApplication(Table):
         response_size: Payload of a response.
         think_time: Time from a response to the next request. Default: none. Without it: "0s".
         processing_time: The server's time from a request to its response. Default: none. Without it: "0s".
-        timeout: Over UDP, the time after which an unanswered request counts as lost and the client goes on. Left
-            out: 1 s (chosen: TCP's initial timeout, RFC 6298 section 2.1).
+        timeout: Over UDP, the time until an unanswered request counts as lost. Left out: 1 s (chosen: TCP's
+            initial timeout, RFC 6298 section 2.1).
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its request by which a response should arrive; `in_time_share` of `flows` is the
-            share that does. Left out: none.
+        deadline: The longest delay of a response that counts for `in_time_share` of `flows`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "request_response"}
@@ -3109,8 +3073,8 @@ class VideoApplication(Table):
 
     Attributes:
         film: The film whose published statistics the frames have. Either this or `trace`.
-        trace: A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) or Arizona State
-            University; relative to the scenario's folder. Either this or `film`.
+        trace: A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) orArizona State
+            University. Either this or `film`.
         content: The file's lines, in place of `trace`.
         repeat: Whether a trace begins again; its last frame lasts as long as the one before. Default: no (chosen:
             the film is over). Without it: false.
@@ -3125,8 +3089,8 @@ class VideoApplication(Table):
             G.114, for conversation; viewers can wait longer. Without it: "150ms".
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
-        deadline: The time after its sending by which a packet should arrive; `in_time_share` of `flows` is the
-            share that does. Frames have `playout_delay`. Left out: none.
+        deadline: The longest delay of a packet that counts for `in_time_share` of `flows`. Frames have
+            `playout_delay`. Left out: none.
     """
 
     fixed: ClassVar[dict[str, object]] = {"kind": "video"}
@@ -3380,10 +3344,8 @@ class LinkAction(Table):
 @dataclass(kw_only=True, slots=True, repr=False)
 class MihHandover(Table):
     """A `[[handover]]`: MIH users hand a mobile node over to another network, by the commands of IEEE Std
-    802.21-2008.
-
-    The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows begin in the first network.
-    They are redirected when the handover is committed, or when the first link is down.
+    802.21-2008. The mobile node is `multihomed`, a station of both networks. Its UDP and TCP flows are redirected
+    when the handover is committed, or when the first link is down.
 
     Attributes:
         name: The entry's name in results.
@@ -3547,7 +3509,6 @@ class Scenario(TypedScenario):
         wimax: The 802.16 cells, one `[[wimax]]` each.
         mobile_ip: Mobile nodes with a fixed home address (Mobile IPv4), one `[[mobile_ip]]` for each set of
             agents.
-        selection: Nodes that select one of their interfaces, one `[[selection]]` each.
         flow: The data flows, one `[[flow]]` each: an application over a transport connection.
         signalling: The IEEE 802.21 signalling sources, one `[[signalling]]` each.
         handover: Mobile nodes that MIH users hand over to another network, one `[[handover]]` each.
@@ -3561,7 +3522,6 @@ class Scenario(TypedScenario):
     cell: Sequence[Cell] | None = None
     wimax: Sequence[Wimax] | None = None
     mobile_ip: Sequence[MobileIp] | None = None
-    selection: Sequence[InterfaceSelection] | None = None
     flow: Sequence[Flow] | None = None
     signalling: Sequence[Signalling] | None = None
     handover: Sequence[MihHandover] | None = None
@@ -3598,10 +3558,9 @@ Handover = Literal["bridged", "mobile_ip", "mobile_sctp", "migration", "multihom
 #: "passive": By listening for beacons.
 Scan = Literal["active", "passive"]
 
-#: When a station with an address in each cell prefers another one. If its cell is lost, the nearest cell's address
-#: takes over, or that of another link. The rules are those of Koh, Chang and Lee, "mSCTP for soft handover in
-#: transport layer", IEEE Communications Letters 8(3), 2004. They go from the most aggressive to the most
-#: conservative.
+#: When a station with an address in each cell prefers another one (Koh, Chang and Lee, "mSCTP for soft handover in
+#: transport layer", IEEE Communications Letters 8(3), 2004). If its cell is lost, the nearest cell's address takes
+#: over, or that of another link.
 #: "up": As soon as another cell is newly heard: that one.
 #: "nearer": When another base station is nearer than its own by more than `hysteresis`.
 #: "going_down": When its own link is going down and that of another cell is not. A link goes down by its first missed
@@ -3609,8 +3568,8 @@ Scan = Literal["active", "passive"]
 #: "down": When its own cell is lost.
 PrimaryChange = Literal["up", "nearer", "going_down", "down"]
 
-#: The bit rate of a direction: a plain rate, or a table. A table has one of `constant`, `steps`, `file` and
-#: `mahimahi`; `constant` may stand beside steps as the rate before the first.
+#: The bit rate of a direction: a plain rate, or a table. A table has `constant`, `steps`, `file` or `mahimahi`;
+#: `constant` may precede steps.
 LinkRate = Rate | LinkRateTable
 
 #: An event of a link, in the words of IEEE 802.21.
@@ -3624,7 +3583,7 @@ LinkEventName = Literal["link_detected", "link_up", "link_going_down", "link_dow
 LinkDelay = Duration | LinkDelayTable
 
 #: The queue before a transmitter. The packet in service does not count.
-Queue = DropTailQueue | CodelQueue | FqCodelQueue | PieQueue | PriorityQueue | DrrQueue | RedQueue
+Queue = DropTailQueue | CodelQueue | FqCodelQueue | PieQueue | PriorityQueue | DrrQueue | RedQueue | Dualpi2Queue
 
 #: The class of packets, a Differentiated Services Codepoint (RFC 2474): a number from 0 to 63, or a name:
 #: `default`, `cs0` to `cs7`, `af11` to `af43`, `ef` or `le`. Captures show it. As in "ef".
@@ -3830,18 +3789,6 @@ ReplayProtection = Literal["timestamps", "nonces"]
 #: "eager": When it newly hears any other agent (eager cell switching: Perkins, Mobile IP, 1998; ns-2).
 MoveDetection = Literal["lifetime", "prefix", "eager"]
 
-#: By what a node selects an interface among those that are up.
-#: "preference": The first in `prefer`. Of one technology, the selected one stays; else the stronger signal decides.
-#: "strongest": The strongest signal. Links without a signal are selected if nothing else is up.
-#: "cheapest": The lowest price; of equals the selected one stays, else the first in `prefer`.
-SelectionPolicy = Literal["preference", "strongest", "cheapest"]
-
-#: What moves flows to the selected interface.
-#: "none": Nothing: a connection keeps the address at which it began, and stalls while that interface is down.
-#: "redirect": Both ends of UDP and TCP flows use the new address at once, without signalling.
-#: "mobile_sctp": SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
-SelectionScheme = Literal["none", "redirect", "mobile_sctp"]
-
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 
@@ -3855,18 +3802,19 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: `timestamps = true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo =
 #: true`; `hystart = true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`;
 #: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
-#: true`; `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`;
-#: `quick_acks = 16`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `min_rto_of = "variation"`;
-#: `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl = "30s"`; `challenge_ack_limit = 1`;
-#: `challenge_ack_interval = "500ms"`.
+#: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
+#: true`; `quick_acks = 16`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
+#: "200ms"`; `min_rto_of = "variation"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl =
+#: "30s"`; `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
 #: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`;
 #: `hystart_rules = "rfc9406"`; `window_validation = "half"`; `min_rto_of = "timeout"`; `hystart = true`; `pacing =
 #: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
 #: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
-#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`;
-#: `initial_rto = "1s"`; `msl = "2min"`; `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
+#: `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`;
+#: `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `msl = "2min"`;
+#: `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -3878,24 +3826,36 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: acknowledgement (Brakmo and Peterson 1995).
 #: "cubic": The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
 #: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
-TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr"]
+#: "dctcp": The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs
+#: `ecn`.
+TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "dctcp"]
 
 #: The part of the retransmission timeout that its minimum bounds.
 #: "timeout": The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
 #: "variation": Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
 TcpMinRtoOf = Literal["timeout", "variation"]
 
+#: How much data has a delayed acknowledgement sent at once.
+#: "rfc": `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).
+#: "linux": More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
+TcpDelayedAckRules = Literal["rfc", "linux"]
+
+#: What a short segment waits for by Nagle's algorithm.
+#: "rfc": For all data to be acknowledged (RFC 896).
+#: "minshall": For all short segments to be acknowledged (draft-minshall-nagle), as in Linux 6.12.
+TcpNagleRules = Literal["rfc", "minshall"]
+
 #: When a congestion window that is not used grows, and whether it shrinks.
 #: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
-#: "linux": Linux 6.12: in congestion avoidance it grows while all of it is in use. With `restart_after_idle` it is
-#: halved for each retransmission timeout of an idle time. After each timeout in which the flight has not filled it,
-#: it goes half the way to the flight (RFC 2861).
+#: "linux": Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it is
+#: halved for each retransmission timeout of an idle time. After each timeout in which it was not in use, it goes half
+#: the way to the flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
 
-#: How CUBIC grows in its Reno-friendly region, and the unit of its windows.
-#: "rfc9438": By 9/17 of a segment a round trip up to the window before the loss, then by a segment (RFC 9438 section
-#: 4.3). Windows are octets.
-#: "linux": Linux 6.12: by 9/17 of a segment throughout. A reduction leaves whole segments.
+#: The CUBIC of the RFC, or that of Linux.
+#: "rfc9438": RFC 9438. Windows are octets.
+#: "linux": Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a slower
+#: Reno-friendly region.
 TcpCubicRules = Literal["rfc9438", "linux"]
 
 #: How the first slow start ends before a loss.
