@@ -151,6 +151,7 @@ __all__ = [
     "Polling",
     "Power",
     "Preamble",
+    "Price",
     "PrimaryChange",
     "PriorityQueue",
     "Probability",
@@ -178,6 +179,9 @@ __all__ = [
     "SctpRules",
     "SctpTransport",
     "Selection",
+    "Selection2",
+    "SelectionPolicy",
+    "SelectionScheme",
     "SeriesLoss",
     "SeriesWifiLoss",
     "ServingNetwork",
@@ -383,7 +387,7 @@ class Node(Table):
             `dynamic_addresses` and for QUIC. Default chosen: `nearer`, the moment at which stations with one
             address change their cell. Without it: "nearer".
         external: Whether its programs run outside the simulation (`roamsim live`). They talk to other external
-            nodes, and to simulated nodes over TCP streams. Default chosen: false. Without it: false.
+            nodes, and to simulated nodes by flows of TCP and UDP. Default chosen: false. Without it: false.
         address: Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link
             and cell from 10.0.0.0/8 or 2001:db8::/32, in the scenario's order.
         addresses: Its addresses on single links and cells, in place of `address`. Others are automatic.
@@ -937,9 +941,10 @@ class Dualpi2Queue(Table):
         target: The target of the queueing delay of classic traffic. Default: RFC 9332 appendix A.1. Without it:
             "15ms".
         update_interval: Time between two updates of the probability p'. Default: Linux's. Without it: "16ms".
-        alpha: What a second of delay above `target` adds to p' in an update. Default: Linux's, for round trips up
-            to 100 ms. Without it: 0.16.
-        beta: What a second of delay more than at the last update adds to p'. Default: Linux's. Without it: 3.2.
+        alpha: How much p' grows in an update for each second of delay above `target`. Default: Linux's, for round
+            trips up to 100 ms. Without it: 0.16.
+        beta: How much p' grows for each second of delay more than at the last update. Default: Linux's. Without
+            it: 3.2.
         coupling: The coupling factor k: L4S packets are marked with probability k p', others with p'^2. Default:
             RFC 9332 section 2.1. Without it: 2.0.
         step_threshold: An L4S packet that waits longer is marked. Default: Linux's. Without it: "1ms".
@@ -2570,6 +2575,63 @@ class Registration(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
+class Selection2(Table):
+    """A `[[selection]]`: a node with several interfaces, the policy that selects one, and the scheme that moves
+    flows to it.
+
+    Each link and cell of the node is an interface with an address of its own, as with `multihomed`. Wi-Fi cells
+    share one radio, as 802.16 cells do.
+
+    Attributes:
+        name: The entry's name in results and overrides.
+        node: The node. It has one selection, and no other handover scheme.
+        policy: By what it selects.
+        prefer: Links and cells that may be selected, preferred ones first, by name; or all of a technology:
+            `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Left out: all, in the scenario's
+            order, links first. Without it: [].
+        scheme: How its flows move to the selected interface. Default chosen: `none`, what hosts do without a
+            mobility protocol. Without it: "none".
+        dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
+            left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
+        threshold: The weakest good signal. An interface below it is selected only if no other is up. Left out: any
+            signal is good.
+        hysteresis_db: How much stronger another interface must be with `strongest`, in dB; and how far above
+            `threshold` an interface must be before it is selected again. Default chosen: 5 dB, as for Wi-Fi
+            stations. Without it: 5.0.
+        ping_pong_time: A switch back within less than this time counts as ping-pong. Default: the minimum time of
+            stay that 3GPP TR 36.839 recommends. Without it: "1s".
+        prices: Prices of interfaces, which `cheapest` compares and results add up. Left out: none has a price.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
+    """
+
+    name: str
+    node: str
+    policy: SelectionPolicy
+    prefer: list[str] | tuple[str, ...] | None = None
+    scheme: SelectionScheme | None = None
+    dwell_time: Duration | None = None
+    threshold: Power | None = None
+    hysteresis_db: float | None = None
+    ping_pong_time: Duration | None = None
+    prices: Sequence[Price] | None = None
+    count: int | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class Price(Table):
+    """The price of an interface.
+
+    Attributes:
+        access: The link or cell.
+        cost_per_mb: Per 10^6 bytes of IP packets sent over it, either way, in any currency.
+    """
+
+    access: str
+    cost_per_mb: float
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
 class Flow(Table):
     """A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
 
@@ -2586,6 +2648,8 @@ class Flow(Table):
             Default: no. `request_response` has two directions by itself. Without it: false.
         reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
         reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
+        port: The port at `to`. Several flows may have the same one: each program that connects gets the next of
+            them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2599,6 +2663,7 @@ class Flow(Table):
     bidirectional: bool | None = None
     reader: Reader | None = None
     reverse_reader: Reader | None = None
+    port: int | None = None
     count: int | None = None
 
 
@@ -2662,7 +2727,7 @@ class TcpTransport(Table):
             close stay TCP's. Default: no (RFC 9293). Without it: false.
         nagle: Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293
             section 3.7.4). Without it: true.
-        nagle_rules: What Nagle's algorithm waits for. Default: RFC 896. Without it: "rfc".
+        nagle_rules: The acknowledgements for which Nagle's algorithm waits. Default: RFC 896. Without it: "rfc".
         dup_ack_threshold: How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section
             3.2. Without it: 3.
         successive_fast_retransmits: Whether Reno may fast retransmit twice in a window. Default: yes (RFC 5681).
@@ -3044,12 +3109,14 @@ class RequestResponseApplication(Table):
     """A client that asks, waits for the response, thinks, and asks again.
 
     Attributes:
-        request_size: Payload of a request.
-        response_size: Payload of a response.
+        request_size: Payload of a request. Left out only where a program outside asks.
+        response_size: Payload of a response. Left out only where a program outside answers.
         think_time: Time from a response to the next request. Default: none. Without it: "0s".
         processing_time: The server's time from a request to its response. Default: none. Without it: "0s".
         timeout: Over UDP, the time until an unanswered request counts as lost. Left out: 1 s (chosen: TCP's
             initial timeout, RFC 6298 section 2.1).
+        path: The request to a program outside that answers over TCP: the target of an HTTP request (RFC 9112
+            section 3.2.1). Left out: `/`.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
         deadline: The longest delay of a response that counts for `in_time_share` of `flows`. Left out: none.
@@ -3057,11 +3124,12 @@ class RequestResponseApplication(Table):
 
     fixed: ClassVar[dict[str, object]] = {"kind": "request_response"}
 
-    request_size: SizeDistribution
-    response_size: SizeDistribution
+    request_size: SizeDistribution | None = None
+    response_size: SizeDistribution | None = None
     think_time: TimeDistribution | None = None
     processing_time: TimeDistribution | None = None
     timeout: Duration | None = None
+    path: str | None = None
     start: TimeDistribution | None = None
     stop: Instant | None = None
     deadline: Duration | None = None
@@ -3509,6 +3577,7 @@ class Scenario(TypedScenario):
         wimax: The 802.16 cells, one `[[wimax]]` each.
         mobile_ip: Mobile nodes with a fixed home address (Mobile IPv4), one `[[mobile_ip]]` for each set of
             agents.
+        selection: Nodes that select one of their interfaces, one `[[selection]]` each.
         flow: The data flows, one `[[flow]]` each: an application over a transport connection.
         signalling: The IEEE 802.21 signalling sources, one `[[signalling]]` each.
         handover: Mobile nodes that MIH users hand over to another network, one `[[handover]]` each.
@@ -3522,6 +3591,7 @@ class Scenario(TypedScenario):
     cell: Sequence[Cell] | None = None
     wimax: Sequence[Wimax] | None = None
     mobile_ip: Sequence[MobileIp] | None = None
+    selection: Sequence[Selection2] | None = None
     flow: Sequence[Flow] | None = None
     signalling: Sequence[Signalling] | None = None
     handover: Sequence[MihHandover] | None = None
@@ -3789,6 +3859,18 @@ ReplayProtection = Literal["timestamps", "nonces"]
 #: "eager": When it newly hears any other agent (eager cell switching: Perkins, Mobile IP, 1998; ns-2).
 MoveDetection = Literal["lifetime", "prefix", "eager"]
 
+#: By what a node selects an interface among those that are up.
+#: "preference": The first in `prefer`. Of one technology, the selected one stays; else the stronger signal decides.
+#: "strongest": The strongest signal. Links without a signal are selected if nothing else is up.
+#: "cheapest": The lowest price; of equals the selected one stays, else the first in `prefer`.
+SelectionPolicy = Literal["preference", "strongest", "cheapest"]
+
+#: How flows move to the selected interface.
+#: "none": Nothing: a connection keeps the address at which it began, and stalls while that interface is down.
+#: "redirect": Both ends of UDP and TCP flows use the new address at once, without signalling.
+#: "mobile_sctp": SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
+SelectionScheme = Literal["none", "redirect", "mobile_sctp"]
+
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 
@@ -3840,7 +3922,7 @@ TcpMinRtoOf = Literal["timeout", "variation"]
 #: "linux": More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
 TcpDelayedAckRules = Literal["rfc", "linux"]
 
-#: What a short segment waits for by Nagle's algorithm.
+#: The acknowledgements for which a short segment waits.
 #: "rfc": For all data to be acknowledged (RFC 896).
 #: "minshall": For all short segments to be acknowledged (draft-minshall-nagle), as in Linux 6.12.
 TcpNagleRules = Literal["rfc", "minshall"]
