@@ -61,6 +61,7 @@ pub(crate) fn program_flows<'a>(flows: &'a [Flow], nodes: &'a [Node]) -> Vec<Pro
             Transport::Udp(_) => "UDP",
             Transport::Tcp(_) => "TCP",
             Transport::Sctp(_) => "SCTP",
+            Transport::Quic(_) => "QUIC",
         };
         found.push(ProgramFlow { flow: &flow.name, program, peer, protocol, port, begins });
     }
