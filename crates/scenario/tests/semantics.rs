@@ -244,8 +244,8 @@ fn a_stack_fills_in_what_is_left_out_and_nothing_else() {
     assert_eq!(time(written), classic);
 }
 
-/// A path with losses, marks, outages and a rise of the delay, over which one end asks the other after
-/// pauses and another flow fills the queue.
+/// A path with losses, marks, outages and a rise of the delay. One end asks the other after pauses, another
+/// flow fills the queue, and a third writes little at a time.
 fn rough(transport: &str) -> Scenario {
     let text = format!(
         "[scenario]\nname = \"rough\"\nduration = \"20s\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
@@ -259,7 +259,9 @@ fn rough(transport: &str) -> Scenario {
          transport = {{ protocol = \"tcp\", {transport} }}\napplication = {{ kind = \"bulk\" }}\n\
          [[flow]]\nname = \"asks\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"tcp\", {transport} }}\n\
          application = {{ kind = \"request_response\", request_size = \"2000B\", response_size = \"40kB\", \
-         think_time = \"700ms\" }}\n"
+         think_time = \"700ms\" }}\n\
+         [[flow]]\nname = \"taps\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"tcp\", {transport} }}\n\
+         application = {{ kind = \"cbr\", packet_size = \"100B\", interval = \"15ms\" }}\n"
     );
     Scenario::parse(&text, "rough", Format::Toml, &[])
         .unwrap_or_else(|diagnostics| panic!("{transport}: {}", diagnostics.render(false)))
