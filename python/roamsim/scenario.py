@@ -102,6 +102,7 @@ __all__ = [
     "Initiator",
     "Instant",
     "InterfaceAddress",
+    "InterfaceSelection",
     "IpVersion",
     "Length",
     "Limit",
@@ -179,7 +180,6 @@ __all__ = [
     "SctpRules",
     "SctpTransport",
     "Selection",
-    "Selection2",
     "SelectionPolicy",
     "SelectionScheme",
     "SeriesLoss",
@@ -2575,7 +2575,7 @@ class Registration(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
-class Selection2(Table):
+class InterfaceSelection(Table):
     """A `[[selection]]`: a node with several interfaces, the policy that selects one, and the scheme that moves
     flows to it.
 
@@ -2587,7 +2587,7 @@ class Selection2(Table):
         node: The node. It has one selection, and no other handover scheme.
         policy: By what it selects.
         prefer: Links and cells that may be selected, preferred ones first, by name; or all of a technology:
-            `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Left out: all, in the scenario's
+            `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's
             order, links first. Without it: [].
         scheme: How its flows move to the selected interface. Default chosen: `none`, what hosts do without a
             mobility protocol. Without it: "none".
@@ -2600,7 +2600,7 @@ class Selection2(Table):
             stations. Without it: 5.0.
         ping_pong_time: A switch back within less than this time counts as ping-pong. Default: the minimum time of
             stay that 3GPP TR 36.839 recommends. Without it: "1s".
-        prices: Prices of interfaces, which `cheapest` compares and results add up. Left out: none has a price.
+        prices: Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2717,7 +2717,7 @@ class TcpTransport(Table):
         delayed_ack_count: Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681
             section 4.2. With more than the window holds, an acknowledgement waits for data or its timeout. Without
             it: 2.
-        delayed_ack_rules: How much data has a delayed acknowledgement sent at once. Default: `delayed_ack_count`
+        delayed_ack_rules: How much data ends the delay of an acknowledgement. Default: `delayed_ack_count`
             segments. Without it: "rfc".
         piggyback_acks: Whether data carries a due acknowledgement. Default: yes (RFC 9293 section 3.8.6.3). With
             false, which needs `delayed_ack = false`, each acknowledgement goes at once and alone, ahead of data.
@@ -2727,7 +2727,7 @@ class TcpTransport(Table):
             close stay TCP's. Default: no (RFC 9293). Without it: false.
         nagle: Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293
             section 3.7.4). Without it: true.
-        nagle_rules: The acknowledgements for which Nagle's algorithm waits. Default: RFC 896. Without it: "rfc".
+        nagle_rules: The rules of Nagle's algorithm. Default: RFC 896. Without it: "rfc".
         dup_ack_threshold: How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section
             3.2. Without it: 3.
         successive_fast_retransmits: Whether Reno may fast retransmit twice in a window. Default: yes (RFC 5681).
@@ -3591,7 +3591,7 @@ class Scenario(TypedScenario):
     cell: Sequence[Cell] | None = None
     wimax: Sequence[Wimax] | None = None
     mobile_ip: Sequence[MobileIp] | None = None
-    selection: Sequence[Selection2] | None = None
+    selection: Sequence[InterfaceSelection] | None = None
     flow: Sequence[Flow] | None = None
     signalling: Sequence[Signalling] | None = None
     handover: Sequence[MihHandover] | None = None
@@ -3917,14 +3917,14 @@ TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr"
 #: "variation": Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
 TcpMinRtoOf = Literal["timeout", "variation"]
 
-#: How much data has a delayed acknowledgement sent at once.
+#: How much data ends the delay of an acknowledgement.
 #: "rfc": `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).
 #: "linux": More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
 TcpDelayedAckRules = Literal["rfc", "linux"]
 
-#: The acknowledgements for which a short segment waits.
-#: "rfc": For all data to be acknowledged (RFC 896).
-#: "minshall": For all short segments to be acknowledged (draft-minshall-nagle), as in Linux 6.12.
+#: When Nagle's algorithm lets a short segment go.
+#: "rfc": When all data is acknowledged (RFC 896).
+#: "minshall": When all short segments are acknowledged (draft-minshall-nagle), as in Linux 6.12.
 TcpNagleRules = Literal["rfc", "minshall"]
 
 #: When a congestion window that is not used grows, and whether it shrinks.
