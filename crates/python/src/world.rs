@@ -44,6 +44,9 @@ type LinkRow = (String, String, String, u64, u64, usize);
 /// A station now: its name, its cell, whether it is associated, how well it hears the cell, and the unit.
 type StationRow = (String, String, bool, Option<f64>, &'static str);
 
+/// A look at the world: nanoseconds, links, goodput octets of flows, stations.
+type Shown = (u64, Vec<LinkRow>, Vec<(String, u64)>, Vec<StationRow>);
+
 impl World {
     /// Does something with the run, without the interpreter.
     fn with<T: Send>(
@@ -219,7 +222,7 @@ impl World {
 
     /// What the world did when it was looked at last: nanoseconds, links, flows and stations.
     #[getter]
-    fn snapshot(&self) -> (u64, Vec<LinkRow>, Vec<(String, u64)>, Vec<StationRow>) {
+    fn snapshot(&self) -> Shown {
         let shown = self.board.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let links = shown.links.into_iter().map(|link| {
             let [name, from, to] = link.ends;
