@@ -58,7 +58,7 @@ class World:
             pcap_at: the nodes whose packets it shows, sent and received.
 
         Raises:
-            ScenarioError: the scenario is not valid: there is no such node, or a flow ends in an external one.
+            ScenarioError: the scenario is not valid: there is no such node, or a flow cannot end in an external one.
             UsageError: there is no such file or trace.
         """
         with in_words_of_python():

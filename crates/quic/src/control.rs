@@ -39,7 +39,7 @@ impl ControllerFactory for Factory {
                 config.initial_window(self.initial_window_bytes);
                 Arc::new(config).build(now, current_mtu)
             }
-            Kind::Cubic => Box::new(Cubic::new(self.initial_window_bytes, current_mtu)),
+            Kind::Cubic => Box::new(Cubic::new(self.initial_window_bytes, current_mtu, now)),
         };
         Box::new(Counted { control, timeouts: Arc::clone(&self.timeouts) })
     }
@@ -105,7 +105,8 @@ struct Cubic {
 }
 
 impl Cubic {
-    fn new(initial_window_bytes: u64, mtu: u16) -> Cubic {
+    /// That of a path which begins at `now`: packets from before went over another (RFC 9000 section 9.4).
+    fn new(initial_window_bytes: u64, mtu: u16, now: Instant) -> Cubic {
         let mut law = congestion::Cubic::new(&congestion::Settings {
             initial_ssthresh_bytes: None,
             vegas: VegasThresholds::default(),
@@ -114,7 +115,7 @@ impl Cubic {
             law: None,
         });
         law.start(u64::from(mtu), initial_window_bytes);
-        Cubic { law, initial_window_bytes, mtu_bytes: u64::from(mtu), recovery_start: None }
+        Cubic { law, initial_window_bytes, mtu_bytes: u64::from(mtu), recovery_start: Some(now) }
     }
 
     fn is_from_before(&self, sent: Instant) -> bool {
@@ -128,14 +129,15 @@ impl Cubic {
 
 impl Controller for Cubic {
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        if app_limited || self.is_from_before(sent) {
+        if self.is_from_before(sent) {
             return;
         }
         self.law.on_ack(&Ack {
             bytes,
             // Slow start counts every octet (RFC 9002 section 7.3.1).
             most_segments: bytes.div_ceil(self.mtu_bytes),
-            in_use_bytes: self.law.cwnd_bytes(),
+            // The time of the curve stops while the application limits the flight (RFC 9438 section 5.8).
+            in_use_bytes: if app_limited { 0 } else { self.law.cwnd_bytes() },
             now: clock::simulated(now),
             srtt: Some(Span::from_ns(rtt.get().as_nanos() as u64)),
             ..Ack::default()
@@ -203,5 +205,15 @@ mod tests {
         assert_eq!(control.window(), 70_000);
         control.on_congestion_event(at(99), at(90), true, 1200);
         assert_eq!((control.window(), timeouts.load(Ordering::Relaxed)), (2400, 1));
+    }
+
+    #[test]
+    fn a_loss_on_the_path_before_does_not_count_for_the_new_one() {
+        let factory = Factory { kind: Kind::Cubic, initial_window_bytes: 12_000, timeouts: Arc::default() };
+        let mut control = Arc::new(factory).build(at(100), 1200);
+        control.on_congestion_event(at(150), at(50), false, 1200);
+        assert_eq!(control.window(), 12_000);
+        control.on_congestion_event(at(250), at(120), false, 1200);
+        assert_eq!(control.window(), 8400);
     }
 }

@@ -288,15 +288,19 @@ impl Quic {
     }
 
     /// Goes on from the preferred address (RFC 9000 section 9.2), with another connection identifier (9.5)
-    /// and a congestion window and round-trip time as at first (9.4). Not before the handshake is complete
-    /// (9).
+    /// and a congestion window and round-trip time as at first (9.4). Not before the handshake is confirmed
+    /// (9), which a client learns by HANDSHAKE_DONE (RFC 9001 section 4.1.2).
     fn migrate(&mut self, now: Time) {
         let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_established) else { return };
-        let Some(preferred) = self.preferred else { return };
-        if self.source.replace(preferred) != Some(preferred) {
-            connection.local_address_changed();
-            connection.path_changed(clock::instant(now));
+        let Some(preferred) = self.preferred.filter(|&preferred| self.source != Some(preferred)) else {
+            return;
+        };
+        if connection.stats().frame_rx.handshake_done == 0 {
+            return;
         }
+        self.source = Some(preferred);
+        connection.local_address_changed();
+        connection.path_changed(clock::instant(now));
     }
 
     /// Something has happened to the connection.
@@ -476,7 +480,8 @@ impl Endpoint for Quic {
     fn on_addresses(&mut self, now: Time, usable: &[Address]) {
         let Some(&preferred) = usable.first().filter(|_| self.migrates()) else { return };
         self.preferred = Some(preferred);
-        if self.connection.is_none() {
+        // A server that has never answered knows no address of this end.
+        if self.connection.is_none() || self.reached.is_none() {
             self.source = Some(preferred);
         }
         self.guarded(now, |end| end.migrate(now));

@@ -268,6 +268,8 @@ reports! {
     a_rule_for_the_primary_address: "name = \"phone\"\n" => "name = \"phone\"\nchange_primary_at = \"up\"\n";
     a_scheme_that_moves_no_datagram: "scheme = \"redirect\"" => "scheme = \"mobile_sctp\"";
     a_scheme_that_moves_no_association: "protocol = \"udp\"" => "protocol = \"sctp\"";
+    a_scheme_that_moves_no_quic: "protocol = \"udp\"" => "protocol = \"quic\"";
+    a_selection_beside_programs: "name = \"server\"\n" => "name = \"server\"\nexternal = true\n";
     the_strongest_of_distances: "policy = \"preference\"" => "policy = \"strongest\"";
     the_cheapest_without_prices: "policy = \"preference\"" => "policy = \"cheapest\"";
     a_threshold_without_signals: "scheme = \"redirect\"" => "scheme = \"redirect\"\nthreshold = \"-75dBm\"";

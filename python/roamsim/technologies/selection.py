@@ -29,18 +29,18 @@ def outcome(results: Results) -> list[str]:
     if "selection" not in results:
         return []
     said = []
-    for row in results["selection"].head(MOST_NODES).to_dicts():
-        times = results["interfaces"].filter(
-            polars.col("name") == row["name"], polars.col("replication") == row["replication"]
-        )
+    nodes = results["selection"].group_by("name", "node", maintain_order=True).mean()
+    interfaces = results["interfaces"].group_by("name", "link", maintain_order=True).mean()
+    for row in nodes.head(MOST_NODES).to_dicts():
+        times = interfaces.filter(polars.col("name") == row["name"])
         whole = times["selected_s"].sum() + row["without_s"]
         shares = [
             f"{percent(one['selected_s'] / whole)} on {one['link']}"
             for one in times.sort("selected_s", descending=True).to_dicts()
             if one["selected_s"] and whole
         ]
-        back = f", {row['ping_pongs']} of them ping-pong" if row["ping_pongs"] else ""
-        switches = f"{row['switches']} switch{'' if row['switches'] == 1 else 'es'}"
+        back = f", {row['ping_pongs']:g} of them ping-pong" if row["ping_pongs"] else ""
+        switches = f"{row['switches']:g} switch{'' if row['switches'] == 1 else 'es'}"
         said.append(f"{row['node']}: {switches}{back}; {', '.join(shares)}.")
     return said
 

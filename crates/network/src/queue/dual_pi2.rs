@@ -7,10 +7,10 @@
 //!   packets are marked with probability k p' (section 2.1). Both when they leave. An L4S packet that has
 //!   waited longer than `step_threshold` is marked too.
 //! - Above k p' = 1 packets of both queues are dropped with probability p'^2, and L4S packets that are not
-//!   are marked (section 2.5.1.1).
+//!   are marked (section 4.2.3).
 //! - While less than two full packets wait, nothing is dropped or marked by probability.
 //! - Queues take turns by octets: the classic one has `classic_share` of them while both wait (weighted round
-//!   robin, section 2.5.1.1).
+//!   robin, section 4.2.2).
 //!
 //! Chosen as in Linux where the appendix differs: a step instead of a ramp, random instead of even marks.
 //! Updates between packets are caught up with when a packet comes or leaves: the queues do not change in

@@ -152,9 +152,10 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// A step of a path as an override would write it: quoted where it holds a dot, an equals sign or nothing.
+/// A step of a path as an override would write it: quoted where it holds nothing, or a character that
+/// means something in paths.
 pub(crate) fn write_step(f: &mut impl fmt::Write, step: &str) -> fmt::Result {
-    if step.is_empty() || step.contains(['.', '=', '"']) {
+    if step.is_empty() || step.contains(['.', '=', '"', '+', '*']) {
         write!(f, "\"{step}\"")
     } else {
         f.write_str(step)

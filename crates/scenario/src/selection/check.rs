@@ -43,7 +43,7 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
         if !check_own(&at, entry, own, report) || !check_prefer(&at, entry, &interfaces, report) {
             continue;
         }
-        check_prices(&at, entry, own, report);
+        check_prices(&at, entry, &interfaces, report);
         check_signals(&at, entry, &interfaces, report);
         if report.count() == 0 {
             warn_of_never_selected(&at, entry, &interfaces, report);
@@ -51,6 +51,15 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
         for (j, flow) in all.flows.iter().enumerate() {
             if [&flow.from, &flow.to].into_iter().any(|end| *end == *entry.node) {
                 check_flow((i, entry), (j, flow), report);
+                let other = if *flow.from == *entry.node { &flow.to } else { &flow.from };
+                if network.nodes.iter().any(|node| node.external && *node.name == **other) {
+                    let message = format!(
+                        "programs at \"{other}\" know one address of \"{}\", which selects",
+                        entry.node
+                    );
+                    let help = "give the flow another end, or leave the selection out";
+                    report.add(&[Key("flow"), At(j)], message, help);
+                }
             }
         }
     }
@@ -161,14 +170,15 @@ fn check_prefer(
     report.count() == before
 }
 
-fn check_prices(at: &[Step], entry: &Selection, own: &[Own<'_>], report: &mut Report<'_>) {
+fn check_prices(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, report: &mut Report<'_>) {
     let steps = join(at, ["prices"]);
-    let all = || own.iter().map(|own| own.entry.access.name());
+    let candidates = interfaces.candidates(entry);
+    let all = || candidates.iter().map(|(own, _)| own.entry.access.name());
     for (j, price) in entry.prices.iter().enumerate() {
         let steps = [&steps[..], &[At(j)]].concat();
         if !all().any(|name| *name == *price.access) {
-            let message = format!("\"{}\" is no interface of \"{}\"", price.access, entry.node);
-            let help = format!("\"{}\" is on {}", entry.node, alternatives(all()));
+            let message = format!("\"{}\" never selects \"{}\"", entry.node, price.access);
+            let help = format!("it selects among {}", alternatives(all()));
             report.add(&join(&steps, ["access"]), message, help);
         } else if entry.prices[..j].iter().any(|other| other.access == price.access) {
             let message = format!("\"{}\" has a price already", price.access);
@@ -264,7 +274,12 @@ fn check_flow((i, entry): (usize, &Selection), (j, flow): (usize, &Flow), report
         Transport::Sctp(sctp) => Some(sctp),
         _ => None,
     };
+    let is_quic = matches!(*flow.transport, Transport::Quic(_));
     let (message, help) = match (entry.scheme, sctp) {
+        _ if is_quic => (
+            "a selection does not move QUIC",
+            "write protocol = \"tcp\" or \"sctp\" here, or let QUIC migrate by `change_primary_at` of a `multihomed` node",
+        ),
         (Scheme::Redirect, Some(_)) => (
             "redirection moves UDP and TCP: an SCTP association has its own addresses",
             "write scheme = \"mobile_sctp\" in the [[selection]], or \"none\" for failover by SCTP itself",

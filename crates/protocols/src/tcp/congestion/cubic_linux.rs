@@ -90,10 +90,13 @@ impl CongestionControl for CubicLinux {
         self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
     }
 
-    /// The window stays in octets, so in segments it is another: an epoch begins.
+    /// The window stays in octets, so in segments it is another: an epoch begins, towards as many octets.
     fn set_smss(&mut self, bytes: u64) {
         if bytes != self.smss_bytes {
+            let known = self.course.w_max > 0;
             self.course.epoch = None;
+            self.course.w_max =
+                (self.course.w_max.saturating_mul(self.smss_bytes) / bytes.max(1)).max(known.into());
         }
         self.smss_bytes = bytes;
     }
@@ -407,6 +410,18 @@ mod tests {
             assert_eq!(ack(&mut law, 0, acked), cwnd);
             assert_eq!(law.course.epoch.map(|epoch| (epoch.w_est, epoch.count)), Some((w_est, count)));
         }
+    }
+
+    #[test]
+    fn another_segment_size_keeps_the_last_maximum_in_octets() {
+        let mut law = law(false, None, 100);
+        law.set_smss(500);
+        assert_eq!(law.course.w_max, 0);
+        law.set_smss(1000);
+        lose(&mut law);
+        law.set_smss(300);
+        // 100 segments of 1000 octets are 333 of 300.
+        assert_eq!(law.course.w_max, 333);
     }
 
     #[test]

@@ -313,7 +313,11 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
                 Some(false) => format!("`{key}` needs SACK, which `sack = false` turns off"),
                 _ => format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
             };
-            report.add(&join(at, [key]), message, "write variant = \"cubic\" or \"sack\", or leave it out");
+            report.add(
+                &join(at, [key]),
+                message,
+                "write variant = \"cubic\", \"sack\" or \"dctcp\", or leave it out",
+            );
         }
     }
     for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {
