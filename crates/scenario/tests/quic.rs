@@ -117,7 +117,7 @@ reports! {
     quic_congestion_control_of_the_library: "max_idle_timeout = \"30s\"" => "congestion_control = \"bbr\"";
     quic_window_of_less_than_two_datagrams: "max_idle_timeout = \"30s\"" => "initial_window = \"1200B\"";
     quic_window_for_less_than_a_datagram: "max_idle_timeout = \"30s\"" => "receive_window = \"1kB\"";
-    quic_window_beyond_memory: "max_idle_timeout = \"30s\"" => "receive_window = \"1PB\"";
+    quic_window_beyond_memory: "max_idle_timeout = \"30s\"" => "receive_window = \"5GiB\"";
     quic_without_a_certificate: "max_idle_timeout = \"30s\"" => "certificate_size = \"0B\"";
     quic_on_small_packets: "delay = \"50ms\"" => "delay = \"50ms\"\nmtu = \"1000B\"";
 }
