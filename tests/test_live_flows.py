@@ -145,6 +145,7 @@ def test_a_program_answers_over_udp_or_the_client_gives_up() -> None:
         (UP, "tcp", '{ kind = "request_response" }', "needs `response_size`"),
         (UP, "tcp", '{ kind = "request_response", response_size = "1B", think_time = "1s" }', "`think_time` has no effect"),
         (DOWN, "tcp", '{ kind = "request_response", request_size = "1B", processing_time = "1s" }', "`processing_time` has no"),
+        (DOWN, "tcp", '{ kind = "request_response", request_size = "8001B" }', "a request of 8000 B at most"),
         (DOWN, "tcp", '{ kind = "request_response", request_size = "1B", path = "big" }', "a path begins with /"),
         (DOWN, "udp", '{ kind = "request_response", request_size = "1B", path = "/" }', "`path` is what a program"),
         (UP, "udp", '{ kind = "cbr", packet_size = "1B", interval = "1s" }', "the program decides what it sends"),

@@ -111,6 +111,7 @@ def test_a_handshake_by_hand() -> None:
     ("flow", "said"),
     [
         ({"transport": '{ protocol = "sctp" }', "application": '{ kind = "bulk" }'}, "is one of TCP or UDP"),
+        ({"transport": '{ protocol = "quic" }', "application": '{ kind = "bulk" }'}, "is one of TCP or UDP"),
         ({"application": '{ kind = "cbr", packet_size = "100B", interval = "20ms" }'}, "a program gets a stream"),
         ({"application": '{ kind = "bulk" }\nreader = { read_rate = "1Mb/s" }'}, "`reader` has no effect"),
         ({"application": '{ kind = "bulk" }\nbidirectional = true'}, "goes one way"),
@@ -179,6 +180,40 @@ def test_an_attempt_that_is_reset_leaves_the_port_to_the_next() -> None:
     world.inject("phone", segment(50, 0, SYN, port=40001))
     world.step(200_000_000)
     assert answer(world)[1:4:2] == (40001, 51)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_connection_that_is_reset_leaves_its_port_to_nobody(waits: bool) -> None:
+    flow = UP.partition("[[flow]]")[2] + "port = 80\n"
+    world = roamsim.World(UP + "port = 80\n[[flow]]" + flow.replace('"up"', '"second"'))
+    world.inject("phone", segment(7, 0, SYN, to=80))
+    world.step(100_000_000)
+    seq = answer(world)[2]
+    world.inject("phone", segment(8, seq + 1, ACK, to=80))
+    if waits:
+        world.step(200_000_000)
+    world.inject("phone", segment(8, seq + 1, RST | ACK, to=80))
+    world.step(300_000_000)
+    world.emitted()
+    world.inject("phone", segment(50, 0, SYN, port=40001, to=80))
+    world.step(400_000_000)
+    # The second flow takes it; the first one's socket would refuse.
+    _, port, _, ack, flags = answer(world)
+    assert (port, ack, flags) == (40001, 51, SYN | ACK)
+
+
+def test_a_stray_syn_does_not_disturb_requests() -> None:
+    asking = '{ kind = "request_response", response_size = "1kB" }'
+    world = roamsim.World(UP.replace('{ kind = "bulk" }', asking))
+    world.inject("phone", segment(7, 0, SYN, options=struct.pack("!BBH", 2, 4, 1460)))
+    world.step(100_000_000)
+    seq = answer(world)[2]
+    world.inject("phone", segment(8, seq + 1, ACK))
+    world.step(200_000_000)
+    world.inject("phone", segment(9000, 0, SYN))
+    world.inject("phone", segment(8, seq + 1, ACK, b"GET / HTTP/1.1\r\n\r\n"))
+    world.step(300_000_000)
+    assert b"HTTP/1.1 200 OK" in b"".join(emitted.octets[40:] for emitted in world.emitted())
 
 
 def test_nothing_that_a_program_sends_stops_the_run() -> None:

@@ -12,10 +12,12 @@ import sys
 import termios
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 import roamsim
 from conftest import ROOT, Command, begin, environment, run_command
+from roamsim.cli import view
 from roamsim.cli.view import Link, Look, Station, lines
 
 needs_tun = pytest.mark.needs("tun")
@@ -36,8 +38,39 @@ def test_what_is_drawn_of_some_looks() -> None:
         ["flow", "f", "▁▁", "0", "b/s"],
         ["w", "at", "cell", "█▅▁", "-70", "dBm"],
     ]
+    # A row that comes later, before one that was there: it has no rate yet.
+    more = looks[2]._replace(links=[Link("path", "a", "all", 9, 0, 1), *looks[2].links], flows=[("e", 1), ("f", 0)])
+    told = [line.split() for line in lines([*looks[:2], more], 200)]
+    assert told[1] == ["path", "a", ">", "all", "0", "b/s", "█", "queue", "1"]
+    assert told[2][4:8] == ["█▅", "500", "kb/s", "▁▅█"]
+    assert [row[2:] for row in told[3:5]] == [["0", "b/s"], ["▁▁", "0", "b/s"]]
     assert lines(looks, 10)[1] == "path  a > "
     assert lines(looks[:1], 200, "_#")[1].split() == ["path", "a", ">", "b", "0", "b/s", "_", "queue", "0"]
+
+
+def test_a_look_before_the_first_one_is_skipped_and_a_terminal_may_be_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> None:
+        raise OSError
+
+    class Foot:
+        columns = 80
+
+        def draw(self, shown: list[str], _: int) -> None:
+            drawn.append(len(shown))
+            ended.set()
+
+        def clear(self) -> None:
+            pass
+
+    drawn: list[int] = []
+    ended = Event()
+    looks = iter([Look(0, [], [], []), Look(1, [Link("path", "a", "b", 0, 0, 0)], [], [])])
+    monkeypatch.setattr(view, "EVERY_S", 0.001)
+    monkeypatch.setattr(view.streams, "Foot", Foot)
+    view._draw(lambda: next(looks), ended)
+    assert drawn == [2]
+    monkeypatch.setattr(view.streams, "Foot", gone)
+    view._draw(lambda: next(looks), Event())
 
 
 def test_a_terminal_shows_the_walk_and_gets_its_rows_back() -> None:

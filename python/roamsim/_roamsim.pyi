@@ -393,7 +393,7 @@ class World:
     @property
     def late_packets(self) -> list[tuple[int, int]]:
         """The histogram of lateness: the most nanoseconds, and how many packets."""
-    def live(self, gates: list[tuple[str, int]], wakes: list[int], speed: float) -> bool:
+    def live(self, gates: list[tuple[str, int]], wakes: list[int], speed: float, watched: bool) -> bool:
         """Goes on by the clock; takes the descriptors, and closes them."""
     def finish(self) -> Result:
         """Ends it where it is."""

@@ -117,7 +117,9 @@ class World:
         """The packets for programs of external nodes since this was last asked, in order."""
         return [Emitted(*packet) for packet in self._world.emitted()]
 
-    def live(self, devices: Mapping[str, int], wakes: Sequence[int], *, speed: float = 1.0) -> bool:
+    def live(
+        self, devices: Mapping[str, int], wakes: Sequence[int], *, speed: float = 1.0, watched: bool = False
+    ) -> bool:
         """Goes on by the clock until the end (true), or until one of `wakes` is readable (false).
 
         Args:
@@ -125,9 +127,13 @@ class World:
                 blocking.
             wakes: descriptors.
             speed: simulated seconds in a second of the clock. Whoever uses the devices has to go as fast.
+            watched: whether `snapshot` follows.
         """
         return self._world.live(
-            [(node, os.dup(device)) for node, device in devices.items()], [os.dup(wake) for wake in wakes], speed
+            [(node, os.dup(device)) for node, device in devices.items()],
+            [os.dup(wake) for wake in wakes],
+            speed,
+            watched,
         )
 
     @property
@@ -139,7 +145,7 @@ class World:
         list[tuple[str, int]],
         list[tuple[str, str, bool, float | None, str]],
     ]:
-        """What the world did when it was looked at last, twice a second while it goes by the clock.
+        """What the world did when it was looked at last, twice a second while it goes by the clock and is watched.
 
         Returns:
             The instant in nanoseconds. Of the first six directions of links: name, ends, octets sent, packets dropped

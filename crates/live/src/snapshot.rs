@@ -69,10 +69,10 @@ impl Watcher {
     pub(crate) fn look(&mut self, world: &World, now: Time) -> Snapshot {
         let mut snapshot = Snapshot { now, ..Snapshot::default() };
         let topology = &world.network.topology;
-        for link in world.network.links() {
+        'links: for link in world.network.links() {
             for Sender { from, to } in link.link.senders() {
                 if snapshot.links.len() == MOST {
-                    break;
+                    break 'links;
                 }
                 let address = link.addresses[from.0 as usize];
                 let LinkStats { sent_bytes, dropped_packets, .. } = link.link.booked_stats(from, now);

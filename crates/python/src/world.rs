@@ -192,13 +192,15 @@ impl World {
     }
 
     /// Goes on by the clock, so many times as fast, until the end or until one of `wakes` is readable: true
-    /// at the end. Descriptors are duplicates of the caller's, and are closed.
+    /// at the end. Descriptors are duplicates of the caller's, and are closed. `watched`: the snapshot is
+    /// kept up to date.
     fn live(
         &self,
         py: Python<'_>,
         gates: Vec<(String, RawFd)>,
         wakes: Vec<RawFd>,
         speed: f64,
+        watched: bool,
     ) -> PyResult<bool> {
         if !(speed.is_finite() && speed > 0.0) {
             return Err(PyValueError::new_err(format!("a speed is a number above zero, and {speed} is not")));
@@ -211,7 +213,9 @@ impl World {
             let gates: Vec<Gate> =
                 numbers.into_iter().zip(devices).map(|(node, device)| Gate { node, device }).collect();
             course.clock.set_speed(speed);
-            course.clock.show_on(Arc::clone(&self.board));
+            if watched {
+                course.clock.show_on(Arc::clone(&self.board));
+            }
             match course.clock.go(&mut course.prepared, &gates, &wakes) {
                 Ok(ended) => Ok(ended == Ended::Duration),
                 Err(Failure::Run(error)) => Err(failed(&error)),

@@ -106,7 +106,7 @@ def live(
     that of the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices. Without
     programs the scenario is played by the clock.
     """
-    from roamsim.cli.view import drawn
+    from roamsim.cli.view import drawn, is_drawn
     from roamsim.live.namespaces import NoNamespaces
     from roamsim.live.run import live as run_live
     from roamsim.live.wire import CLIENT, wire
@@ -160,7 +160,7 @@ def live(
         for sentence in _meetings(flows):
             say(sentence)
         try:
-            lived = run_live(world, commands, shell, speed=speed, beside=drawn(world))
+            lived = run_live(world, commands, shell, speed=speed, beside=drawn(world) if is_drawn() else None)
         except NoNamespaces as error:
             say(f"roamsim: {error}")
             raise typer.Exit(NO_NAMESPACES) from None

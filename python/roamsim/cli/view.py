@@ -68,15 +68,19 @@ def lines(looks: Sequence[Look], width: int, blocks: str = _BLOCKS) -> list[str]
     """What is drawn after these looks, the last one now."""
     last = looks[-1]
     rows = [f"{last.now_ns / 1e9:.1f} s  "]
-    for at, link in enumerate(last.links):
-        rates = _rates(looks, [each.links[at].sent_bytes for each in looks])
-        queue = [float(each.links[at].waiting) for each in looks]
+    # Rows come with the first broadcast of a cell: earlier looks lack them.
+    links = [{each[:3]: each for each in one.links} for one in looks]
+    flows = [dict(one.flows) for one in looks]
+    for link in last.links:
+        course = [one.get(link[:3]) for one in links]
+        rates = _rates(looks, [None if each is None else each.sent_bytes for each in course])
+        queue = [None if each is None else float(each.waiting) for each in course]
         told = f"  {_chart(queue, blocks)} queue {link.waiting}"
         drops = f", {link.dropped} dropped" if link.dropped else ""
         ends = f"{link.name}  {link.source} > {link.sink}"
         rows.append(f"{ends:<26} {_chart(rates, blocks)} {_rate(rates):>10}{told}{drops}")
-    for at, (name, _) in enumerate(last.flows):
-        rates = _rates(looks, [each.flows[at][1] for each in looks])
+    for name, _ in last.flows:
+        rates = _rates(looks, [one.get(name) for one in flows])
         rows.append(f"{'flow ' + name:<26} {_chart(rates, blocks)} {_rate(rates):>10}")
     for station in last.stations:
         heard = [
@@ -89,15 +93,15 @@ def lines(looks: Sequence[Look], width: int, blocks: str = _BLOCKS) -> list[str]
     return [row[:width] for row in rows]
 
 
-def _rates(looks: Sequence[Look], octets: Sequence[int]) -> list[float]:
-    """Bits a second between each two looks."""
+def _rates(looks: Sequence[Look], octets: Sequence[int | None]) -> list[float | None]:
+    """Bits a second between each two looks that both have octets."""
     spans_s = [max(later.now_ns - before.now_ns, 1) / 1e9 for before, later in pairwise(looks)]
-    grown = [later - before for before, later in pairwise(octets)]
-    return [8 * more / span_s for more, span_s in zip(grown, spans_s, strict=True)]
+    grown = [None if before is None or later is None else later - before for before, later in pairwise(octets)]
+    return [None if more is None else 8 * more / span_s for more, span_s in zip(grown, spans_s, strict=True)]
 
 
-def _rate(rates: Sequence[float]) -> str:
-    now = rates[-1] if rates else 0.0
+def _rate(rates: Sequence[float | None]) -> str:
+    now = rates[-1] if rates else None
     return scale("bit/s", [now]).words(now) if now else "0 b/s"
 
 
@@ -115,12 +119,14 @@ def _chart(values: Sequence[float | None], blocks: str, *, from_zero: bool = Tru
     return "".join(column(value) for value in values[-LOOKS:]).rjust(LOOKS)
 
 
+def is_drawn() -> bool:
+    """Whether there is a terminal to draw on."""
+    return streams.is_watched() and os.environ.get("TERM", "dumb") != "dumb"
+
+
 @contextmanager
 def drawn(world: World) -> Iterator[None]:
     """Draws at the foot of the terminal for as long as it lasts."""
-    if not streams.is_watched() or os.environ.get("TERM", "dumb") == "dumb":
-        yield
-        return
     ended = Event()
     drawing = Thread(target=_draw, args=(lambda: look(world), ended), daemon=True)
     drawing.start()
@@ -135,10 +141,13 @@ def drawn(world: World) -> Iterator[None]:
 def _draw(looked: Callable[[], Look], ended: Event) -> None:
     looks: deque[Look] = deque(maxlen=LOOKS + 1)
     blocks = _BLOCKS if streams.shows("▁") else _ASCII
-    foot = streams.Foot()
     with contextlib.suppress(OSError):
+        foot = streams.Foot()
         while not ended.wait(EVERY_S):
             now = looked()
+            if not (now.links or now.flows or now.stations):
+                # Nobody has looked at the world yet.
+                continue
             if not looks or now.now_ns > looks[-1].now_ns:
                 looks.append(now)
             foot.draw(lines(looks, foot.columns - 1, blocks) if foot.columns >= _LEAST_COLUMNS else [], _LEAST_ROWS)

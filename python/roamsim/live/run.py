@@ -63,7 +63,7 @@ def live(
         controlling: the node whose command is a shell. If we have a terminal, it controls one of its own.
         speed: simulated seconds in a second of the clock. Kernels have their own, so other speeds than 1 need a
             scenario without external nodes.
-        beside: what goes on meanwhile, once everything is set up.
+        beside: what watches the world meanwhile, once everything is set up; not where a shell has the terminal.
 
     Raises:
         NoNamespaces: the system does not let us make namespaces or devices.
@@ -103,7 +103,8 @@ def live(
         if namespaces:
             namespaces.go()
         try:
-            while not world.live(devices, [*ends, signals], speed=speed):
+            watched = beside is not None and terminal is None
+            while not world.live(devices, [*ends, signals], speed=speed, watched=watched):
                 if namespaces and (end := namespaces.ended()) is not None:
                     break
         except KeyboardInterrupt:

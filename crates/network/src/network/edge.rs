@@ -106,6 +106,9 @@ pub(crate) struct TakenSegment {
     pub(crate) size_bytes: u32,
     /// What it acknowledges.
     pub(crate) ack: Option<u32>,
+    /// Whether it answers what its kernel knows no connection for. To end a connection that has come about, a
+    /// kernel sends a reset that acknowledges (RFC 9293 section 3.10.7.1; Linux, `tcp_send_active_reset`).
+    pub(crate) resets: bool,
     /// Its sequence number, its flags and its payload, where somebody reads them.
     pub(crate) read: Option<(u32, Flags, Vec<u8>)>,
 }
@@ -182,11 +185,15 @@ impl Edge {
         let at = place(waiting, addresses, from, connects)?;
         let joined = &mut waiting[at];
         joined.remote_port = Some(from);
-        if joined.is_passive && segment.flags.contains(Flags::RST) {
-            // The socket listens again where the connection had not come about.
+        Some((*joined, segment, payload))
+    }
+
+    /// A program has reset what had not become a connection: this socket listens for the next one.
+    pub(crate) fn listen_again(&mut self, socket: u32) {
+        let mut joined = self.connections.values_mut().flatten();
+        if let Some(joined) = joined.find(|joined| joined.socket == socket && joined.is_passive) {
             joined.remote_port = None;
         }
-        Some((*joined, segment, payload))
     }
 
     /// The open socket that octets are for at a node.
@@ -311,11 +318,12 @@ impl Network {
                     let socket = joined.socket;
                     // Options of a program may take other octets than ours do.
                     let size_bytes = self.ip.header_bytes() + segment.total_bytes();
-                    let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST);
-                    let ack = is_ack.then_some(segment.ack);
+                    let [has_ack, is_reset] =
+                        [Flags::ACK, Flags::RST].map(|flag| segment.flags.contains(flag));
+                    let ack = (has_ack && !is_reset).then_some(segment.ack);
                     let detail = wants_details.then(|| (segment.to_string(), payload.to_vec()));
                     let read = joined.is_read.then(|| (segment.seq, segment.flags, payload.to_vec()));
-                    let taken = TakenSegment { socket, size_bytes, ack, read };
+                    let taken = TakenSegment { socket, size_bytes, ack, resets: is_reset && !has_ack, read };
                     (socket, size_bytes, Pdu::Tcp(segment), Some(taken), detail)
                 }
                 None if let Some((socket, pdu)) = datagram => {

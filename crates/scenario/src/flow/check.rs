@@ -73,7 +73,7 @@ fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>
         Some("programs run at both of its ends")
     } else if !from && !to {
         None
-    } else if matches!(*flow.transport, Transport::Sctp(_)) {
+    } else if matches!(*flow.transport, Transport::Sctp(_) | Transport::Quic(_)) {
         Some("a flow between a program and the simulation is one of TCP or UDP")
     } else if from && !asks && !matches!(flow.application, Application::Bulk(_)) {
         Some("the program decides what it sends: kind = \"bulk\" counts it, \"request_response\" answers it")
@@ -99,6 +99,10 @@ fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>
     }
 }
 
+/// What fits into a field of a head that Apache (`LimitRequestFieldSize`, 8190 octets) and nginx
+/// (`large_client_header_buffers`, 8 KiB) take. Chosen: a round number below.
+const MOST_HEAD_BYTES: u64 = 8000;
+
 /// Checks who decides how requests and responses look: a key, or a program.
 fn check_request_response(
     i: usize,
@@ -123,6 +127,15 @@ fn check_request_response(
             }
             _ => {}
         }
+    }
+    if let Some(size) = &asking.request_size
+        && to
+        && !over_udp
+        && size.max_bytes() > MOST_HEAD_BYTES
+    {
+        let message = "a program that answers over TCP gets a request of 8000 B at most";
+        let help = "write \"8000B\" or less: web servers refuse longer heads";
+        report.add(&join(&at, ["request_size"]), message, help);
     }
     let no_time = TimeDistribution::default();
     for (key, written, program) in [

@@ -74,7 +74,10 @@ struct Head {
     status: u16,
     /// Of a request.
     is_head: bool,
-    is_last: bool,
+    /// The connection ends behind it unless it says `keep-alive`.
+    is_old: bool,
+    closes: bool,
+    keeps_alive: bool,
     length: Option<u64>,
     is_chunked: bool,
 }
@@ -112,7 +115,7 @@ impl Messages {
             let waiting: usize = self.ahead.values().map(Vec::len).sum();
             if waiting + octets.len() > MOST_AHEAD_BYTES {
                 self.fail(&mut found);
-            } else {
+            } else if self.ahead.get(&from).is_none_or(|waiting| waiting.len() < octets.len()) {
                 self.ahead.insert(from, octets.to_vec());
             }
             return found;
@@ -188,7 +191,7 @@ impl Messages {
             State::Fields => self.read_field(line)?,
             State::ChunkSize => {
                 let size = line.split(';').next()?.trim();
-                let size = u64::from_str_radix(size, 16).ok().filter(|&size| size < u64::MAX - 2)?;
+                let size = digits(size, 16).filter(|&size| size < u64::MAX - 2)?;
                 // Behind the octets of a chunk its line ends.
                 self.state = if size == 0 { State::Trailer } else { State::Chunk(size + 2) };
                 self.head.bytes = 0;
@@ -212,16 +215,20 @@ impl Messages {
                 first
             }
         };
-        self.head.is_last = version == "HTTP/1.0";
+        self.head.is_old = version == "HTTP/1.0";
         version.starts_with("HTTP/1.").then_some(())
     }
 
     fn read_field(&mut self, line: &str) -> Option<()> {
         let (name, value) = line.split_once(':')?;
-        let value = value.trim();
+        // Of a request that is refused, of a response it is skipped (RFC 9112 section 5.1).
+        if self.reads == Reads::Requests && name.ends_with([' ', '\t']) {
+            return None;
+        }
+        let (name, value) = (name.trim_end(), value.trim());
         let has = |word: &str| value.split(',').any(|part| part.trim().eq_ignore_ascii_case(word));
         if name.eq_ignore_ascii_case("Content-Length") {
-            let length = value.parse().ok()?;
+            let length = digits(value, 10)?;
             // Of several that differ none can be right (RFC 9112 section 6.3).
             if self.head.length.replace(length).is_some_and(|before| before != length) {
                 return None;
@@ -229,7 +236,8 @@ impl Messages {
         } else if name.eq_ignore_ascii_case("Transfer-Encoding") {
             self.head.is_chunked |= has("chunked");
         } else if name.eq_ignore_ascii_case("Connection") {
-            self.head.is_last = has("close") || self.head.is_last && !has("keep-alive");
+            self.head.closes |= has("close");
+            self.head.keeps_alive |= has("keep-alive");
         }
         Some(())
     }
@@ -260,7 +268,9 @@ impl Messages {
         let head = std::mem::take(&mut self.head);
         let bytes = self.at - self.begun;
         (self.state, self.begun) = (State::Start, self.at);
-        Found::Whole { end: self.at, bytes, is_head: head.is_head, is_last: head.is_last }
+        // Section 9.3: `close` wins.
+        let is_last = head.closes || head.is_old && !head.keeps_alive;
+        Found::Whole { end: self.at, bytes, is_head: head.is_head, is_last }
     }
 
     fn fail(&mut self, found: &mut Vec<Found>) {
@@ -268,6 +278,12 @@ impl Messages {
         self.ahead.clear();
         found.push(Found::Malformed);
     }
+}
+
+/// A number of digits alone.
+fn digits(text: &str, radix: u32) -> Option<u64> {
+    let is_number = text.chars().all(|letter| letter.is_digit(radix));
+    u64::from_str_radix(text, radix).ok().filter(|_| is_number)
 }
 
 /// The head of a request of at least so many octets.
@@ -337,12 +353,14 @@ mod tests {
     #[test]
     fn what_is_no_http_is_malformed_once() {
         let long = [b"GET / HTTP/1.1\r\nA: ".to_vec(), vec![b'x'; 70_000]].concat();
-        let texts: [&[u8]; 7] = [
+        let texts: [&[u8]; 9] = [
             b"\x16\x03\x01\x02\n",
             b"GET /\r\n",
             b"GET / HTTP/2\r\n",
             b"GET / HTTP/1.1\r\nno colon\r\n",
             b"GET / HTTP/1.1\r\nContent-Length: -1\r\n",
+            b"GET / HTTP/1.1\r\nContent-Length: +1\r\n",
+            b"GET / HTTP/1.1\r\nContent-Length : 1\r\n",
             b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n",
             &long,
         ];
@@ -351,8 +369,45 @@ mod tests {
             assert_eq!(stream.take(0, text), [Found::Malformed], "{:?}", String::from_utf8_lossy(text));
             assert_eq!(stream.take(text.len() as u64, b"GET / HTTP/1.1\r\n\r\n"), []);
         }
-        let chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n";
-        assert_eq!(Messages::new(Reads::Responses).take(0, chunk), [Found::Malformed]);
+        for size in ["ffffffffffffffff", "+3"] {
+            let chunk = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n");
+            assert_eq!(Messages::new(Reads::Responses).take(0, chunk.as_bytes()), [Found::Malformed]);
+        }
+    }
+
+    #[test]
+    fn a_blank_before_the_colon_of_a_response_is_skipped() {
+        // 17 + 20 + 2 octets of a head, and 1 of a body.
+        let text = b"HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\na";
+        assert_eq!(Messages::new(Reads::Responses).take(0, text), [whole(40, 40)]);
+    }
+
+    #[test]
+    fn close_wins_over_keep_alive() {
+        for (version, fields, closes) in [
+            ("1.1", "Connection: close\r\nConnection: keep-alive\r\n", true),
+            ("1.1", "Connection: keep-alive\r\nConnection: close\r\n", true),
+            ("1.0", "Connection: keep-alive\r\nConnection: x\r\n", false),
+            ("1.0", "", true),
+            ("1.1", "", false),
+        ] {
+            let text = format!("GET / HTTP/{version}\r\n{fields}\r\n");
+            let found = Messages::new(Reads::Requests).take(0, text.as_bytes());
+            assert!(
+                matches!(found[..], [Found::Whole { is_last, .. }] if is_last == closes),
+                "{text}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_pieces_that_wait_at_one_offset_the_longer_is_kept() {
+        let text = b"GET / HTTP/1.1\r\n\r\n";
+        let mut stream = Messages::new(Reads::Requests);
+        assert_eq!(stream.take(4, &text[4..]), []);
+        assert_eq!(stream.take(4, &text[4..8]), []);
+        // 16 octets of a line and 2 of an empty one.
+        assert_eq!(stream.take(0, &text[..4]), [whole(18, 18)]);
     }
 
     #[test]

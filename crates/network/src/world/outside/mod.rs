@@ -23,7 +23,7 @@ use crate::socket::{Coming, Socket, SocketEvent, SocketId, User};
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
-use roamsim_protocols::tcp::Flags;
+use roamsim_protocols::tcp::{Flags, State};
 use roamsim_protocols::udp::Datagram;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -191,6 +191,9 @@ impl World {
         let sent = connection.snd_max_offset();
         let taken = segment.ack.map(|ack| connection.sent_offset(ack)).filter(|&offset| offset <= sent + 1);
         let taken = taken.map(|offset| offset.min(sent));
+        if segment.resets && matches!(connection.state(), State::Listen | State::SynReceived) {
+            self.network.edge.listen_again(segment.socket);
+        }
         let program = &mut self.tcp[outside as usize];
         program.traffic.sent(segment.size_bytes);
         if let Some(up_to) = taken.filter(|&up_to| up_to > program.delivered_bytes) {
@@ -229,9 +232,15 @@ impl World {
         if flags.contains(Flags::SYN) {
             seq = seq.wrapping_add(1);
             if http.first != Some(seq) {
+                let state = self.tcp[http.here as usize].connection.state();
+                if !matches!(state, State::Listen | State::SynSent | State::SynReceived) {
+                    // TCP does not heed it either (RFC 9293 section 3.10.7.4).
+                    return;
+                }
                 // An attempt that failed may have come before.
                 (http.first, http.end) = (Some(seq), None);
                 http.messages = http::Messages::new(http.messages.reads());
+                http.asked.clear();
             }
         }
         let Some(first) = http.first else { return };
@@ -398,12 +407,28 @@ fn joined(socket: u32, [local, remote]: [Address; 2], remote_port: Option<u16>, 
 /// By which programs know a node: its name, with a hyphen for what a host name cannot have.
 fn host_name(name: &str) -> String {
     let mut host = String::new();
+    let mut in_a_run = false;
     for letter in name.chars() {
-        match letter {
-            'A'..='Z' | 'a'..='z' | '0'..='9' | '.' | '-' => host.push(letter),
-            _ if host.ends_with('-') => {}
-            _ => host.push('-'),
+        let is_allowed = matches!(letter, 'A'..='Z' | 'a'..='z' | '0'..='9' | '.' | '-');
+        if is_allowed {
+            host.push(letter);
+        } else if !in_a_run {
+            host.push('-');
         }
+        in_a_run = !is_allowed;
     }
     host
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_name;
+
+    /// As `host_name` of `python/roamsim/live/run.py` writes them.
+    #[test]
+    fn a_run_of_letters_that_no_host_name_has_becomes_one_hyphen() {
+        for (node, host) in [("a- b", "a--b"), ("a  b", "a-b"), ("a -", "a--"), ("x.1\u{e9}!", "x.1-")] {
+            assert_eq!(host_name(node), host, "{node}");
+        }
+    }
 }
