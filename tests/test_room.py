@@ -81,6 +81,7 @@ def test_the_estimate_before_a_run_heeds_the_limit(monkeypatch: pytest.MonkeyPat
 
         name = "large"
         warnings: ClassVar = ()
+        external_nodes: ClassVar = ()
         row_names: ClassVar = {"links": ["link"] * foresight.WATCHED_LINKS}
         ended = Event()
 
