@@ -276,7 +276,7 @@ def test_advice_on_two_cells_and_a_wire_leads_to_a_valid_scenario() -> None:
     advice = "add a [[selection]] with this `node`, which selects one of its interfaces at a time"
     assert advice in refused("", both + WIRE)
     assert "[[selection]]" in refused("multihomed = true", both + WIRE)
-    assert "with `multihomed = true` it keeps an address on each" in refused("", one + WIRE)
+    assert "write `multihomed = true` in its [[node]], so that it keeps an address on each" in refused("", one + WIRE)
     # What the advice names is valid.
     selection = '[[selection]]\nname = "choice"\nnode = "walker"\npolicy = "preference"\nscheme = "none"\nprefer = ["wifi", "wire"]\n'
     assert not refused("", both + WIRE + selection)
