@@ -2585,7 +2585,7 @@ class InterfaceSelection(Table):
     Attributes:
         name: The entry's name in results and overrides.
         node: The node. It has one selection, and no other handover scheme.
-        policy: By what it selects.
+        policy: The rule of its choice.
         prefer: Links and cells that may be selected, preferred ones first, by name; or all of a technology:
             `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's
             order, links first. Without it: [].

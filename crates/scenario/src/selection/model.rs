@@ -19,7 +19,7 @@ pub struct Selection {
     pub name: String,
     /// The node. It has one selection, and no other handover scheme.
     pub node: String,
-    /// By what it selects.
+    /// The rule of its choice.
     pub policy: Policy,
     /// Links and cells that may be selected, preferred ones first, by name; or all of a technology: `link`,
     /// `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's order, links
