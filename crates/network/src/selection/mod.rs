@@ -212,15 +212,10 @@ impl Selection {
         }
     }
 
-    /// Chooses for the first time.
+    /// The same as `decide`, also for the first time.
     pub(crate) fn begin(&mut self, now: Time) -> bool {
         self.begun = true;
         self.decide(now)
-    }
-
-    /// Whether it has chosen, at any time.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.begun
     }
 
     /// Whether another interface is selected now, or none any more.
@@ -283,10 +278,9 @@ impl Selection {
         self.end_stay(now);
         self.since = now;
         for candidate in &mut self.candidates {
-            if let Some(since) = candidate.up.replace(now) {
-                candidate.stay.up += now - since;
-            } else {
-                candidate.up = None;
+            if let Some(since) = &mut candidate.up {
+                candidate.stay.up += now - *since;
+                *since = now;
             }
         }
     }

@@ -66,8 +66,7 @@ impl World {
         let now = moment.now;
         let selection = &mut self.selections.all[number as usize];
         let due = selection.fires(now);
-        let switches =
-            due && if selection.has_begun() { selection.decide(now) } else { selection.begin(now) };
+        let switches = due && selection.begin(now);
         self.follow_selection(moment, number, (due, switches));
         self.announce_addresses();
         due
