@@ -1,9 +1,9 @@
 //! Congestion controls behind the library's trait: its own NewReno, and the simulator's CUBIC (RFC 9438),
 //! whose law is the one that TCP has here.
 //!
-//! As the library's controls do by RFC 9002, CUBIC halts while packets from before the last reduction are
-//! acknowledged (section 7.3.2), never has less than two datagrams (7.2), and goes down to them in persistent
-//! congestion (7.6.2).
+//! CUBIC keeps the rules of RFC 9002 that the library's controls have:
+//! - It halts while packets from before the last reduction are acknowledged (section 7.3.2).
+//! - It has two datagrams at least (7.2), and goes down to them in persistent congestion (7.6.2).
 
 use crate::clock;
 use quinn_proto::RttEstimator;

@@ -14,9 +14,11 @@
 //!   behind an idle time is not part of it; time in which the window is not in use is.
 //! - A needless reduction is undone in cwnd and ssthresh alone.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_cubic.c`, with `tcp_slow_start` and `tcp_cong_avoid_ai`. Differs: time
-//! is exact, not in jiffies, of which the kernel finds `count` once in each; C is 0.4, not 410/1024; octets
-//! of short segments count as parts of a segment; alternative backoff (RFC 8511) exists by its setting.
+//! Source: Linux 6.12, `net/ipv4/tcp_cubic.c`, with `tcp_slow_start` and `tcp_cong_avoid_ai`. What differs:
+//! - Time is exact. The kernel counts jiffies, and finds `count` once in each.
+//! - C is 0.4, in the kernel 410/1024.
+//! - Octets of short segments count as parts of a segment.
+//! - Alternative backoff (RFC 8511) exists by its setting.
 
 use roamsim_engine::{Span, Time};
 

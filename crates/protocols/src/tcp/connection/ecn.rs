@@ -7,10 +7,9 @@
 //! without anything sent anew; marks and losses of what was sent before it tell of the same congestion
 //! (6.1.2). The next new data says CWR, after a loss too.
 //!
-//! A congestion control that counts marks (DCTCP, RFC 8257) has its receiver say ECE for marked data alone:
-//! DCTCP.CE is whether the last data was marked, and where that changes an acknowledgement goes at once, in
-//! the new state (section 3.2; the second one, in the old state, that the section allows is not sent). CWR
-//! has no meaning then.
+//! A congestion control that counts marks (DCTCP, RFC 8257) has its receiver say ECE for marked data alone.
+//! DCTCP.CE says whether the last data was marked. If it changes, an acknowledgement goes at once, in the new
+//! state; the one in the old state that section 3.2 allows is not sent. CWR has no meaning then.
 //!
 //! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate
 //! feedback (RFC 9768).
