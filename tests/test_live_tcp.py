@@ -13,6 +13,7 @@ import pytest
 import roamsim
 from conftest import run_command
 from ipv4 import PHONE, SERVER, checksum, packet
+from test_capture import tshark
 
 needs_tun = pytest.mark.needs("tun")
 
@@ -274,6 +275,7 @@ print("TOLD", sum(told.values()), len(told), sorted(port for port in told if not
 
 
 @needs_tun
+@pytest.mark.needs("tshark")
 def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> None:
     draw = random.Random(2)
     flows, plan = [], []
@@ -317,8 +319,8 @@ def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> No
     )
     (tmp_path / "all.toml").write_text(text + "".join(flows))
     done = run_command(
-        "live", "all.toml", "--max-lateness", "60s", "--out", "kept", "--on", "phone", "--", sys.executable, "-c",
-        PROGRAM, json.dumps(plan), cwd=tmp_path,
+        "live", "all.toml", "--max-lateness", "60s", "--out", "kept", "--pcap", "all.pcapng", "--on", "phone", "--",
+        sys.executable, "-c", PROGRAM, json.dumps(plan), cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "TOLD 200 200 []" in done.stdout, done.stdout
@@ -327,5 +329,9 @@ def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> No
         size for _, size in sorted((f"f{port - FIRST_PORT}", size) for port, size, _ in plan)
     ]
     assert kept["retransmissions"].sum() > 50
+    # Segments of both, with their octets: none is malformed, and no checksum is wrong.
+    wrong = "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0"
+    assert tshark(tmp_path / "all.pcapng", "-Y", wrong) == ""
+    assert len(tshark(tmp_path / "all.pcapng", "-Y", "tcp.checksum.status == 1").splitlines()) > 10_000
     # But for some whose last segments are lost and sent again, all close before the program goes.
     assert kept.filter(polars.col("connection") == "completed").height > 190
