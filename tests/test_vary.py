@@ -122,6 +122,33 @@ def test_a_path_may_be_varied_once() -> None:
         product([parse_variation("a=1,2"), parse_variation("a=3")])
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "complaint"),
+    [
+        ("wifi.a.rate", "wifi.*.rate", r"wifi\.a\.rate is varied without effect"),
+        ("wifi.*.queue.packets", "wifi.*.queue", "without effect"),
+        ("wifi.*.rate", "wifi.*.rate", "varied twice"),
+        ("link.a.delay+link.b.delay", "link.b+link.a", "without effect"),
+        ("link.b.delay", "link.a.delay+link.b.delay", "without effect"),
+        # Some of the places are left, or all: the later one names others.
+        ("wifi.*.rate", "wifi.a.rate", None),
+        ("link.a.delay+link.b.delay", "link.b.delay", None),
+        ('wifi."b*".rate', "wifi.a*.rate", None),
+        ("wifi.bs.rate", 'wifi."b*".rate', None),
+        ("wifi.a.rate", "wifi.b*.rate", None),
+    ],
+)
+def test_paths_to_several_places_are_varied_in_vain_if_all_of_them_are_set_behind(
+    first: str, second: str, complaint: str | None
+) -> None:
+    varied = [parse_variation(f"{first}=1,2"), parse_variation(f"{second}=3")]
+    if complaint is None:
+        assert len(product(varied)) == 2
+    else:
+        with pytest.raises(UsageError, match=complaint):
+            product(varied)
+
+
 def test_quantities_as_numbers() -> None:
     assert quantity("10ms") == (0.01, "s")
     assert quantity("11Mb/s") == (11e6, "bps")

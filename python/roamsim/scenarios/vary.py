@@ -124,25 +124,24 @@ def check_paths(varied: Iterable[str]) -> None:
     Raises:
         UsageError: a path is varied in vain.
     """
-    places: list[tuple[list[str], str]] = []
+    placed: list[tuple[list[list[str]], str]] = []
     for path in varied:
-        steps = path_steps(path)
-        for inside, before in places:
-            if inside[: len(steps)] == steps:
-                if inside == steps:
+        places = list(all_steps(path))
+        for inside, before in placed:
+            if all(any(_sets(place, inner) for place in places) for inner in inside):
+                if inside == places:
                     raise UsageError(f"{path} is varied twice")
                 why = f"{path} is varied behind it, and sets all of it; name {path} first"
                 raise UsageError(f"{before} is varied without effect: {why}")
-        places.append((steps, path))
+        placed.append((places, path))
 
 
 def tell_set_in_vain(settings: Iterable[tuple[str, str]], varied: Iterable[str]) -> None:
     """Tells of paths that are set, with their values, and are varied or lie inside of what is."""
-    places = [(path_steps(path), path) for path in varied]
+    placed = [(list(all_steps(path)), path) for path in varied]
     for path, _ in settings:
-        steps = path_steps(path)
-        for place, of in places:
-            if steps[: len(place)] == place:
+        for places, of in placed:
+            if all(any(_sets(place, steps) for place in places) for steps in all_steps(path)):
                 warn(f"--set {path} has no effect on the runs, for {of} is varied", Notice, stacklevel=2)
 
 
@@ -191,14 +190,38 @@ def in_one_unit(numbers: Sequence[tuple[Decimal, str]]) -> tuple[list[Decimal], 
     return [number * factors.get(unit, Decimal(1)) / factors[smallest] for number, unit in numbers], smallest
 
 
-def path_steps(path: str) -> list[str]:
-    """The keys and names of a dotted path, of several joined by `+` the first; those with dots stand in quotes."""
-    steps = []
+class Pattern(str):
+    """A step of a path in which `*` stands for any letters of a name; in quotes it is a letter."""
+
+    def names(self, step: str) -> bool:
+        """Whether it stands for this step, among others."""
+        return re.fullmatch(".*".join(map(re.escape, self.split("*"))), step) is not None
+
+
+def all_steps(path: str) -> Iterator[list[str]]:
+    """The keys and names of each dotted path of those that `+` joins; names with dots stand in quotes."""
+    steps: list[str] = []
     for match in re.finditer(r'"([^"]*)"|([^."+]+)|(\+)', path):
         if match[3]:
-            break
-        steps.append(match[1] or match[2])
-    return steps
+            yield steps
+            steps = []
+        else:
+            word = match[2]
+            steps.append(match[1] if word is None else Pattern(word) if "*" in word else word)
+    yield steps
+
+
+def path_steps(path: str) -> list[str]:
+    """The keys and names of a dotted path, of several joined by `+` those of the first."""
+    return next(all_steps(path))
+
+
+def _sets(place: Sequence[str], steps: Sequence[str]) -> bool:
+    """Whether setting a place sets all that the steps lead to."""
+    return len(place) <= len(steps) and all(
+        outer == step or (isinstance(outer, Pattern) and outer.names(step))
+        for outer, step in zip(place, steps, strict=False)
+    )
 
 
 def inner(place: Any, step: str) -> Any:
@@ -215,9 +238,9 @@ def inner(place: Any, step: str) -> Any:
 
 
 def _matches(name: Any, step: str) -> bool:
-    if "*" not in step or name == step:
+    if not isinstance(step, Pattern):
         return bool(name == step)
-    return isinstance(name, str) and re.fullmatch(".*".join(map(re.escape, step.split("*"))), name) is not None
+    return isinstance(name, str) and step.names(name)
 
 
 def split_values(spec: str) -> list[str]:
