@@ -76,9 +76,10 @@ def _joined(where: str, jobs: int | None, open_things: ExitStack) -> distributed
     import dask
     import distributed
 
-    # What becomes of workers and schedulers is told by the runs that they make.
-    for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
-        if name.partition(".")[0] in ("distributed", "tornado"):
+    # What becomes of workers and schedulers is told by the runs that they make. Of a scheduler that is gone nobody
+    # can take a parcel back, and the callback that asks for it fails.
+    for name in ("distributed", "tornado", "concurrent.futures", *logging.root.manager.loggerDict):
+        if name.startswith(("distributed", "tornado", "concurrent.futures")):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     open_things.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{ANSWER_S}s"}))
     if where == "dask":
