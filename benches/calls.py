@@ -40,7 +40,7 @@ def least_ms(call: Callable[[], float], rounds: int) -> float:
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=200, help="of which the least counts")
+    parser.add_argument("--rounds", type=int, default=200, help="rounds; the fastest counts")
     rounds = parser.parse_args().rounds
     short = roamsim.load(_roamsim.template(), set={"scenario.duration": "10s"})
     loops: list[float] = []

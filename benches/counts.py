@@ -201,7 +201,7 @@ def main(words: list[str] | None = None) -> int:
     if complaints:
         sys.stderr.write(
             "\n".join(["", *complaints, ""])
-            + f"The tolerance is {TOLERANCE:.0%}. Where this is meant, `make new-counts` keeps the counts anew.\n"
+            + f"The tolerance is {TOLERANCE:.0%}. If you mean this change, run `make new-counts`.\n"
         )
     return int(bool(complaints))
 

@@ -190,7 +190,7 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", metavar="FILE.html", type=Path, nargs="*", help="reports; two are made unless given")
-    parser.add_argument("--rounds", type=int, default=5, help="of which the median counts")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; the median counts")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         pages = asked.pages or made(Path(folder))

@@ -120,3 +120,11 @@ def test_the_list_only_shrinks(
     rules.write_text(phrases + '"gone.md" = 1\n')
     assert prose.main([]) == 1
     assert "remove gone.md, there is no such file" in capsys.readouterr().out
+
+
+def test_a_python_file_outside_of_the_package_is_read_without_its_docstrings(
+    prose: ModuleType, tmp_path: Path
+) -> None:
+    text = f'"""{LONG}"""\n\nraise ValueError("{LONG}")\n'
+    assert problems(prose, tmp_path, "program.py", text) == [(3, "38 words")]
+    assert prose.main([str(tmp_path / "program.py")]) == 1

@@ -54,7 +54,8 @@ def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command
     said = outcome.came_out(results)
     assert said[0] == (
         f"upload moved {octets(flow['delivered_bytes'])} at {bit_rate(flow['goodput_bps'])}. "
-        f"It sent {flow['retransmissions']} retransmissions and timed out {flow['timeouts']} times."
+        f"It retransmitted {flow['retransmissions']} of {flow['segments_sent']} segments "
+        f"({percent(flow['retransmissions'] / flow['segments_sent'])}) and timed out {flow['timeouts']} times."
     )
     lost = handovers["lost_uplink"].sum() + handovers["lost_downlink"].sum()
     assert said[1].startswith(f"{handovers.height} handovers of terminal interrupted the uplink for ")
@@ -64,7 +65,7 @@ def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command
     assert f"{percent(busiest['utilisation'])} utilisation" in said[2]
     drops = results["drops"]
     lost = drops.filter(reason="loss")["packets"].sum()
-    assert said[3].startswith(f"The network dropped {drops['packets'].sum()} packets: {lost} loss, ")
+    assert said[3].startswith(f"The network dropped {drops['packets'].sum()} packets: {lost} lost on a link, ")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command
     [
         ("dect-access", ["bearers on average. Of ", "competing calls", "were blocked and "]),
         ("wifi-contention", ["10 streams moved ", "Airtime of air: ", "% collisions"]),
-        ("wimax", ["Airtime of air: ", "downlink bursts", " packets (queue full)."]),
+        ("wimax", ["Airtime of air: ", "downlink bursts", " packets, all at a full queue."]),
         (
             "mih-handover",
             [
@@ -81,15 +82,22 @@ def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command
                 "walk: committed 1.601 s after Link_Going_Down.",
             ],
         ),
-        ("mih-indications", ["of 8000 messages succeeded. They took "]),
+        (
+            "mih-indications",
+            ["of 8000 messages succeeded. They took ", "Links were nearly idle: the busiest, path, had "],
+        ),
+        ("link-commands", ["commands: all 3 messages succeeded."]),
+        # Its two cells are one medium: one sentence.
+        ("phone", ["phone switched its interface 3 times. It was ", " on lte.", "Airtime of wifi0 and wifi1: "]),
         ("short-transfers", [" completed ", " transfers. They took ", "and never timed out."]),
         ("video", ["frames could be decoded in time"]),
         (
             "continuity",
             [
                 "7 flows delivered ",
-                "; still delivered least, ",
-                "The highest delay: 95 % of agent-heard arrived within ",
+                "The worst was still, with ",
+                "The slowest was agent-heard: 95 % arrived within ",
+                "Stations without a handover: still (heard west cell and east cell).",
             ],
         ),
     ],

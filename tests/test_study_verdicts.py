@@ -253,8 +253,8 @@ def test_statements_of_ours_are_counted_apart(small: Path, tmp_path: Path) -> No
     change(small, "statements.toml", 'if_differs = "what is lost is lost"', "own = true")
     outcome = study.run(small, level="quick", out=tmp_path / "out")
     assert "1 of 1 statements agree" in outcome.answer
-    assert "statements: 1 agrees, 0 differs, 0 not decidable\n" in outcome.summary()
-    assert "statements of ours: 0 agrees, 1 differs, 0 not decidable\n" in outcome.summary()
+    assert "statements: 1 agrees, 0 differ, 0 not decidable\n" in outcome.summary()
+    assert "statements of ours: 0 agree, 1 differs, 0 not decidable\n" in outcome.summary()
     page = outcome.report.read_text()
     assert page.index("With loss everything arrives.<") > page.index("Statements of ours")
     assert "Statements of ours" in page

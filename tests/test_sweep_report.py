@@ -108,6 +108,9 @@ def test_the_answer_says_where_a_metric_goes_and_who_is_best() -> None:
         "Goodput of download falls from 3 to 1 Mb/s with reno and from 3.6 to 1.2 Mb/s with sack as loss goes from 0 to 0.2. "
         "sack has the highest mean at all 3 values."
     )
+    # 3, 2, 1 Mb/s and 3.6, 2.4, 1.2 Mb/s are at most 0.6 Mb/s apart, and their half-widths add up to 0.8.
+    tied = [(x, group, mean, 0.4e6) for x, group, mean, _ in falls]
+    assert answer(of_means(tied)).endswith(f" No {of_means(tied).group_words} is best beyond the intervals.")
     # Of more groups the ranges; the words of several things have no s.
     many = [(x, name, 10 * (1 + x) * size, 0.01) for x in (0, 1, 2) for size, name in enumerate("abcd", 1)]
     assert (

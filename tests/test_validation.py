@@ -129,7 +129,7 @@ def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
     assert "| 8 |" not in text
     assert "| delivered, B | variant reno |" in text
     assert "| ours | 1000 |\n| / ns-2 | **0.500** z |" in text
-    with pytest.raises(SystemExit, match="measure all parts anew"):
+    with pytest.raises(SystemExit, match="measure all parts again"):
         update_parts(file, [part], {**builds, "ns-2": "ns-2 2.36"}, outcomes)
 
 

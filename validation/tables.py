@@ -237,11 +237,11 @@ def update_parts(path: Path, plan: Sequence[Part], builds: Mapping[str, str], ou
     head, *sections = re.split(r"\n\n(?=### )", marked(path, "validation").rstrip("\n"))
     for line in "\n".join(made_with(builds)).splitlines():
         if line not in head.splitlines():
-            raise SystemExit(f"{path} does not say {line!r}: measure all parts anew")
+            raise SystemExit(f"{path} does not say {line!r}: measure all parts again")
     tables = [text for text in sections if not text.startswith(f"{WHY}\n")]
     for part in plan:
         places = [place for place, text in enumerate(tables) if text.startswith(f"### {part.title}\n")]
         if len(places) != 1:
-            raise SystemExit(f"{path} has no table {part.title!r}: measure all parts anew")
+            raise SystemExit(f"{path} has no table {part.title!r}: measure all parts again")
         tables[places[0]], _ = section(part, builds, outcomes, brief=True)
     replace(path, "validation", "\n\n".join([head, *tables, *why("".join(tables))]) + "\n")

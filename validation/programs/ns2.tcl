@@ -2,8 +2,8 @@
 #
 #   ns ns2.tcl KEY=VALUE...
 #
-# The keys are those of validation/runs.py. Prints one JSON object. What is set here, and why, stands in
-# docs/validation.md; what is not set has ns-2's default.
+# The keys are those of validation/runs.py. Prints one JSON object. docs/validation.md says which settings
+# differ from ns-2's defaults, and why.
 
 set mss_bytes 1000
 

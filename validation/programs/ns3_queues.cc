@@ -2,9 +2,8 @@
 //
 //   ns3_queues --discipline=pie --variant=sack --starts=NS,NS --seed=1 ...
 //
-// Bulk flows over TCP (`starts`), or constant rates from an instant to another (`streams`), share a link with a thin flow of
-// datagrams, whose delay is told. Prints one JSON object. What is set here, and why, stands in docs/validation.md; what is not
-// set has ns-3's default.
+// Bulk TCP flows (`starts`) or flows of constant rate (`streams`) share a link with a call. Prints one JSON object: octets
+// delivered, drops and the call's delays. docs/validation.md says which settings differ from ns-3's defaults, and why.
 
 #include "ns3_tcp.h"
 

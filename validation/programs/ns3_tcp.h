@@ -1,5 +1,5 @@
-// TCP in ns-3 as every comparison sets it: the settings that all connections of a run share, and a source that always has more.
-// What is set here, and why, stands in docs/validation.md.
+// TCP in ns-3 as all comparisons use it: the settings of every connection, and a source that always has data to send.
+// docs/validation.md says which settings differ from ns-3's defaults, and why.
 
 #pragma once
 

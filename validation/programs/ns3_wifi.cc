@@ -1,5 +1,6 @@
 // One cell of 802.11 in ns-3: saturated stations, TCP through the access point, or two stations that do not hear each other.
-// Ends its output with one JSON object: octets of UDP or TCP payload delivered while it was measured, and that time.
+// The last line of its output is a JSON object: the octets of UDP or TCP payload delivered after the warm-up, and the seconds
+// measured.
 //
 //   ns3_wifi --standard=b|g --stations=N --kind=up|down|tcp-up|tcp-down|hidden --payload=BYTES --rts=0|1
 //            --warmup=SECONDS --duration=SECONDS --seed=N
@@ -24,7 +25,7 @@ int main(int argc, char* argv[]) {
     double warmup = 3, duration = 20;
     CommandLine cmd;
     cmd.AddValue("standard", "b or g", standard);
-    cmd.AddValue("stations", "how many", stations);
+    cmd.AddValue("stations", "number of stations", stations);
     cmd.AddValue("kind", "up, down, tcp-up, tcp-down, hidden", kind);
     cmd.AddValue("payload", "octets of UDP payload, or of a TCP segment", payload);
     cmd.AddValue("rts", "RTS and CTS before every frame", rts);

@@ -1,11 +1,11 @@
-// One cell of 802.16 (WirelessMAN-OFDM) in ns-3: stations that enter it, and send by UDP to the base station or get it from there.
-// Ends its output with one JSON object: octets of UDP payload delivered while it was measured, that time, their mean delay, and
-// when the first and the last station had registered and got its service flows.
+// One cell of 802.16 (WirelessMAN-OFDM) in ns-3. Stations enter it, then send UDP to the base station or receive UDP from it.
+// The last line of its output is a JSON object: the octets of UDP payload delivered after the warm-up, the seconds measured,
+// the mean delay, and when the first and the last station had registered and had service flows.
 //
 //   ns3_wimax --stations=N --kind=up|polled|down --payload=BYTES --interval=SECONDS --frame=SECONDS --warmup=SECONDS
 //             --duration=SECONDS --seed=N
 //
-// Up is a service flow of UGS for each station, polled one of rtPS, down one of best effort.
+// Each station has one service flow: UGS with `up`, rtPS with `polled`, best effort with `down`.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -24,10 +24,10 @@ int main(int argc, char* argv[]) {
     uint32_t stations = 1, payload = 1000, seed = 1;
     double interval = 0.02, warmup = 5, duration = 10, frame = 0.01;
     CommandLine cmd;
-    cmd.AddValue("stations", "how many", stations);
+    cmd.AddValue("stations", "number of stations", stations);
     cmd.AddValue("kind", "up, polled or down", kind);
     cmd.AddValue("payload", "octets of UDP payload", payload);
-    cmd.AddValue("interval", "seconds from one datagram to the next", interval);
+    cmd.AddValue("interval", "seconds between datagrams", interval);
     cmd.AddValue("frame", "seconds of a frame", frame);
     cmd.AddValue("warmup", "seconds", warmup);
     cmd.AddValue("duration", "seconds", duration);

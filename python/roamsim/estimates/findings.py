@@ -186,19 +186,21 @@ def _kind(drawn: Curves, group: str) -> str:
 
 
 def _best(drawn: Curves, frame: polars.DataFrame) -> str:
-    """At how many values which group has the best mean."""
+    """At how many values which group has the best mean, beyond the interval of the next one."""
     better = drawn.metric.better
     if not better:
         return ""
     wins: dict[str, int] = {}
     places = 0
     for _, mine in frame.group_by("x", maintain_order=True):
-        best = mine["mean"].max() if better == "larger" else mine["mean"].min()
-        winners = mine.filter(mean=best)["group"].to_list()
-        if mine.height < 2 or len(winners) > 1:
+        if mine.height < 2:
             continue
         places += 1
-        wins[winners[0]] = wins.get(winners[0], 0) + 1
+        first, second, *_ = mine.sort("mean", descending=better == "larger").to_dicts()
+        if _move(second, first):
+            wins[first["group"]] = wins.get(first["group"], 0) + 1
+    if places and not wins:
+        return f" No {drawn.group_words} is best beyond the intervals."
     name, number = max(wins.items(), key=lambda entry: entry[1], default=("", 0))
     if 2 * number <= places:
         return ""

@@ -57,7 +57,7 @@ class Ranking:
         if len(self.pairs) == 1 and not _shown(second):
             return second.sentence()
         if all(not _shown(pair) for pair in self.pairs):
-            return f"no difference between any two is shown; {second.sentence()}"
+            return f"no two values differ beyond their intervals. For the two best, {second.sentence()}"
         mean = in_words(statistics.mean(self.samples[0].values).mean, self.target.metric)
         it_is = "It is" if second.own_words else "That is"
         like = [pair.against.label for pair in against.values() if not _shown(pair)]

@@ -53,6 +53,23 @@ STAYED = polars.col("to_cell").eq("") | polars.col("to_cell").eq(polars.col("fro
 #: Fewer queued packets on average count as none (chosen).
 NONE = 0.01
 
+#: Below this utilisation of the busiest link, links count as idle (chosen).
+IDLE = 0.01
+
+#: Reasons of drops, as words behind a count of packets; others read well as they are.
+DROPPED = {
+    "loss": "lost on a link",
+    "queue full": "at a full queue",
+    "queue management": "by queue management",
+    "outage": "in an outage",
+    "retry limit": "at the retry limit",
+    "no route": "without a route",
+    "no socket": "without a socket",
+}
+
+#: What a byte stream sends, by its protocol.
+SEGMENTS = {"quic": "packets", "sctp": "chunks"}
+
 Row = Mapping[str, Any]
 
 
@@ -61,13 +78,13 @@ def asked(results: Results) -> str:
     canonical = results.manifest.canonical
     flows, signalling = _of(results, "flows"), _of(results, "signalling")
     each = len(flows) <= EACH
-    what = [f"{row['name']}: {_kind(row)}, {_way(row)}" for row in flows] if each else _kinds(flows)
+    what = _ways(flows) if each else _kinds(flows)
     what += [f"{row['name']}: MIH {row['kind']} over {row['transport'].upper()}" for row in signalling[:EACH]]
     if len(signalling) > EACH:
         what.append(f"{len(signalling) - EACH} more sources of MIH signalling")
     what += [f"{entry.get('name')}: a handover by MIH users" for entry in _entries(canonical, "handover")[:EACH]]
     network = [
-        f"{len(entries)} {words[len(entries) > 1]}"
+        f"{len(entries)} {words[1]}" if len(entries) > 1 else f"one {words[0]}"
         for key, words in NETWORKS.items()
         if (entries := _entries(canonical, key))
     ]
@@ -127,6 +144,17 @@ def _kinds(flows: list[dict[str, Any]]) -> list[str]:
     return [f"{count} flow{'s' if count > 1 else ''} of {kind}" for kind, count in counts.items()]
 
 
+def _ways(flows: list[dict[str, Any]]) -> list[str]:
+    """Each flow with its ends; both directions of one together."""
+    ends: dict[tuple[str, str], list[Row]] = {}
+    for row in flows:
+        ends.setdefault((row["name"], _kind(row)), []).append(row)
+    return [
+        f"{name}: {kind}, {_way(rows[0])}{' and back' if len(rows) > 1 else ''}"
+        for (name, kind), rows in ends.items()
+    ]
+
+
 def _and(parts: list[str]) -> str:
     *first, last = parts or [""]
     return f"{', '.join(first)} and {last}" if first else last
@@ -158,9 +186,10 @@ def _streams(results: Results) -> Iterator[str]:
         within = "" if done is None else f" in {duration(done)}"
         again = ""
         if row["retransmissions"]:
-            sent = _some(row["retransmissions"], "retransmission", "retransmissions")
-            out = f" and timed out {_times(row['timeouts'])}" if row["timeouts"] else " and never timed out"
-            again = f" It sent {sent}{out}."
+            sent = f"{plain(row['retransmissions'])} of {plain(row['segments_sent'])}"
+            share = percent(row["retransmissions"] / row["segments_sent"])
+            out = f"timed out {_times(row['timeouts'])}" if row["timeouts"] else "never timed out"
+            again = f" It retransmitted {sent} {SEGMENTS.get(row['protocol'], 'segments')} ({share}) and {out}."
         yield f"{row['name']} moved {octets(row['delivered_bytes'])}{within} at {_rate(row)}.{again}"
 
 
@@ -197,12 +226,10 @@ def _messages(results: Results) -> Iterator[str]:
         slowest = (
             ""
             if late["p95_delay_s"] is None
-            else (f" The highest delay: 95 % of {late['name']} arrived within {duration(late['p95_delay_s'])}.")
+            else f" The slowest was {late['name']}: 95 % arrived within {duration(late['p95_delay_s'])}."
         )
-        yield (
-            f"{len(flows)} flows delivered {_share(there, sent)}; "
-            f"{worst['name']} delivered least, {percent(_arrived(worst))}.{slowest}"
-        )
+        least = "" if there == sent else f" The worst was {worst['name']}, with {percent(_arrived(worst))}."
+        yield f"{len(flows)} flows delivered {_share(there, sent)}.{least}{slowest}"
         return
     for row in flows:
         mean = row["mean_delay_s"]
@@ -241,8 +268,8 @@ def _signalling(results: Results) -> Iterator[str]:
         if rate is None:
             yield f"{row['name']} sent no message."
         else:
-            whole = f"{percent(rate)} of {plain(row['messages'])} messages"
-            yield f"{row['name']}: {whole} succeeded.{_took(row, 'delay_s')}"
+            share = "all" if rate == 1 else f"{percent(rate)} of"
+            yield f"{row['name']}: {share} {plain(row['messages'])} messages succeeded.{_took(row, 'delay_s')}"
     if len(rows) > EACH:
         yield f"The tables have {len(rows) - EACH} more sources of signalling."
 
@@ -324,6 +351,10 @@ def _links(results: Results) -> Iterator[str]:
         )
         waiting = full["mean_queue_packets"] or 0.0
         told = f"Busiest link: {busy['name']}, {_way(busy)}, with {percent(busy['utilisation'])} utilisation"
+        if busy["utilisation"] < IDLE:
+            told = (
+                f"Links were nearly idle: the busiest, {busy['name']}, had {percent(busy['utilisation'])} utilisation"
+            )
         if waiting < NONE:
             yield f"{told} and no queue."
         elif full is busy:
@@ -333,10 +364,10 @@ def _links(results: Results) -> Iterator[str]:
     if "drops" in results and results["drops"].height:
         reasons = results["drops"].group_by("reason", maintain_order=True).agg(polars.col("packets").sum())
         counts = [(reason, packets / _runs(results)) for reason, packets in reasons.iter_rows()]
-        told = ", ".join(f"{plain(count)} {reason}" for reason, count in sorted(counts, key=lambda one: -one[1]))
-        total = _some(sum(count for _, count in counts), "packet", "packets")
-        yield (
-            f"The network dropped {total} ({counts[0][0]})."
-            if len(counts) == 1
-            else f"The network dropped {total}: {told}."
-        )
+        counts = [(DROPPED.get(reason, reason), count) for reason, count in sorted(counts, key=lambda one: -one[1])]
+        total = sum(count for _, count in counts)
+        if len(counts) == 1:
+            told = f"{',' if total == 1 else ', all'} {counts[0][0]}"
+        else:
+            told = f": {', '.join(f'{plain(count)} {reason}' for reason, count in counts)}"
+        yield f"The network dropped {_some(total, 'packet', 'packets')}{told}."

@@ -344,7 +344,9 @@ def _apart(statements: Statements) -> tuple[Statements, Statements]:
 def _tally(statements: Statements) -> str:
     """How many statements have each verdict."""
     words = [one["verdict"] for one in statements]
-    return ", ".join(f"{words.count(verdict)} {verdict}" for verdict in get_args(Verdict))
+    several = {"agrees": "agree", "differs": "differ"}
+    counts = [(words.count(verdict), verdict) for verdict in get_args(Verdict)]
+    return ", ".join(f"{n} {verdict if n == 1 else several.get(verdict, verdict)}" for n, verdict in counts)
 
 
 def _covered(entry: Mapping[str, Any]) -> dict[str, Any]:

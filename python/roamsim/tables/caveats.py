@@ -131,7 +131,7 @@ def _never_changed(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
         if table in tables
         for (node,) in iter_rows(tables, table, ["node"])
     }
-    told = [f"{node} {_heard(heard)}" for node, heard in cells.items() if node not in changed]
+    told = [f"{node} ({_heard(heard)})" for node, heard in cells.items() if node not in changed]
     return {"handovers": f"Stations without a handover: {'; '.join(told)}."} if told else {}
 
 

@@ -9,7 +9,7 @@ import polars
 from roamsim.estimates.summaries import MEANS, summary, worded
 from roamsim.storing.store import Results
 from roamsim.tables.result import RUN_COLUMNS
-from roamsim.tables.values import percent
+from roamsim.tables.values import percent, plain
 
 if TYPE_CHECKING:
     from roamsim.pages.page import Report
@@ -29,19 +29,21 @@ def outcome(results: Results) -> list[str]:
     if "selection" not in results:
         return []
     said = []
-    nodes = results["selection"].group_by("name", "node", maintain_order=True).mean()
-    interfaces = results["interfaces"].group_by("name", "link", maintain_order=True).mean()
+    means = polars.col("switches", "ping_pongs", "without_s").mean()
+    nodes = results["selection"].group_by("name", "node", maintain_order=True).agg(means)
+    selected = polars.col("selected_s").mean()
+    interfaces = results["interfaces"].group_by("name", "link", maintain_order=True).agg(selected)
     for row in nodes.head(MOST_NODES).to_dicts():
         times = interfaces.filter(polars.col("name") == row["name"])
         whole = times["selected_s"].sum() + row["without_s"]
         shares = [
-            f"{percent(one['selected_s'] / whole)} on {one['link']}"
+            f"{percent(one['selected_s'] / whole)} of the time on {one['link']}"
             for one in times.sort("selected_s", descending=True).to_dicts()
             if one["selected_s"] and whole
         ]
-        back = f", {row['ping_pongs']:g} of them ping-pong" if row["ping_pongs"] else ""
-        switches = f"{row['switches']:g} switch{'' if row['switches'] == 1 else 'es'}"
-        said.append(f"{row['node']}: {switches}{back}; {', '.join(shares)}.")
+        back = f", {plain(row['ping_pongs'])} of them ping-pong" if row["ping_pongs"] else ""
+        switches = f"{plain(row['switches'])} time{'' if row['switches'] == 1 else 's'}"
+        said.append(f"{row['node']} switched its interface {switches}{back}. It was {', '.join(shares)}.")
     return said
 
 

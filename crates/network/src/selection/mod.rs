@@ -1,7 +1,7 @@
 //! Which of its interfaces a node uses: a policy chooses among those that are up.
 //!
 //! A selection hears the link events of its node's interfaces and says which of them is selected; a file a
-//! policy says which it prefers ([`preference`], [`strongest`], [`cheapest`]). What follows for flows is the
+//! policy says which it prefers (`preference`, `strongest`, `cheapest`). What follows for flows is the
 //! scheme's ([`Scheme`]), which `world/selection.rs` carries out. The rules that all policies share:
 //! - An interface is up from Link_Up to Link_Down; one without stations is up from the beginning. Only
 //!   interfaces that are up are selected.

@@ -17,7 +17,7 @@ pub struct NodeId(pub u32);
 pub struct LinkId(pub u32);
 
 /// A node's end of a link. Its node, the link that it sends on and its place there are asked for by its
-/// address ([`Topology::owner`], [`Topology::attachment`]).
+/// address (`Topology::owner`, `Topology::attachment`).
 #[derive(Clone, Debug)]
 pub struct Interface {
     /// By which its own end and the others know each other: the link, of a point-to-point link the first of
@@ -40,7 +40,7 @@ const _: () = assert!(size_of::<Interface>() <= 32);
 pub struct Node {
     /// Its name in the scenario.
     pub name: Arc<str>,
-    /// Numbers of its interfaces. An interface's number is its address; [`Topology::ip`] writes it as IP.
+    /// Numbers of its interfaces. An interface's number is its address; `Topology::ip` writes it as IP.
     pub interfaces: Interfaces,
 }
 

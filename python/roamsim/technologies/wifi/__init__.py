@@ -8,6 +8,7 @@ import polars
 
 from roamsim.storing.store import Results
 from roamsim.tables.values import percent
+from roamsim.tables.words import listed
 from roamsim.technologies.wifi import airtime, categories, rates, signals
 from roamsim.technologies.wifi.signals import picture
 
@@ -24,16 +25,16 @@ USES = {"data_s": "data", "backoff_s": "back-off and waiting", "collision_s": "c
 
 
 def outcome(results: Results) -> list[str]:
-    """The airtime of each cell, by use."""
+    """The airtime of each cell, by use; cells that are one medium have one sentence."""
     if "wifi" not in results or not results["wifi"].height:
         return []
     times = results["wifi"].group_by("name", maintain_order=True).agg(polars.selectors.ends_with("_s").sum())
-    said = []
+    cells: dict[str, list[str]] = {}
     for row in times.to_dicts():
         whole = sum(value for column, value in row.items() if column != "name")
         shares = ", ".join(f"{percent(row[column] / whole)} {use}" for column, use in USES.items() if whole)
-        said.append(f"Airtime of {row['name']}: {shares}.")
-    return said
+        cells.setdefault(shares, []).append(row["name"])
+    return [f"Airtime of {listed(names)}: {shares}." for shares, names in cells.items()]
 
 
 def report(page: Report, results: Results) -> None:
