@@ -205,3 +205,28 @@ def test_a_ratio_is_judged_by_fieller_s_wider_interval() -> None:
     ratio = paired_ratio(*pairs)
     assert simultaneous(ratio.shifted(1).scaled(2), 4) == paired_ratio(*pairs, level=0.9875).shifted(1).scaled(2)
     assert simultaneous(ratio, 4).high - ratio.mean > 1.5 * (ratio.high - ratio.mean)
+
+
+def test_a_curve_differs_where_any_of_its_points_lies_outside_by_the_wider_interval() -> None:
+    # Student's t of 3 samples is 4.30, of 2 intervals together 6.21, of 12 together 15.4: 3.0 is 2.08 half-widths of
+    # 1.44, and 0.84 of 3.59. Of 10 samples it is 2.26, 2.69 and 3.81: 1.9 is 1.60 half-widths of 1.19, and 1.13 of 1.68.
+    few, many, other = Estimate(-3.0, -4.0, -2.0, 3), estimate(-1.9, 1.0), positive(estimate(2.0, 1.0), "d")
+    finding = follows({0: few, 1: many}, lambda _: 0.0, 0.0, "delay")
+    assert "deviation -3 at 0" in finding.measured
+    assert every([finding, *[other] * 10]).verdict == "differs"
+    assert every([follows({0: few}, lambda _: 0.0, 0.0, "delay"), *[other] * 11]).verdict == "not decidable"
+    # A fall from a certain 0 to the one or to the other is as far; of 3 points 3.0 is 1.69 half-widths, 1.9 is 1.46.
+    finding = rises({0: Estimate(0.0, 0.0, 0.0, 10), 1: many, 2: few}, "delay")
+    assert "falls from 0 at 0 to -3 at 2" in finding.measured
+    assert every([finding, *[other] * 9]).verdict == "differs"
+    assert every([rises({0: Estimate(0.0, 0.0, 0.0, 10), 2: few}, "d"), *[other] * 10]).verdict == "not decidable"
+
+
+def test_a_share_of_one_replication_is_judged_by_its_wider_interval_too() -> None:
+    # None of 100: 0 to z^2 / (100 + z^2) = 0.037; of 20 together z is 3.02, and it is 0 to 0.084.
+    none, other = share([0], [100]), within(estimate(5.0, 0.1), 0, 10, "other")
+    assert within(none, 0.04, 1, "share").verdict == "differs"
+    assert every([within(none, 0.09, 1, "share"), *[other] * 19]).verdict == "differs"
+    among = every([within(none, 0.04, 1, "share"), *[other] * 19])
+    # The half-width of 0.084 has to come down to 0.04: 1 (0.084 / 0.04)^2 = 4.4 replications.
+    assert (among.verdict, among.needed) == ("not decidable", 5)

@@ -144,7 +144,7 @@ def replications_needed(samples: int, shrink: float) -> int | None:
 
     `None` where there would have to be more than `MOST_REPLICATIONS`: the value lies at the limit of the rule.
     """
-    if samples < 2 or not math.isfinite(shrink):
+    if samples < 1 or not math.isfinite(shrink):
         return None
     needed = math.ceil(samples * max(1.0, shrink) ** 2 * (1 - 1e-12))
     return needed if needed <= MOST_REPLICATIONS else None
@@ -210,6 +210,9 @@ def follows(
     def margin(at: float, intervals: int) -> float:
         return _margin(simultaneous(curve[at], intervals), formula(at) - tolerance, formula(at) + tolerance)
 
+    def widest(intervals: int) -> float:
+        return max(margin(at, intervals) for at in curve)
+
     verdict: Verdict = "agrees" if all(excess(at) <= tolerance for at in curve) else "not decidable"
     at = max(curve, key=lambda x: (excess(x), abs(curve[x].mean - formula(x))))
     furthest = max(curve, key=lambda x: (margin(x, len(curve)), abs(curve[x].mean - formula(x))))
@@ -227,7 +230,7 @@ def follows(
         value_of(f"{what}, at {at:g}", worst),
         samples=worst.samples,
         shrink=shrink,
-        outside=lambda intervals: margin(at, intervals),
+        outside=widest,
         intervals=len(curve),
     )
 
@@ -262,11 +265,17 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
     (start, first), (end, last) = points[0], points[-1]
     text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
     ends = value_of(f"{what}, at {start:g}", first), value_of(f"{what}, at {end:g}", last)
-    wider = [(x, simultaneous(estimate, len(points))) for x, estimate in points]
-    falls = [(fall(earlier, later), before, at) for (before, earlier), (at, later) in combinations(wider, 2)]
-    margin, before, at = max(falls, key=lambda one: one[0])
+    pairs = list(combinations(curve, 2))
+
+    def margin(pair: tuple[float, float], intervals: int) -> float:
+        return fall(*(simultaneous(curve[x], intervals) for x in pair))
+
+    def widest(intervals: int) -> float:
+        return max(margin(pair, intervals) for pair in pairs)
+
+    before, at = max(pairs, key=lambda pair: margin(pair, len(points)))
     samples = min(curve[before].samples, curve[at].samples)
-    if margin > 1:
+    if margin((before, at), len(points)) > 1:
         where = f"; falls from {number(curve[before].mean)} at {before:g} to {number(curve[at].mean)} at {at:g}"
         return _finding(
             "differs",
@@ -274,7 +283,7 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
             value_of(f"{what}, at {at:g}", curve[at]),
             *ends,
             samples=samples,
-            outside=lambda n: fall(simultaneous(curve[before], n), simultaneous(curve[at], n)),
+            outside=widest,
             intervals=len(points),
         )
     verdict: Verdict = "agrees" if last.low > first.high else "not decidable"
@@ -312,7 +321,7 @@ def by_many(finding: Finding, intervals: int) -> Finding:
         finding: one without parts.
         intervals: of all together, its own among them.
     """
-    if finding.verdict != "differs" or finding.outside is None or finding.replications < 2:
+    if finding.verdict != "differs" or finding.outside is None:
         return finding
     margin = finding.outside(intervals)
     if margin > 1:

@@ -49,18 +49,18 @@ def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) ->
     )
     deciding = value_of(f"{what}, highest at {highest:g}", present[highest])
     values = deciding, value_of(f"{what}, at {max(present):g}", ends[1])
-    above = fall(present[beyond], top)
-    if above > 1:
+    outside = [present[x] for x in present if x not in inside]
 
-        def lower(intervals: int) -> float:
-            return fall(simultaneous(present[beyond], intervals), simultaneous(top, intervals))
+    def above(intervals: int) -> float:
+        return max(fall(simultaneous(one, intervals), simultaneous(top, intervals)) for one in outside)
 
-        found = replace(yes(False, text, *values), replications=samples, outside=lower, intervals=len(present))
+    if above(1) > 1:
+        found = replace(yes(False, text, *values), replications=samples, outside=above, intervals=len(present))
         return by_many(found, len(present))
     if highest == at and all(end.high < top.low for end in ends):
         return replace(yes(True, text, *values), replications=samples)
-    outside = apart(top, present[beyond]) if highest == beyond else max(apart(end, top) for end in ends)
-    needed = replications_needed(samples, outside)
+    shrink = apart(top, present[beyond]) if highest == beyond else max(apart(end, top) for end in ends)
+    needed = replications_needed(samples, shrink)
     return Finding("not decidable", text, values, deciding, replications=samples, needed=needed)
 
 
