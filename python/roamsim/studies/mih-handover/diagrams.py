@@ -17,7 +17,7 @@ from .study import RADIUS_M, SPEED_MPS, START_M, TCPS, UDP_TIMEOUTS_S
 INK, GREY, BLUE, ORANGE = "#222222", "#808080", "#2b6ca3", "#b3541e"
 
 #: Where the words of each mark stand beside it: how far to the right, how far below, aligned how.
-MARKS = ((-0.15, 0.05, "right"), (-0.2, 0.16, "center"), (0.2, 0.12, "left"))
+MARKS = ((-0.1, 0.32, "right"), (-0.12, 0.12, "center"), (0.12, 0.12, "left"))
 
 #: The steps in their order, with the publication's names, and colours.
 STEPS = {
@@ -62,10 +62,10 @@ def topology(result: Result) -> Figure:
     def at(time_s: float) -> float:
         return ap[0] + per_m * (START_M + SPEED_MPS * time_s)
 
-    y = ap[1] - 0.75
+    y = ap[1]
     axes.annotate("", (at(30), y), (at(0), y), arrowprops={"arrowstyle": "->", "color": ORANGE, "linewidth": 1.6})
     marks = {
-        "0 s": 0.0,
+        "MN, 1 m/s\n0 s": 0.0,
         f"{row['going_down_s']:.2f} s\ngoing\ndown": row["going_down_s"],
         "25 s\nedge": 25.0,
     }
@@ -73,7 +73,6 @@ def topology(result: Result) -> Figure:
     for (text, time_s), (aside, below, align) in zip(marks.items(), MARKS, strict=True):
         axes.plot([at(time_s)], [y], "o", color=ORANGE, markersize=4)
         axes.text(at(time_s) + aside, y - below, text, ha=align, **words)
-    axes.text(at(0) - 0.15, y + 0.1, "MN, 1 m/s", color=ORANGE, fontsize=8, ha="right")
     axes.set_xlim(0, 9.9)
     axes.set_ylim(-1, 4.2)
     axes.set_aspect("equal")
