@@ -6,7 +6,7 @@ import polars
 import pytest
 import roamsim
 from roamsim import study
-from roamsim.statistics import Estimate
+from roamsim.statistics import Estimate, mean, paired_difference
 from roamsim.study.drawings import drawn
 from roamsim.study.judging import Finding
 from roamsim.technologies.dect import mac_states
@@ -73,6 +73,10 @@ def test_every_open_choice_is_tried_in_every_situation() -> None:
     assert len({str(settings) for settings in choices.values()}) == len(choices)
     planned = len(list(study.definition.points(PUBLISHED, experiment, "full")))
     assert planned == 6 * (len(choices) + 1)
+    about_bearers = dict(
+        next(d for d in PUBLISHED.experiment("burst-choices").dimensions if d.name == "choice").choice
+    )
+    assert about_bearers.items() <= {"as chosen": {}, **choices}.items()
 
 
 class Kept:
@@ -307,10 +311,140 @@ def test_a_choice_that_meets_the_published_value_turns_the_verdict(
         for choice, value in (("as chosen", outside), ("meets", inside), ("does not", outside))
     ]
     judge = PUBLISHED.measurement("turned_by_choices")
-    kept = Choices(**{experiment: rows})
+    kept = Choices(**{"sensitivity": rows, experiment: rows})
     assert judge(kept, statement, "differs") == ("the chosen settings (it agrees with meets)",)
     # What is decided as the choice decides it is not turned.
     assert judge(kept, statement, "not decidable") == ()
+
+
+CASES = ("reference", "doubled BER", "doubled handover probability", "high background load", "batch arrivals")
+
+
+class Tried(Kept):
+    """Rows of a study with one choice beside the chosen settings."""
+
+    def labels(self, _experiment: str, _dimension: str) -> list[str]:
+        return ["as chosen", "another"]
+
+    def estimate(self, experiment: str, metric: str, **where: object) -> Estimate:
+        return mean([float(str(row[metric])) for row in self.rows(experiment, **where)])
+
+    def compared(
+        self, experiment: str, metric: str, _how: str, other: dict[str, object], **where: object
+    ) -> Estimate:
+        pairs = [[float(str(row[metric])) for row in self.rows(experiment, **at)] for at in (where | other, where)]
+        return paired_difference(*pairs)
+
+
+def _tried(
+    labels: list[dict[str, str]], column: str, chosen: list[float], another: list[float]
+) -> list[dict[str, object]]:
+    """Rows of two replications, with a value of the chosen settings and of the other choice for each set of labels."""
+    return [
+        {"choice": choice, "replication": replication, column: value + 0.001 * replication, **at}
+        for choice, values in (("as chosen", chosen), ("another", another))
+        for at, value in zip(labels, values, strict=True)
+        for replication in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "experiment", "labels", "column", "agrees", "differs"),
+    [
+        # Above high load's 20 in each other case; with the choice, not with batches.
+        (
+            "3f",
+            "sensitivity",
+            [{"situation": case} for case in CASES],
+            "throughput_teo",
+            [29, 28, 27, 20, 29],
+            [29, 28, 27, 20, 19],
+        ),
+        # 0.95 of the closed form's 0.8277 are 0.786, and 0.95 of its 0.776 with doubled BER 0.737.
+        (
+            "4c",
+            "sensitivity",
+            [{"situation": case} for case in CASES],
+            "ratio",
+            [0.82, 0.77, 0.82, 0.81, 0.82],
+            [0.82, 0.6, 0.82, 0.81, 0.82],
+        ),
+        (
+            "4d",
+            "rto-choices",
+            [{"retransmission_timer": of} for of in ("adapting", "held")],
+            "timeouts",
+            [1, 4],
+            [4, 1],
+        ),
+        (
+            "5f",
+            "cause-choices",
+            [{"cause": of} for of in ("errors and handovers", "no errors")],
+            "mean_delay_s",
+            [2, 1],
+            [1, 2],
+        ),
+        (
+            "5g",
+            "cause-choices",
+            [{"cause": of} for of in ("errors and handovers", "no handovers")],
+            "mean_delay_s",
+            [2, 1],
+            [1, 2],
+        ),
+    ],
+)
+def test_a_choice_against_a_statement_turns_the_verdict(
+    statement: str,
+    experiment: str,
+    labels: list[dict[str, str]],
+    column: str,
+    agrees: list[float],
+    differs: list[float],
+) -> None:
+    judge = PUBLISHED.measurement("turned_by_choices")
+
+    def turned(chosen: list[float], another: list[float]) -> tuple[str, ...]:
+        rows = _tried(labels, column, chosen, another)
+        found: tuple[str, ...] = judge(Tried(**{"sensitivity": rows, experiment: rows}), statement, "agrees")
+        return found
+
+    assert turned(agrees, differs) == ("the chosen settings (it differs with another)",)
+    assert turned(agrees, agrees) == turned(differs, differs) == ()
+
+
+def test_a_choice_with_timeouts_or_shorter_delays_in_the_burst_turns_the_verdict() -> None:
+    def rows(choice: str, in_burst_s: float, timeouts: int) -> list[dict[str, object]]:
+        return [
+            {
+                "choice": choice,
+                "arrivals": "Poisson arrivals",
+                "replication": replication,
+                "from_s": part / 2,
+                "segments": 10,
+                "mean_delay_s": in_burst_s + 0.001 * replication if 10 <= part < 20 else 0.1,
+                "timeouts": timeouts,
+            }
+            for replication in range(3)
+            for part in range(40)
+        ]
+
+    kept = Tried(**{"burst-choices": rows("as chosen", 0.3, 0) + rows("another", 0.05, 1)})
+    judge = PUBLISHED.measurement("turned_by_choices")
+    for statement in ("6a", "6b"):
+        assert judge(kept, statement, "agrees") == ("the chosen settings (it differs with another)",)
+    # A quick look has no runs of choices.
+    nothing = Tried(**{"burst-choices": [], "sensitivity": []})
+    assert [judge(nothing, statement, "agrees") for statement in ("6a", "4c")] == [(), ()]
+
+
+def test_an_rto_is_held_at_the_least_value_that_a_choice_has() -> None:
+    points = study.definition.points(PUBLISHED, PUBLISHED.experiment("rto-choices"), "full")
+    held = {p.labels["choice"]: p.settings for p in points if p.labels["retransmission_timer"] == "held"}
+    for choice, settings in held.items():
+        least = settings.get("flow.data.transport.min_rto", "2s")
+        assert settings["flow.data.transport.max_rto"] == settings["flow.data.transport.initial_rto"] == least, choice
 
 
 def test_the_tail_with_batches_is_not_decidable_without_their_size() -> None:

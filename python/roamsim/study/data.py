@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import polars
@@ -95,34 +96,29 @@ class Data:
 
     def rows_of(self, experiment: str, table: str, **where: Selection) -> list[dict[str, Any]]:
         """The same of another table that the experiment keeps."""
-        chosen = {name: set(_many(wanted)) for name, wanted in where.items()}
         self._read.add(experiment)
-        # Of many thousand rows those of one label are few: the least of such lists is looked through.
-        index = self._by_label(experiment, table)
-        lists = [
-            index[name].get(next(iter(wanted)), [])
-            for name, wanted in chosen.items()
-            if name in index
-            if len(wanted) == 1
-        ]
-        rows = min(lists, key=len) if lists else self._rows.get((experiment, table), [])
-        return [row for row in rows if all(row.get(name) in wanted for name, wanted in chosen.items())]
+        rows = self._rows.get((experiment, table), [])
+        if not where:
+            return list(rows)
+        index = self._by_labels_of(experiment, table, tuple(where))
+        keys = set(product(*map(_many, where.values())))
+        places = [place for key in keys for place in index.get(key, ())]
+        return [rows[place] for place in (sorted(places) if len(keys) > 1 else places)]
 
     @cached_property
-    def _indices(self) -> dict[tuple[str, str], dict[str, dict[Label, list[dict[str, Any]]]]]:
+    def _indices(self) -> dict[tuple[str, str, tuple[str, ...]], dict[tuple[Label | None, ...], list[int]]]:
         return {}
 
-    def _by_label(self, experiment: str, table: str) -> dict[str, dict[Label, list[dict[str, Any]]]]:
-        """The rows of a table by each dimension's labels, in their order."""
-        if (experiment, table) not in self._indices:
-            index: dict[str, dict[Label, list[dict[str, Any]]]] = {
-                name: {} for name in self._labels.get(experiment, {})
-            }
-            for row in self._rows.get((experiment, table), []):
-                for name, rows in index.items():
-                    rows.setdefault(row[name], []).append(row)
-            self._indices[experiment, table] = index
-        return self._indices[experiment, table]
+    def _by_labels_of(
+        self, experiment: str, table: str, names: tuple[str, ...]
+    ) -> dict[tuple[Label | None, ...], list[int]]:
+        """The places of a table's rows by their values of some dimensions or columns."""
+        index = self._indices.get((experiment, table, names))
+        if index is None:
+            index = self._indices[experiment, table, names] = {}
+            for place, row in enumerate(self._rows.get((experiment, table), [])):
+                index.setdefault(tuple(row.get(name) for name in names), []).append(place)
+        return index
 
     def digest(self, experiment: str) -> str:
         """The SHA-256 of an experiment's rows, of all tables that it keeps: the same when they are, to the bit."""

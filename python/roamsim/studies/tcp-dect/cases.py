@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from roamsim.study.data import Data
+from collections.abc import Iterable
+
+from roamsim import statistics
+from roamsim.statistics import Estimate
+from roamsim.study.data import Row
+from roamsim.study.judging import number
 from roamsim.theory import dect
 
 REFERENCE, ERRORS, HANDOVERS = "reference", "doubled BER", "doubled handover probability"
@@ -51,12 +56,31 @@ def air_interface(ber_factor: float) -> float:
     return dect.saturated_ratio(ip_channel(ber_factor))
 
 
-def mean_between(data: Data, arrivals: str, from_s: float, until_s: float) -> dict[int, float]:
+def air_interface_of(case: str) -> float:
+    """The same in one of the five cases."""
+    return air_interface(2.0 if case == ERRORS else 1.0)
+
+
+def mean_between(rows: Iterable[Row], from_s: float, until_s: float) -> dict[int, float]:
     """Mean delay in each replication of the segments that were generated in a part of the run, in seconds."""
     sums: dict[int, list[float]] = {}
-    for row in data.rows("burst", arrivals=arrivals):
+    for row in rows:
         if from_s <= row["from_s"] < until_s:
             of_run = sums.setdefault(row["replication"], [0.0, 0.0])
             of_run[0] += row["segments"] * row["mean_delay_s"]
             of_run[1] += row["segments"]
     return {replication: total / count for replication, (total, count) in sums.items()}
+
+
+def over_before(rows: Iterable[Row], from_s: float, until_s: float) -> tuple[Estimate, str]:
+    """Mean delay in a part of the run over that in the 2 s before the burst, and both in words.
+
+    The interval is Fieller's for pairs of one run.
+    """
+    rows = list(rows)
+    before = mean_between(rows, BURST_S[0] - 2, BURST_S[0])
+    then = mean_between(rows, from_s, until_s)
+    runs = sorted(before.keys() & then.keys())
+    more = statistics.paired_ratio([before[run] for run in runs], [then[run] for run in runs])
+    middle, at_that_time = (statistics.mean(list(means.values())).mean for means in (before, then))
+    return more.shifted(1), f"{number(1000 * at_that_time)} ms beside {number(1000 * middle)} ms"

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from roamsim import statistics
-from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Row
 from roamsim.study.judging import Finding, Value, every, number, positive, value_of, with_interval, within, yes
 
@@ -15,14 +14,13 @@ from .cases import (
     BATCH_SIZES,
     BURST_S,
     CASES,
-    ERRORS,
     LOAD,
     MUCH,
     POISSON,
     SATURATED,
     WINDOWS,
-    air_interface,
-    mean_between,
+    air_interface_of,
+    over_before,
 )
 from .choices import turned_by_choices as turned_by_choices
 
@@ -68,7 +66,7 @@ def air_interface_limits(data: Data) -> Finding:
     """4c."""
     parts = []
     for case in CASES:
-        form = air_interface(2.0 if case == ERRORS else 1.0)
+        form = air_interface_of(case)
         ratio = data.estimate("throughput", "ratio", case=case, offered=SATURATED).scaled(1 / form)
         parts.append(within(ratio, 0.95, math.inf, f"TH over {number(form)} TH_teo, {case}"))
     return every(parts)
@@ -129,20 +127,9 @@ def tail_with_batches(data: Data) -> Finding:
 # 6. A burst of bit errors
 
 
-def _over_before(data: Data, from_s: float, until_s: float) -> tuple[Estimate, str]:
-    """The ratio of two mean delays, with Fieller's interval for pairs of one run."""
-    before = mean_between(data, POISSON, BURST_S[0] - 2, BURST_S[0])
-    then = mean_between(data, POISSON, from_s, until_s)
-    runs = sorted(before.keys() & then.keys())
-    more = statistics.paired_ratio([before[run] for run in runs], [then[run] for run in runs])
-    ratio = more.shifted(1)
-    middle, at_that_time = (statistics.mean(list(means.values())).mean for means in (before, then))
-    return ratio, f"{number(1000 * at_that_time)} ms beside {number(1000 * middle)} ms"
-
-
 def burst_raises(data: Data) -> Finding:
     """6a: by the rule, and what the first rule, which asked for a factor of three, says."""
-    ratio, text = _over_before(data, *BURST_S)
+    ratio, text = over_before(data.rows("burst", arrivals=POISSON), *BURST_S)
     finding = within(ratio, 1, math.inf, "mean delay in the burst over that before it")
     first = within(ratio, FIRST_RULE, math.inf, "").verdict
     words = f"{finding.measured} ({text}); by the first rule, {FIRST_RULE:g} times at least, it is: {first}"
@@ -164,6 +151,6 @@ def burst_without_timeout(data: Data) -> Finding:
 
 def burst_recovers(data: Data) -> Finding:
     """6c."""
-    ratio, text = _over_before(data, BURST_S[1] + 10, BURST_S[1] + 30)
+    ratio, text = over_before(data.rows("burst", arrivals=POISSON), BURST_S[1] + 10, BURST_S[1] + 30)
     finding = within(ratio, 0.9, 1.1, "mean delay 10 to 30 s after the burst over that before it")
     return replace(finding, measured=f"{finding.measured} ({text})")

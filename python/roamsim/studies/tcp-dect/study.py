@@ -39,6 +39,18 @@ def telephones(offered_erlang: float, _labels: Mapping[str, Any]) -> dict[str, A
     return {"dect.air.terminals": [{"type": "p32", "offered_erlang": offered_erlang}]}
 
 
+#: The least RTO of the choices that change it; the chosen one is 2 s.
+LEAST_RTO = {"minimum RTO 1 s": "1s", "minimum RTO 0.2 s": "200ms"}
+
+
+def held_timer(timer: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP's RTO as it adapts, or held at the least value that it has with an open choice."""
+    if timer == "adapting":
+        return {}
+    least = LEAST_RTO.get(labels["choice"], "2s")
+    return {"flow.data.transport.max_rto": least, "flow.data.transport.initial_rto": least}
+
+
 # Measurements of a run --------------------------------------------------------------------------------------------
 
 

@@ -21,13 +21,15 @@ from .vocabulary import FREE, KINDS, LIMIT_50, LIMIT_200, SIZES, peak
 SLOW = "-slow"
 
 
-def beside_slow(measure: Callable[[str], Finding]) -> Finding:
+def beside_slow(data: Data, measure: Callable[[str], Finding]) -> Finding:
     """A statement about UDP with MIH ACK, judged for an MIH timeout of 2 RTT; names it where 200 ms turns it round.
 
     Args:
+        data: with 200 ms in the full run alone.
         measure: judges the experiments of an ending.
     """
-    return _beside(measure(""), measure(SLOW))
+    finding = measure("")
+    return _beside(finding, measure(SLOW)) if data.rows(f"congestion{SLOW}") else finding
 
 
 def _beside(finding: Finding, slow: Finding) -> Finding:
@@ -88,7 +90,7 @@ def onset_without_limiter(data: Data) -> Finding:
             ]
         )
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def requests_turn_no_later(data: Data) -> Finding:
@@ -104,7 +106,7 @@ def requests_turn_no_later(data: Data) -> Finding:
             parts.append(within(lost, 0.0, 0.99, f"{size} B, success of requests at 1500 kb/s"))
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def dropped_at_the_backbone(data: Data) -> Finding:
@@ -143,7 +145,7 @@ def limiter_like_tcp(data: Data) -> Finding:
         what = f"load over that of TCP, furthest from 1 at {furthest:g} kb/s"
         return within(ratios[furthest], 1 - ALMOST_IDENTICAL, 1 + ALMOST_IDENTICAL, what)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def most_dropped_at_mihf(data: Data) -> Finding:
@@ -165,7 +167,7 @@ def most_dropped_at_mihf(data: Data) -> Finding:
                 parts.append(positive(less, what))
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def _mean_success(data: Data, kind: str, size: int, transport: str, suffix: str) -> dict[int, float]:
@@ -199,7 +201,7 @@ def limiter_adds_delay_early(data: Data) -> Finding:
                 parts.append(positive(later, f"{where}: onset for 500 B less that for 100 B (kb/s)"))
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def only_first_requests(data: Data) -> Finding:
@@ -222,7 +224,7 @@ def only_first_requests(data: Data) -> Finding:
             parts.append(within(delay, 0.0, lifetime_s, f"{transport}: mean delay of the successes (s)"))
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def request_overhead_peaks_near_token_rate(data: Data) -> Finding:
@@ -236,7 +238,8 @@ def request_overhead_peaks_near_token_rate(data: Data) -> Finding:
             parts.append(peak(curve, 0.375, 0.75, f"{limit}, load in shares of the token rate: overhead"))
         return every(parts)
 
-    return _beside(measure("2 RTT"), measure("200 ms"))
+    chosen, *beyond = data.labels("congestion-near-rate", "timeout")
+    return _beside(measure(str(chosen)), measure(str(beyond[0]))) if beyond else measure(str(chosen))
 
 
 def late_indications_count(data: Data) -> Finding:
@@ -255,7 +258,7 @@ def late_indications_count(data: Data) -> Finding:
             parts.append(within(failed, 1.0, math.inf, f"{where}: given up or delivered, over messages"))
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def requests_succeed_less(data: Data) -> Finding:
@@ -276,7 +279,7 @@ def requests_succeed_less(data: Data) -> Finding:
                 parts.append(positive(less, f"{size} B at {load} kb/s: success of indications less that of requests"))
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def overhead_at_low_load(data: Data) -> Finding:
@@ -292,7 +295,7 @@ def overhead_at_low_load(data: Data) -> Finding:
                 )
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def limiter_needs_tuning(data: Data) -> Finding:
@@ -315,7 +318,7 @@ def limiter_needs_tuning(data: Data) -> Finding:
             parts.append(by_law(within(ratio, 2, math.inf, what), within(law, 2, math.inf, what)))
         return every(parts)
 
-    return beside_slow(measure)
+    return beside_slow(data, measure)
 
 
 def _load_over_throughput(row: Row) -> float:
@@ -342,7 +345,7 @@ def load_equals_throughput(data: Data) -> Finding:
         return within(ratios[where], 0.95, 1.05, f"{transport}: load over throughput at worst ({where})")
 
     tcp = {"off": worst("congestion", "TCP"), "on": worst("congestion-nagle", "TCP")}
-    limited = [beside_slow(partial(_worst_limited, worst, limit)) for limit in (LIMIT_200, LIMIT_50)]
+    limited = [beside_slow(data, partial(_worst_limited, worst, limit)) for limit in (LIMIT_200, LIMIT_50)]
     return every([either(tcp, "Nagle"), *limited])
 
 

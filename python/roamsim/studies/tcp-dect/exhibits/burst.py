@@ -31,11 +31,11 @@ def burst_delays(data: Data) -> timed.Figure:
     panels = []
     for arrivals, width_s in PARTS_S.items():
         edges = [part * width_s for part in range(round(SHOWN_S / width_s) + 1)]
+        rows = data.rows("burst", arrivals=arrivals)
         means, longest = [], []
         for begin, end in pairwise(edges):
-            means.append(statistics.mean(list(mean_between(data, arrivals, begin, end).values())).within(0.0))
-            rows = [row for row in data.rows("burst", arrivals=arrivals) if begin <= row["from_s"] < end]
-            longest.append(max(row["longest_delay_s"] for row in rows))
+            means.append(statistics.mean(list(mean_between(rows, begin, end).values())).within(0.0))
+            longest.append(max(row["longest_delay_s"] for row in rows if begin <= row["from_s"] < end))
         ends = {"low": [one.low for one in means], "high": [one.high for one in means]}
         interval = polars.DataFrame({"t": edges[:-1], "until": edges[1:], **ends})
         # A line's last value holds until the end.

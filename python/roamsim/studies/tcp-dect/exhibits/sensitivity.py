@@ -5,18 +5,18 @@ from __future__ import annotations
 from roamsim.study.data import Data
 from roamsim.study.judging import Verdict
 
-from ..choices import FINDINGS
+from ..choices import FINDINGS, choices_of
 from .cells import Rows
 
 
 def robustness(data: Data) -> Rows:
     """Of each finding, with which choices it holds."""
-    choices = data.labels("sensitivity", "choice")
     rows = []
     for finding, holds in FINDINGS.items():
+        choices = choices_of(data, finding)
         verdicts: dict[Verdict, list[str]] = {"agrees": [], "differs": [], "not decidable": []}
         for choice in choices:
-            verdicts[holds(data, choice)].append(str(choice))
+            verdicts[holds(data, choice).verdict].append(str(choice))
         yes, no = verdicts["agrees"], verdicts["differs"]
         open_ones = verdicts["not decidable"]
         # One choice in ten may be open (chosen): more, and nothing is said of all of them.
