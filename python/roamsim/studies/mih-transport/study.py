@@ -275,9 +275,11 @@ def rtt_ack(row: Mapping[str, Any], column: str, data: Data) -> float:
 
 
 def rtt_plain(row: Mapping[str, Any], column: str, data: Data) -> float | None:
-    """Delay (s) or success over UDP without MIH ACK at a round trip time; none for TCP."""
+    """Delay (s), success or overhead over UDP without MIH ACK at a round trip time; none for TCP."""
     if row["transport"] != "UDP":
         return None
+    if column == "overhead":
+        return mih_udp.unacknowledged_overhead()
     if column == "success_rate":
         return mih_udp.unacknowledged_success(row["loss_percent"] / 100, row["kind"])
     return mih_udp.unacknowledged_delay_s(Timing(_second_rtt_s(row["rtt"], data), 1.0), row["kind"])
