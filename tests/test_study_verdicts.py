@@ -14,6 +14,7 @@ from roamsim.study.figures import specification
 from roamsim.study.judging import Finding, counted, every, follows, positive, replications_needed, rises, within
 from roamsim.study.law import by_law, exact
 from roamsim.study.shown import beyond
+from roamsim.study.verdicts import in_words
 from small_study import change, refused
 
 #: Eight samples of mean 0.5 and deviation 0.1: their interval is 0.5 +- 2.365 * 0.1 * sqrt(8/7) / sqrt(8) = 0.0894.
@@ -147,6 +148,18 @@ def test_a_verdict_rests_on_what_an_alternative_turns_round(small: Path, tmp_pat
     assert {row["success_rate"] for row in outcome.data.rows("lossy", kind="indication", loss=0.5)} != {1.0}
     page = outcome.report.read_text()
     assert "with a wire without loss it agrees" in page
+
+
+def test_alternatives_to_one_choice_are_named_together() -> None:
+    factors = ("the factor 1.5 (with 1.2 it differs)", "a law", "the factor 1.5 (with 2 it differs)")
+    assert in_words(factors) == ["the factor 1.5 (it differs with 1.2 or 2)", "a law"]
+    # Another verdict is another condition, and one alternative stands as it is.
+    assert in_words(("a (with b it differs)", "a (with c it agrees)")) == [
+        "a (with b it differs)",
+        "a (with c it agrees)",
+    ]
+    names = ("as they are (with whole frames, late it agrees)", "as they are (with late it agrees)")
+    assert in_words(names) == ["as they are (it agrees with “whole frames, late” or “late”)"]
 
 
 def test_an_alternative_may_compute_its_settings_and_stand_for_several(small: Path, tmp_path: Path) -> None:
@@ -303,8 +316,9 @@ def test_a_quick_look_does_not_draw_what_it_cannot_say(small: Path, tmp_path: Pa
     assert list(outcome.figures) == []
     assert "messages" not in outcome.tables
     page = outcome.report.read_text()
-    assert "Left to the full run, since so few runs cannot say it:" in page
-    assert "Success of requests; Messages by loss." in page
+    assert re.search(
+        r"In the full run alone:.*<li>Success of requests</li>\s*<li>Messages by loss</li>", page, re.DOTALL
+    )
     # A figure that has no more places in full is drawn.
     change(small, "study.toml", 'full = "0:0.5:0.1" }', 'full = "0,0.5" }')
     assert list(study.run(small, level="quick", out=tmp_path / "out").figures) == [

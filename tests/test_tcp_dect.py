@@ -168,7 +168,7 @@ def test_bearers_stand_in_their_slots_of_both_directions() -> None:
         ]
     )  # fmt: skip
     drawn = PUBLISHED.exhibit("bearers")(types.SimpleNamespace(dect_occupancy=occupancy))
-    assert drawn["title"]["text"] == "Bearers at radio fixed part 1, 650 s"
+    assert drawn["title"]["text"] == "Radio fixed part 1, 650 s"
     values = drawn["layer"][1]["data"]["values"]
     found = {(row["number"], row["carrier"], row["slot"], row["until"]) for row in values}
     # In the order of carriers; what comes back is twelve slots later.
@@ -260,7 +260,9 @@ def test_timeouts_are_told_for_each_receive_window_and_the_verdict_rests_on_it()
     kept = Kept(throughput=rows(some), windows=rows(load, window="8 KiB") + rows(load, window="4 KiB"))
     finding = PUBLISHED.measurement("no_timeout")(kept)
     assert finding.verdict == "differs"
-    assert finding.brief == "43 in 2.5 hours; with 4 KiB 7 in 2.5 hours, 7 of them under high background load"
+    assert (
+        finding.brief == "43 timeouts in 2.5 hours; with 4 KiB 7 in 2.5 hours, 7 of them under high background load"
+    )
     assert finding.rests_on == ("a receive window of 16 KiB in all cases but high background load",)
     kept = Kept(throughput=rows(none), windows=rows(none, window="8 KiB") + rows(none, window="4 KiB"))
     finding = PUBLISHED.measurement("no_timeout")(kept)
@@ -281,7 +283,7 @@ def test_a_choice_without_timeouts_turns_the_verdict_where_enough_runs_have_some
         return found
 
     # The sign test: six runs that all change alike are no chance, five may be.
-    assert turning(6) == ("the chosen settings (it agrees with none)",)
+    assert turning(6) == ("the chosen settings (with none it agrees)",)
     assert turning(5) == ()
 
 
@@ -312,7 +314,7 @@ def test_a_choice_that_meets_the_published_value_turns_the_verdict(
     ]
     judge = PUBLISHED.measurement("turned_by_choices")
     kept = Choices(**{"sensitivity": rows, experiment: rows})
-    assert judge(kept, statement, "differs") == ("the chosen settings (it agrees with meets)",)
+    assert judge(kept, statement, "differs") == ("the chosen settings (with meets it agrees)",)
     # What is decided as the choice decides it is not turned.
     assert judge(kept, statement, "not decidable") == ()
 
@@ -410,7 +412,7 @@ def test_a_choice_against_a_statement_turns_the_verdict(
         found: tuple[str, ...] = judge(Tried(**{"sensitivity": rows, experiment: rows}), statement, "agrees")
         return found
 
-    assert turned(agrees, differs) == ("the chosen settings (it differs with another)",)
+    assert turned(agrees, differs) == ("the chosen settings (with another it differs)",)
     assert turned(agrees, agrees) == turned(differs, differs) == ()
 
 
@@ -433,7 +435,7 @@ def test_a_choice_with_timeouts_or_shorter_delays_in_the_burst_turns_the_verdict
     kept = Tried(**{"burst-choices": rows("as chosen", 0.3, 0) + rows("another", 0.05, 1)})
     judge = PUBLISHED.measurement("turned_by_choices")
     for statement in ("6a", "6b"):
-        assert judge(kept, statement, "agrees") == ("the chosen settings (it differs with another)",)
+        assert judge(kept, statement, "agrees") == ("the chosen settings (with another it differs)",)
     # A quick look has no runs of choices.
     nothing = Tried(**{"burst-choices": [], "sensitivity": []})
     assert [judge(nothing, statement, "agrees") for statement in ("6a", "4c")] == [(), ()]

@@ -15,6 +15,9 @@ const OVER = 16, HEADER = 23, BETWEEN = 23;
 /** A line of a legend with the space to the next one; before a legend below the data, unless it says otherwise. */
 const LINE = 16, OFFSET = 18;
 
+/** Between two legends below the data. */
+const BETWEEN_LEGENDS = 11;
+
 /** Names of a legend in columns below the data, under its title. */
 function legendRoom(names, columns, title, offset = OFFSET) {
   return names ? offset + (title ? TITLE + 1 : 0) + LINE * Math.ceil(names / columns) - 3 : 0;
@@ -61,11 +64,12 @@ function heightOfData({height, spec, data}) {
 /** One view, or several alike beside each other. */
 function roomOfViews(spec) {
   const all = encodings(spec), legends = all.flatMap(({color, strokeDash}) => [color, strokeDash]).filter((channel) => channel?.legend);
-  const {panels = 0, dots = false, legend: names = []} = spec.usermeta ?? {}, {orient = "bottom", columns = 1} = spec.config?.legend ?? {};
+  const {panels = 0, dots = false, legend: names = [], dashes = 0} = spec.usermeta ?? {}, {orient = "bottom", columns = 1} = spec.config?.legend ?? {};
   const titled = legends.some(({title, legend}) => legend.title ?? title);
   const rows = panels ? Math.ceil(panels / spec.columns) : 1, above = panels ? HEADER : dots ? 0 : ABOVE;
   const axes = all.some(({x}) => x && x.axis !== null) ? above + LABELS + TITLE : 0;
   const data = rows * heightOfData(spec) + (rows - 1) * (above + BETWEEN) + axes;
-  const legend = legendRoom(names.length, columns, titled, 0);
+  // Dashes have a legend of their own, below that of the colours.
+  const legend = legendRoom(names.length - dashes, columns, titled, 0) + legendRoom(dashes, columns, false, BETWEEN_LEGENDS);
   return orient === "bottom" ? data + (names.length ? OFFSET + legend : 0) : Math.max(data, legend);
 }

@@ -270,7 +270,7 @@ def _conclude(
     from roamsim.study.figures import figure_rows
     from roamsim.study.sequences import picture
     from roamsim.study.shown import is_shown
-    from roamsim.study.verdicts import verdict
+    from roamsim.study.verdicts import in_words, verdict
 
     statements = []
     findings: dict[str, Finding] = {}
@@ -286,7 +286,7 @@ def _conclude(
             "source": statement.source or None,
             "ours": finding.ours,
             "own": statement.own,
-            "rests_on": "; ".join(filter(None, (statement.rests_on, *finding.rests_on, *turned))) or None,
+            "rests_on": "; ".join(filter(None, (statement.rests_on, *finding.rests_on, *in_words(turned)))) or None,
             "turned_by": list(judged.turned_by),
             "judged_by": finding.source,
             "replications": finding.replications or None,

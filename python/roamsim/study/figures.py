@@ -186,8 +186,9 @@ def specification(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> dict[str
     if grey:
         spec["layer"].insert(0, _grey(grey, spec["layer"][-1]["encoding"]["x"]))
     # Curves that dashes tell apart have names in the legend too.
-    longest = [*names, *(curve.label for curve in figure.y if len(figure.y) > 1)]
-    return {**spec, "usermeta": {"legend": longest if switched or len(figure.y) > 1 else []}}
+    dashes = [curve.label for curve in figure.y] if len(figure.y) > 1 and not metrics else []
+    meta = {"legend": [*names, *dashes], "dashes": len(dashes)} if switched or len(figure.y) > 1 else {"legend": []}
+    return {**spec, "usermeta": meta}
 
 
 def _grey(parts: Sequence[tuple[float, float]], x: Mapping[str, Any]) -> dict[str, Any]:

@@ -272,7 +272,7 @@ def _exhibits(report: Report, outcome: Outcome, exhibits: Sequence[Exhibit]) -> 
     study = outcome.study
     drawn = [exhibit for exhibit in exhibits if is_shown(study, exhibit, outcome.level)]
     if left_out := [exhibit.title for exhibit in exhibits if exhibit not in drawn]:
-        report.text(f"Left to the full run, since so few runs cannot say it: {'; '.join(left_out)}.")
+        report.text("\n".join(("In the full run alone:\n", *(f"- {title}" for title in left_out))))
     for exhibit in drawn:
         if exhibit.id == study.headline:
             report.text(f"[{exhibit.title}](#{exhibit.id}) is at the head of this page.")
@@ -332,7 +332,8 @@ def _what_would_decide(statement: Mapping[str, Any]) -> str:
     if statement["replications_needed"] is None:
         return "no number of runs would decide" if statement["replications"] else ""
     return (
-        f"about {statement['replications_needed']} replications would decide, these are {statement['replications']}"
+        f"about {statement['replications_needed']} replications would decide; "
+        f"this run has {statement['replications']}"
     )
 
 

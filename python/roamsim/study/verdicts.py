@@ -6,6 +6,8 @@ alternative that runs one of the experiments it asks for.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from roamsim.study.data import Data
@@ -60,3 +62,29 @@ def _by_rule(study: Study, statement: Statement, data: Data) -> Finding:
 def _turned(alternative: Alternative, other: Finding) -> str:
     """What a verdict rests on, for its line."""
     return f"{alternative.instead_of} (with {alternative.name} it {other.verdict})"
+
+
+#: What `_turned` and the conditions of the studies write.
+TURNED = re.compile(r"(?P<of>.*) \(with (?P<name>.*) it (?P<verdict>agrees|differs)\)", re.DOTALL)
+
+
+def in_words(turned: Iterable[str]) -> list[str]:
+    """What turns a verdict round, the alternatives to one choice together: "a timer (it differs with 1 s or 2 s)"."""
+    names: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], str] = {}
+    for text in turned:
+        told = TURNED.fullmatch(text)
+        if told:
+            names.setdefault((told["of"], told["verdict"]), []).append(told["name"])
+        found[(told["of"], told["verdict"]) if told else (text, "")] = text
+    return [
+        f"{of} (it {verdict} with {_listed(names[of, verdict])})" if len(names.get((of, verdict), [])) > 1 else text
+        for (of, verdict), text in found.items()
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    """Names in a row, in quotes if any has a comma or a conjunction of its own."""
+    if any(re.search(r",| or | and ", name) for name in names):
+        names = [f"“{name}”" for name in names]
+    return f"{', '.join(names[:-1])} or {names[-1]}"

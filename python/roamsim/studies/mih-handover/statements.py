@@ -259,7 +259,7 @@ def same_trends(data: Data) -> Finding:
         whole,  # type: ignore[arg-type]
         text,
         (Value("verdicts as in case 1", equal),),
-        brief=text,
+        brief=f"{equal} of {len(parts)} verdicts as in case 1",
         replications=max((found.replications for found in undecided), default=0),
         needed=None if None in needed or whole != "not decidable" else max((n for n in needed if n), default=None),
     )

@@ -30,7 +30,8 @@ def topology(_data: Data) -> Figure:
             Circle((6.6, y), 1.25, fill=True, facecolor="#eef3f8", edgecolor=GREY, linestyle="--", zorder=0)
         )
         axes.plot([5.0, 7.4], [y, 2.0], color=GREY, linestyle=":", zorder=1)
-        axes.text(7.0, y + (0.75 if agent == "HA" else -0.85), "150 to 2000 kb/s, r = 250 m", ha="center", fontsize=8)
+        words = "150 to 2000 kb/s,\nr = 250 m"
+        axes.text(6.6, y + (0.6 if agent == "HA" else -0.6), words, ha="center", va="center", fontsize=8)
     for name, (x, y) in {**places, "MH": (7.4, 2.0)}.items():
         box = FancyBboxPatch(
             (x - 0.38, y - 0.2), 0.76, 0.4, boxstyle="round,pad=0.05", facecolor="white", edgecolor=INK
@@ -43,7 +44,7 @@ def topology(_data: Data) -> Figure:
     axes.text(3.2, 0.75, "data, by the agent that the MH is with", color=BLUE, fontsize=8, ha="center")
     tunnel = {"arrowstyle": "->", "color": "#b3541e", "linewidth": 1.6, "connectionstyle": "arc3,rad=0.25"}
     axes.annotate("", (4.85, 1.2), (4.85, 2.85), arrowprops=tunnel)
-    axes.text(4.25, 2.0, "tunnel:\nacknowledgements", color="#b3541e", fontsize=8, ha="center", va="center")
+    axes.text(3.7, 2.0, "tunnel:\nacknowledgements", color="#b3541e", fontsize=8, ha="center", va="center")
     axes.annotate("", (8.6, 0.9), (8.6, 3.1), arrowprops={"arrowstyle": "<->", "color": INK})
     axes.text(8.7, 2.0, "20 m/s, 400 m,\nthere and back", fontsize=8, va="center")
     axes.set_xlim(-0.2, 10.2)

@@ -215,4 +215,4 @@ def turned_by_choices(data: Data, statement: str, verdict: Verdict) -> tuple[str
     turning = [str(choice) for choice in choices[1:] if judged(choice) == opposite]
     if not turning or judged(choices[0]) == opposite:
         return ()
-    return (f"the chosen settings (it {opposite} with {', '.join(turning)})",)
+    return tuple(f"the chosen settings (with {choice} it {opposite})" for choice in turning)

@@ -49,7 +49,7 @@ def burst_delays(data: Data) -> timed.Figure:
             timed.Marks("longest of any run", "#7a7a7a", "step", lines["longest"]),
             timed.Marks("mean of the runs", BLUE, "step", lines["mean"]),
         ]
-        title = f"{arrivals}, parts of {width_s:g} s: delay by the time of generation, s"
+        title = f"{arrivals}: delay in each {width_s:g} s, s"
         panels.append(timed.Panel(title, marks, 200, place=BETWEEN))
     return timed.Figure(panels, whole_s=(0.0, SHOWN_S))
 

@@ -118,7 +118,7 @@ def bearers(result: Result) -> dict[str, Any]:
     slots = 2 * SLOT_PAIRS
     x = {"type": "quantitative", "scale": {"domain": [0, slots], "nice": False}}
     labels = {"values": [slot + 0.5 for slot in range(slots)], "labelExpr": "floor(datum.value)", "grid": False}
-    words = "slot of the frame of 10 ms: 0 to 11 from the radio fixed part, 12 to 23 to it"
+    words = "slot: 0 to 11 to the terminal, 12 to 23 from it"
     carriers = {"scale": {"domain": list(range(CARRIERS)), "paddingInner": 0.06}, "axis": {"grid": False}}
     y = {"field": "carrier", "type": "ordinal", "title": "carrier", **carriers}
     whose = {"domain": ["of the terminal", "of others"], "range": [OWN, ELSE]}
@@ -126,7 +126,7 @@ def bearers(result: Result) -> dict[str, Any]:
     edges = [{"slot": slot, "middle": slot == SLOT_PAIRS} for slot in range(slots + 1)]
     width = {"condition": {"test": "datum.middle", "value": 2}, "value": 0.4}
     return {
-        "title": {"text": f"Bearers at radio fixed part {rfp}, {moment_s:g} s", "anchor": "start", "fontSize": 12},
+        "title": {"text": f"Radio fixed part {rfp}, {moment_s:g} s", "anchor": "start", "fontSize": 12},
         "width": "container",
         "height": 24 * CARRIERS,
         "layer": [
