@@ -80,6 +80,7 @@ __all__ = [
     "Edca",
     "EdcaCategories",
     "EdcaCategory",
+    "End",
     "Entry",
     "ErrorPoint",
     "ErrorUnit",
@@ -2942,8 +2943,11 @@ class QuicTransport(Table):
             Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
         max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
             9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
+        client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
+            Without it: "from".
         migration: Whether the client goes on from the address that its station prefers (`change_primary_at` of the
-            node), if that is `multihomed` (RFC 9000 section 9). Default chosen: yes. Without it: true.
+            node, a `[[handover]]`, or a `[[selection]]` with the scheme `migration`), if that is `multihomed` (RFC
+            9000 section 9). Default chosen: yes. Without it: true.
         certificate_size: The size of the server's certificate chain, most of its first flight. Default chosen:
             1500 bytes, two certificates with keys on elliptic curves. Without it: "1500B".
     """
@@ -2954,6 +2958,7 @@ class QuicTransport(Table):
     initial_window: Size | None = None
     receive_window: Size | None = None
     max_idle_timeout: Duration | None = None
+    client: End | None = None
     migration: bool | None = None
     certificate_size: Size | None = None
 
@@ -3869,7 +3874,8 @@ SelectionPolicy = Literal["preference", "strongest", "cheapest"]
 #: "none": Nothing: a connection keeps the address at which it began, and stalls while that interface is down.
 #: "redirect": Both ends of UDP and TCP flows use the new address at once, without signalling.
 #: "mobile_sctp": SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
-SelectionScheme = Literal["none", "redirect", "mobile_sctp"]
+#: "migration": QUIC clients migrate (RFC 9000 section 9).
+SelectionScheme = Literal["none", "redirect", "mobile_sctp", "migration"]
 
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
@@ -3957,6 +3963,11 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
 #: "cubic": CUBIC of RFC 9438: the law that TCP has here.
 QuicCongestionControl = Literal["newreno", "cubic"]
+
+#: An end of a flow.
+#: "from": The sender.
+#: "to": The receiver.
+End = Literal["from", "to"]
 
 #: The source of a flow's data.
 Application = (
