@@ -37,12 +37,12 @@ class Shard:
         """
         match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text)
         if match is None:
-            raise UsageError(f"a shard is written as NUMBER/HOW_MANY, as in 3/16; this is {text!r}")
+            raise UsageError(f"a shard is NUMBER/TOTAL, as in 3/16; this is {text!r}")
         number, of = int(match[1]), int(match[2])
         if not 1 <= of <= MOST_SHARES:
-            raise UsageError(f"{text!r}: there are 1 to {MOST_SHARES} shards")
+            raise UsageError(f"shard {text!r}: the total may be 1 to {MOST_SHARES}")
         if not 1 <= number <= of:
-            raise UsageError(f"{text!r}: of {of} shards the first is 1/{of} and the last {of}/{of}")
+            raise UsageError(f"shard {text!r}: {of} shards are numbered from 1/{of} to {of}/{of}")
         return Shard(number, of)
 
     def holds(self, key: str, replication: int) -> bool:
