@@ -2749,6 +2749,17 @@ class TcpTransport(Table):
             retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
         max_retransmissions: Retransmissions of a segment before the connection is given up. Left out: no limit, as
             in the published studies.
+        user_timeout: How long data, or a SYN, may make no progress before the connection is given up (the user
+            timeout of RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in
+            Linux.
+        keep_alive: Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293
+            section 3.8.4, MUST-24). Without it: false.
+        keep_alive_time: How long an end hears nothing before it probes, with `keep_alive`. Default: RFC 9293
+            section 3.8.4, MUST-26, and Linux. Without it: "7200s".
+        keep_alive_interval: The time between probes, with `keep_alive`. Default: Linux, `tcp_keepalive_intvl`.
+            Without it: "75s".
+        keep_alive_probes: Unanswered probes before the connection is given up, with `keep_alive`. Default: Linux,
+            `tcp_keepalive_probes`. Without it: 9.
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
         byte_counting_limit: L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement
@@ -2825,6 +2836,11 @@ class TcpTransport(Table):
     window_validation: TcpWindowValidation | None = None
     restart_after_idle: bool | None = None
     max_retransmissions: int | None = None
+    user_timeout: Duration | None = None
+    keep_alive: bool | None = None
+    keep_alive_time: Duration | None = None
+    keep_alive_interval: Duration | None = None
+    keep_alive_probes: int | None = None
     initial_ssthresh: Size | None = None
     byte_counting_limit: int | None = None
     vegas: Vegas | None = None
@@ -3892,7 +3908,8 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
 #: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
 #: true`; `quick_acks = 16`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
-#: "200ms"`; `min_rto_of = "variation"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl =
+#: "200ms"`; `min_rto_of = "variation"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`;
+#: `keep_alive = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl =
 #: "30s"`; `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
 #: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
@@ -3901,8 +3918,8 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
 #: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
 #: `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`;
-#: `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `msl = "2min"`;
-#: `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
+#: `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `keep_alive = false`;
+#: `keep_alive_time = "2h"`; `msl = "2min"`; `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.

@@ -16,7 +16,7 @@ from roamsim.tables.metrics import Metric, traced_tables
 from roamsim.tables.words import listed
 
 #: Ends of a connection that failed. The others are completed, stopped and still open.
-FAILED = ("timed out", "reset", "refused", "never established")
+FAILED = ("timed out", "user timeout", "keep-alive unanswered", "reset", "refused", "never established")
 
 #: A smaller share without any loss is what is on its way when the run ends (chosen).
 UNDER_WAY = 0.01
