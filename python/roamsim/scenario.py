@@ -2961,9 +2961,9 @@ class QuicTransport(Table):
             9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
         client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
             Without it: "from".
-        migration: Whether the client goes on from the address that its station prefers (`change_primary_at` of the
-            node, a `[[handover]]`, or a `[[selection]]` with the scheme `migration`), if that is `multihomed` (RFC
-            9000 section 9). Default chosen: yes. Without it: true.
+        migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
+            section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
+            the scheme `migration`. Default chosen: yes. Without it: true.
         certificate_size: The size of the server's certificate chain, most of its first flight. Default chosen:
             1500 bytes, two certificates with keys on elliptic curves. Without it: "1500B".
     """

@@ -1,4 +1,4 @@
-"""`compare`: values of a path held against each other on the same losses, a sweep and the statistics of its pairs."""
+"""`compare`: a sweep over values of a path on the same losses, and the statistics of its pairs."""
 
 from __future__ import annotations
 

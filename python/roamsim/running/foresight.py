@@ -1,4 +1,4 @@
-"""What is told before a run begins: what is hardly meant, and what it will plainly take; that again by its pace."""
+"""Warnings before and during a run: values that are hardly meant, and estimates of time, memory and disk."""
 
 from __future__ import annotations
 

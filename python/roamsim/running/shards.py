@@ -1,4 +1,4 @@
-"""A share of many runs, for machines that know nothing of each other: `3/16` is the third of sixteen.
+"""Shards of a campaign: `3/16` is the third of sixteen. The machines that run them need no connection.
 
 Which share a run belongs to is its key's and its replication's affair alone. So the shares of a campaign are disjoint
 and make up all of it, whichever machine makes which and whatever is there already; the replications of a point are

@@ -1,4 +1,4 @@
-"""What an answer is looked for in.
+"""The ranges and choices of a sensitivity or a search.
 
 Ranges of quantities, `10ms:50ms`, cut into steps that the scenario takes; and choices without an order, `reno,sack`.
 """

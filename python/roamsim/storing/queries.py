@@ -1,4 +1,4 @@
-"""Questions in SQL over the tables of results."""
+"""SQL queries over the tables of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of means has to know: messages that never came, connections that failed, replications that are alike.
+"""Warnings about means: messages that never arrived, connections that failed, replications that are equal.
 
 A mean delay is over what arrived: the delays of what was lost, given up or still waits at the end, often the worst of
 all, are missing in it. So every such mean carries the share that is missing.

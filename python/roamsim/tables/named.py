@@ -98,7 +98,7 @@ class Named:
 
     @property
     def mobile_ip(self) -> polars.DataFrame:
-        """One row per agent on its cell, and one a mobile node; only where there is Mobile IP."""
+        """One row per agent on its cell, and one per mobile node; only where there is Mobile IP."""
         return self._named("mobile_ip")
 
     @property
