@@ -6,6 +6,7 @@
 # make generated  write the Python and JSON anew that metrics.toml and the schema of scenarios say
 # make docs    the documentation as a site in results/site, with the gallery and the crates' API; works offline
 # make figures draw the documentation's figures anew
+# make findings  execute what docs/findings lacks numbers of, and write its pages
 # make bench   benchmarks; numbers and commands stand in docs/performance.md. HTSIM=PATH, a copy of the source of
 #              Broadcom/csg-htsim, has that simulator take part
 # make counts  the instructions of some runs, counted by callgrind, against those that are kept; `make new-counts` keeps
@@ -31,7 +32,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo test test-rust test-python fuzz lint lint-rust lint-python generated docs figures bench counts new-counts validate references wheel lock clean
+.PHONY: help setup dev demo test test-rust test-python fuzz lint lint-rust lint-python generated docs figures findings bench counts new-counts validate references wheel lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -138,6 +139,10 @@ figures: setup
 	$(BIN)/python docs/figures/window_shapes.py
 	$(BIN)/python docs/figures/walk.py
 	$(BIN)/python docs/figures/lecture.py
+
+findings: some-build
+	$(SAY) 'Executing: the commands of docs/findings'
+	$(BIN)/python docs/findings/measure.py
 
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import html
+import re
 import sys
 import tomllib
 from pathlib import Path
 
 import roamsim
 import vl_convert
-from roamsim import _roamsim
+from roamsim import _roamsim, study
 from roamsim.reports.run import course_of
 from roamsim.reports.run import report as report_of
 from roamsim.scenarios.bundled import Example, examples
@@ -32,22 +33,23 @@ WIDTH = 720
 
 
 def comment(example: Example) -> tuple[str, list[str]]:
-    """The text at the head of an example, and the commands in it."""
+    """The text at the head of an example, and the commands in it, for a copy of the example in the same folder."""
     head: list[str] = []
     for line in example.text.splitlines():
         if not line.startswith("#"):
             break
         head.append(line.removeprefix("#"))
     words = " ".join(line.strip() for line in head if not line.startswith("   "))
-    commands = [line.strip() for line in head if line.strip().startswith("roamsim ")]
+    # A command may go on behind a backslash.
+    indented = "\n".join(line.strip() for line in head if line.startswith("   ")).replace("\\\n", "")
+    commands = [line.replace("examples/", "") for line in indented.splitlines() if line.startswith("roamsim ")]
     scenario = tomllib.loads(example.text)["scenario"]
     return words.strip() or scenario.get("description", ""), commands
 
 
 def first_sentence(text: str) -> str:
     """The sentence that a card shows."""
-    end = text.find(". ")
-    return text if end < 0 else text[: end + 1]
+    return re.split(r"(?<=[^A-Z][.?]) ", text, maxsplit=1)[0]
 
 
 def draw(results: Results, target: Path) -> None:
@@ -108,10 +110,19 @@ def main(names: list[str]) -> None:
             f"<b>{html.escape(title)}</b><span>{html.escape(question)}</span></a>"
         )
     listed = "\n".join(found.name for found in chosen)
+    published = [study.load(folder) for folder in study.available().values()]
+    studies = [
+        f'<a class="card" href="../../python/roamsim/studies/{one.name}/README.html"><b>{html.escape(one.title)}</b>'
+        f"<span>{html.escape(' '.join(one.question.split()))}</span>"
+        f"<code>roamsim study run {one.name} --quick</code></a>"
+        for one in published
+    ]
     (GALLERY / "index.md").write_text(
         "# Gallery\n\nEvery example of the package, run when this site was built. Each page has the scenario, the "
-        "command and the interactive report.\n\n"
+        "command and the interactive report. [Studies](#studies) follow.\n\n"
         '<div class="gallery">\n' + "\n".join(cards) + "\n</div>\n\n"
+        "## Studies\n\nEach reproduces a publication; its page has the results of the full run.\n\n"
+        '<div class="gallery">\n' + "\n".join(studies) + "\n</div>\n\n"
         f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n",
         encoding="utf-8",
     )

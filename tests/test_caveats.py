@@ -20,6 +20,10 @@ DEAD = 'outages = [{ start = "5s", duration = "4995s" }]'
 BULK = 'kind = "bulk"'
 ASKING = 'kind = "request_response", request_size = "100B", response_size = "100B", think_time = "100ms"'
 
+#: One question and its answer in the first second; the next question would come after the end.
+IDLE = ASKING.replace("100ms", "1000s")
+KEEP_ALIVE = 'keep_alive = true, keep_alive_time = "10s", keep_alive_interval = "2s", keep_alive_probes = 3'
+
 
 def scenario(application: str, transport: str = TCP, link: str = "", duration: str = "60s") -> str:
     return one_link(
@@ -76,6 +80,9 @@ def test_connections_are_told_by_how_they_ended() -> None:
         # Nothing passes from 5 s on: the senders give up long before 5000 s.
         (scenario(BULK, f"{TCP}, max_retransmissions = 5", DEAD, "5000s"), "timed out"),
         (scenario(BULK, SCTP, DEAD, "5000s"), "timed out"),
+        (scenario(BULK, f"{TCP}, user_timeout = '30s'", DEAD), "user timeout"),
+        (scenario(IDLE, f"{TCP}, {KEEP_ALIVE}", DEAD), "keep-alive unanswered"),
+        (scenario(IDLE, f"{TCP}, {KEEP_ALIVE}"), "still open"),
         (scenario(BULK, link='outages = [{ start = "0s", duration = "60s" }]'), "never established"),
         (scenario(BULK, SCTP, 'outages = [{ start = "0s", duration = "60s" }]'), "never established"),
         (scenario('kind = "cbr", packet_size = "100B", interval = "1s"', 'protocol = "udp"'), ""),

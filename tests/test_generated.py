@@ -51,7 +51,7 @@ def test_an_attribute_that_there_is_not_is_named() -> None:
     with pytest.raises(AttributeError, match=r"'flwos'; did you mean flows\?"):
         _ = result.flwos
     with pytest.raises(
-        AttributeError, match=r"no table 'handovers' \(one row a change .*only where there are cells\)"
+        AttributeError, match=r"no table 'handovers' \(one row per change .*only where there are cells\)"
     ):
         _ = result.handovers
 

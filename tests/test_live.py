@@ -502,6 +502,11 @@ def test_a_path_without_a_command_says_how_one_is_written(roamsim: Command) -> N
     assert "roamsim live --link RATE,DELAY,... -- COMMAND, or --shell client" in done.stderr
 
 
+def test_a_program_at_a_node_that_the_scenario_lacks_is_refused(roamsim: Command) -> None:
+    done = roamsim("live", "-", "--on", "tablet", "--", "true", code=2, stdin=WIRE)
+    assert "there is no node 'tablet' to run a program on; there are " in done.stderr
+
+
 def test_the_compiled_world_says_what_is_no_node() -> None:
     world = CompiledWorld(roamsim.load(WIRE, set={"node.phone.external": True}))
     with pytest.raises(ValueError, match="there is no node"):

@@ -177,7 +177,8 @@ def test_what_plainly_takes_long_or_too_much_is_told_before(roamsim: Command, tm
     # 1 Tb/s over 16 bits: 62.5e9 packets a second for 50 ms, which are generated and arrive. Over the wire of 1 Tb/s 50 octets
     # take 0.4 ns, which is no whole nanosecond: all are under way for 40 ms.
     assert "6.25 billion events" in stderr
-    assert "260 GB of memory (2.5 billion packets under way), where --max-memory allows 400 MB" in stderr
+    assert "260 GB of memory (2.5 billion packets under way) beside the " in stderr
+    assert " in use, and is stopped above the 400 MB of --max-memory" in stderr
     (tmp_path / "small.toml").write_text(FLOOD.replace("1Tb/s", "10Mb/s"))
     assert roamsim("run", "small.toml", "--max-memory", "400MB").stderr == ""
     # Rows that are held in memory count.

@@ -292,7 +292,7 @@ def test_the_report_has_the_search_and_keeps_a_sensitivity_beside_it(
         (LOSSY, {"seed": -1}, package.UsageError, "seed -1"),
         ({}, {}, package.UsageError, "nothing is varied"),
         (["link.path.delay=1:2"], {}, package.UsageError, "no dictionary"),
-        ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "the lower end stands first"),
+        ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "write the lower end first"),
         ({"link.path.delay": "10ms"}, {}, package.UsageError, "is no range"),
         ({"flow.download.transport.variant": "reno:sack"}, {}, package.UsageError, "'reno' is no number"),
         ({"flow.download.transport.variant": "reno,snack"}, {}, package.ScenarioError, "variant=snack"),

@@ -333,13 +333,13 @@ def test_on_a_cluster_it_is_the_same(roamsim: Command, scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("vary", "how", "error", "complaint"),
     [
-        ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "the lower end stands first"),
+        ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "write the lower end first"),
         ({"link.path.delay": "10ms"}, {}, package.UsageError, "is no range; one is LOW:HIGH"),
         ({"link.path.delay": "10ms,20ms"}, {}, package.UsageError, "is no range; one is LOW:HIGH"),
         ({"link.path.delay": "10ms:10ms"}, {}, package.UsageError, "has one value only"),
         ({"link.path.delay": ("10ms",)}, {}, package.UsageError, "is no range"),
         ({"link.path.delay": 5}, {}, package.UsageError, "is no range"),
-        ({"link.path.delay": "10ms:20us"}, {}, package.UsageError, "the lower end stands first"),
+        ({"link.path.delay": "10ms:20us"}, {}, package.UsageError, "write the lower end first"),
         ({"link.path.delay": "10ms:20kB"}, {}, package.UsageError, "must measure the same thing"),
         ({"link.path.delay": "10ms:20ms:3ms"}, {}, package.UsageError, "no step falls on the upper end"),
         ({"link.path.delay": "10ms:20ms:0ms"}, {}, package.UsageError, "a step of 0"),

@@ -147,9 +147,9 @@ def test_the_command_line_says_what_is_next(roamsim: Command, scenario: Path, tm
     assert "--shard" not in json.loads((tmp_path / "all" / "manifest.json").read_text())["command"]
     roamsim("report", "all")
     refused = roamsim(*sweep, "2", "--shard", "3/2", code=2)
-    assert "of 2 shards the first is 1/2 and the last 2/2" in refused.stderr
+    assert "2 shards are numbered from 1/2 to 2/2" in refused.stderr
     refused = roamsim(*sweep, "2", "--shard", "", code=2)
-    assert "a shard is written as NUMBER/HOW_MANY" in refused.stderr
+    assert "a shard is NUMBER/TOTAL, as in 3/16" in refused.stderr
     precise = ["sweep", scenario, "--vary", "link.path.delay=10ms,20ms", "--precision", "flows.goodput_bps=5%"]
     refused = roamsim(*precise, "--out", "3", "--shard", "1/2", code=2)
     assert "a precision is judged over all replications" in refused.stderr

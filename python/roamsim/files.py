@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and read only where they are files."""
+"""Regular files: written whole or not at all; anything else is not read."""
 
 from __future__ import annotations
 

@@ -80,6 +80,7 @@ __all__ = [
     "Edca",
     "EdcaCategories",
     "EdcaCategory",
+    "End",
     "Entry",
     "ErrorPoint",
     "ErrorUnit",
@@ -2748,6 +2749,17 @@ class TcpTransport(Table):
             retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
         max_retransmissions: Retransmissions of a segment before the connection is given up. Left out: no limit, as
             in the published studies.
+        user_timeout: How long data, or a SYN, may make no progress before the connection is given up (the user
+            timeout of RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in
+            Linux.
+        keep_alive: Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293
+            section 3.8.4, MUST-24). Without it: false.
+        keep_alive_time: How long an end hears nothing before it probes, with `keep_alive`. Default: RFC 9293
+            section 3.8.4, MUST-26, and Linux. Without it: "7200s".
+        keep_alive_interval: The time between probes, with `keep_alive`. Default: Linux, `tcp_keepalive_intvl`.
+            Without it: "75s".
+        keep_alive_probes: Unanswered probes before the connection is given up, with `keep_alive`. Default: Linux,
+            `tcp_keepalive_probes`. Without it: 9.
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
         byte_counting_limit: L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement
@@ -2824,6 +2836,11 @@ class TcpTransport(Table):
     window_validation: TcpWindowValidation | None = None
     restart_after_idle: bool | None = None
     max_retransmissions: int | None = None
+    user_timeout: Duration | None = None
+    keep_alive: bool | None = None
+    keep_alive_time: Duration | None = None
+    keep_alive_interval: Duration | None = None
+    keep_alive_probes: int | None = None
     initial_ssthresh: Size | None = None
     byte_counting_limit: int | None = None
     vegas: Vegas | None = None
@@ -2942,8 +2959,11 @@ class QuicTransport(Table):
             Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
         max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
             9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
-        migration: Whether the client goes on from the address that its station prefers (`change_primary_at` of the
-            node), if that is `multihomed` (RFC 9000 section 9). Default chosen: yes. Without it: true.
+        client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
+            Without it: "from".
+        migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
+            section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
+            the scheme `migration`. Default chosen: yes. Without it: true.
         certificate_size: The size of the server's certificate chain, most of its first flight. Default chosen:
             1500 bytes, two certificates with keys on elliptic curves. Without it: "1500B".
     """
@@ -2954,6 +2974,7 @@ class QuicTransport(Table):
     initial_window: Size | None = None
     receive_window: Size | None = None
     max_idle_timeout: Duration | None = None
+    client: End | None = None
     migration: bool | None = None
     certificate_size: Size | None = None
 
@@ -3869,7 +3890,8 @@ SelectionPolicy = Literal["preference", "strongest", "cheapest"]
 #: "none": Nothing: a connection keeps the address at which it began, and stalls while that interface is down.
 #: "redirect": Both ends of UDP and TCP flows use the new address at once, without signalling.
 #: "mobile_sctp": SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
-SelectionScheme = Literal["none", "redirect", "mobile_sctp"]
+#: "migration": QUIC clients migrate (RFC 9000 section 9).
+SelectionScheme = Literal["none", "redirect", "mobile_sctp", "migration"]
 
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
@@ -3886,7 +3908,8 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
 #: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
 #: true`; `quick_acks = 16`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
-#: "200ms"`; `min_rto_of = "variation"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `msl =
+#: "200ms"`; `min_rto_of = "variation"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`;
+#: `keep_alive = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl =
 #: "30s"`; `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
 #: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
@@ -3895,8 +3918,8 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
 #: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
 #: `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`;
-#: `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `msl = "2min"`;
-#: `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
+#: `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `keep_alive = false`;
+#: `keep_alive_time = "2h"`; `msl = "2min"`; `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -3957,6 +3980,11 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
 #: "cubic": CUBIC of RFC 9438: the law that TCP has here.
 QuicCongestionControl = Literal["newreno", "cubic"]
+
+#: An end of a flow.
+#: "from": The sender.
+#: "to": The receiver.
+End = Literal["from", "to"]
 
 #: The source of a flow's data.
 Application = (

@@ -16,6 +16,10 @@ pub enum Ending {
     Stopped,
     /// An end gave up after too many retransmissions (RFC 9293 section 3.8.3, RFC 9260 section 8.1).
     TimedOut,
+    /// An end gave up as its data made no progress within the user timeout (RFC 9293 section 3.10.8).
+    UserTimeout,
+    /// An end gave up as nothing answered its keep-alive probes (RFC 9293 section 3.8.4).
+    KeepAlive,
     /// An end got a reset (RFC 9293 section 3.5.2) or an ABORT (RFC 9260 section 9.1), or sent a reset since
     /// its application had closed and did not take all data (RFC 9293 section 3.6.1).
     Reset,
@@ -33,6 +37,8 @@ impl Ending {
             Ending::StillOpen => "still open",
             Ending::Stopped => "stopped",
             Ending::TimedOut => "timed out",
+            Ending::UserTimeout => "user timeout",
+            Ending::KeepAlive => "keep-alive unanswered",
             Ending::Reset => "reset",
             Ending::Refused => "refused",
             Ending::NeverEstablished => "never established",
@@ -45,8 +51,12 @@ impl Ending {
 pub(crate) enum Failure {
     /// Its application dropped it.
     Stopped,
-    /// It gave up.
+    /// It gave up after too many retransmissions.
     TimedOut,
+    /// It gave up at its user timeout.
+    UserTimeout,
+    /// It gave up, as its keep-alive probes went unanswered.
+    KeepAlive,
     /// The peer ended it, or it did so itself for data that its application does not take.
     Reset,
 }
@@ -80,6 +90,8 @@ pub(crate) fn ending(lives: [Life; 2], closed: [bool; 2]) -> Ending {
     match first.map(|(_, failure)| failure) {
         Some(Failure::Stopped) if established => Ending::Stopped,
         Some(Failure::TimedOut) if established => Ending::TimedOut,
+        Some(Failure::UserTimeout) if established => Ending::UserTimeout,
+        Some(Failure::KeepAlive) if established => Ending::KeepAlive,
         Some(Failure::Reset) => {
             if established {
                 Ending::Reset
@@ -117,6 +129,8 @@ mod tests {
         let lives = [at(1000, Failure::TimedOut), at(1050, Failure::Reset)];
         assert_eq!(ending(lives, [true, true]), Ending::TimedOut);
         assert_eq!(ending([lives[1], lives[0]], [true, true]), Ending::TimedOut);
+        assert_eq!(ending([lives[1], at(900, Failure::KeepAlive)], [true, true]), Ending::KeepAlive);
+        assert_eq!(ending([lives[1], at(900, Failure::UserTimeout)], [true, true]), Ending::UserTimeout);
         let mut life = lives[0];
         life.fails(Time::ZERO + Span::from_ms(2000), Failure::Reset);
         assert_eq!(life.failure, lives[0].failure);

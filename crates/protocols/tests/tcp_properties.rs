@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::{
-    Config, Connection, CubicRules, DelayedAckRules, Event, Flags, HystartRules, InitialWindow, MinRtoOf,
-    NagleRules, Options, Segment, State, Timestamps, Variant, WindowValidation,
+    Config, Connection, CubicRules, DelayedAckRules, Event, Flags, HystartRules, InitialWindow, KeepAlive,
+    MinRtoOf, NagleRules, Options, Segment, State, Timestamps, Variant, WindowValidation,
 };
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
@@ -32,6 +32,7 @@ prop_compose! {
         delayed_ack_count in 1u32..6,
         dup_ack_threshold in 1u32..5,
         initial in 0u32..12,
+        liveness in any::<[bool; 2]>(),
         max_rto in prop::sample::select(&[200u64, 1000, 60_000][..]),
     ) -> Config {
         let [window_scaling, nagle, limited_transmit, timestamps, restart_after_idle, ssthresh, alone, guard] =
@@ -72,6 +73,13 @@ prop_compose! {
             cubic_rules: if linux[6] { CubicRules::Linux } else { CubicRules::Rfc9438 },
             nagle_rules: if linux[7] { NagleRules::Minshall } else { NagleRules::Rfc },
             delayed_ack_rules: if linux[8] { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },
+            // More probes than any path loses in a row.
+            keep_alive: liveness[0].then_some(KeepAlive {
+                idle: Span::from_secs(1),
+                interval: Span::from_ms(500),
+                probes: 100,
+            }),
+            user_timeout: liveness[1].then_some(Span::from_secs(36_000)),
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),
             ..Config::default()

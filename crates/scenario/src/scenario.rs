@@ -169,9 +169,7 @@ impl Scenario {
 
     /// The nodes whose QUIC clients migrate.
     fn with_migrating_clients(&self) -> BTreeSet<&str> {
-        let migrates = |transport: &Transport| matches!(transport, Transport::Quic(quic) if quic.migration);
-        let flows = self.flows.iter().filter(|flow| migrates(&flow.transport));
-        flows.map(|flow| flow.from.as_str()).collect()
+        self.flows.iter().filter_map(Flow::migrating_client).collect()
     }
 
     /// The congestion controls from outside that its connections have, by name: [`Options::laws`] must hold

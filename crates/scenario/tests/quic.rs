@@ -96,18 +96,108 @@ fn a_silent_path_ends_the_connection_after_its_idle_timeout() {
 /// packets of the queues before it.
 #[test]
 fn a_client_migrates_from_cell_to_cell() {
-    let text = include_str!("../../../python/roamsim/examples/quic-migration.toml");
-    let run = |overrides: &[(&str, &str)]| {
-        outcome::of(text, overrides, Options { seed: 1, fingerprints: true, ..Options::default() })
-    };
-    let migrates = run(&[]);
+    let migrates = walk(&[]);
     assert!(texts(&migrates, "handovers", "scheme").iter().all(|scheme| scheme == "migration"));
     let took = floats(&migrates, "handovers", "handover_s");
     assert!(took.len() >= 2 && took.iter().all(|&s| s > 0.08 && s < 1.0), "{took:?}");
     assert_eq!(texts(&migrates, "flows", "connection").iter().collect::<Vec<_>>(), ["still open"]);
-    let stays = run(&[("flow.upload.transport.migration", "false")]);
+    let stays = walk(&[("flow.upload.transport.migration", "false")]);
     let delivered = |outcome| integers(outcome, "flows", "delivered_bytes")[0];
     assert!(delivered(&migrates) > 2 * delivered(&stays), "{} {}", delivered(&migrates), delivered(&stays));
+}
+
+const WALK: &str = include_str!("../../../python/roamsim/examples/quic-migration.toml");
+
+/// The walk, with data to the terminal, whose end is the client.
+const DOWNLOAD: [(&str, &str); 3] =
+    [("flow.upload.from", "server"), ("flow.upload.to", "terminal"), ("flow.upload.transport.client", "to")];
+
+fn walk(overrides: &[(&str, &str)]) -> Outcome {
+    outcome::of(WALK, overrides, Options { seed: 1, fingerprints: true, ..Options::default() })
+}
+
+/// The receiver opens: its first flight takes one way, the server's another, and data leaves with the third.
+/// So data is there after 4 ways of 50 ms and more, one later than that of a client.
+#[test]
+fn data_of_a_server_takes_four_one_way_delays() {
+    let outcome = outcome(&[("flow.f.transport.client", "to")], Trace::default());
+    let took = floats(&outcome, "flows", "completion_time_s")[0];
+    assert!(took > 4.0 * 0.05 + 3.0 * 0.009_824 && took < 4.0 * (0.05 + 0.009_824) + 0.009_824, "{took}");
+    assert_eq!(texts(&outcome, "flows", "connection").iter().collect::<Vec<_>>(), ["completed"]);
+}
+
+#[test]
+fn a_download_to_a_terminal_that_moves_migrates() {
+    let migrates = walk(&DOWNLOAD);
+    let took = floats(&migrates, "handovers", "handover_s");
+    assert!(took.len() >= 2 && took.iter().all(|&s| s > 0.08 && s < 1.0), "{took:?}");
+    assert_eq!(texts(&migrates, "flows", "connection").iter().collect::<Vec<_>>(), ["still open"]);
+    let mut stays = DOWNLOAD.to_vec();
+    stays.push(("flow.upload.transport.migration", "false"));
+    let delivered = |outcome| integers(outcome, "flows", "delivered_bytes")[0];
+    let stays = walk(&stays);
+    assert!(delivered(&migrates) > 2 * delivered(&stays), "{} {}", delivered(&migrates), delivered(&stays));
+}
+
+/// Its client goes only when the old cell is lost. What the server sent there until then is lost; it is data.
+#[test]
+fn what_a_download_loses_on_the_move_is_in_handover_flows() {
+    let mut overrides = DOWNLOAD.to_vec();
+    overrides.push(("node.terminal.change_primary_at", "down"));
+    let outcome = walk(&overrides);
+    let lost = integers(&outcome, "handover_flows", "lost_data");
+    assert!(lost.len() >= 2 && lost.iter().all(|&packets| packets > 0), "{lost:?}");
+    assert!(integers(&outcome, "flows", "retransmissions")[0] >= lost.iter().sum());
+}
+
+/// The terminal leaves the only cell for longer than the timeout: the server gives up, and the client too.
+#[test]
+fn a_download_to_nowhere_ends_after_the_idle_timeout() {
+    let mut overrides = DOWNLOAD.to_vec();
+    overrides.push(("flow.upload.transport.migration", "false"));
+    overrides.push(("flow.upload.transport.max_idle_timeout", "5s"));
+    let outcome = walk(&overrides);
+    assert_eq!(texts(&outcome, "flows", "connection").iter().collect::<Vec<_>>(), ["timed out"]);
+}
+
+/// MIH users say when. The client migrates then, to the second cell, 10 ms and 3 wires from the server: the
+/// handover is complete a round trip of 40 ms later, with packets of at most 1228 octets in front.
+#[test]
+fn mih_users_have_a_client_migrate() {
+    let text = include_str!("../../../python/roamsim/examples/mih-handover.toml");
+    let quic = ("flow.stream.transport", "{ protocol = \"quic\", client = \"to\" }");
+    let bulk = ("flow.stream.application", "{ kind = \"bulk\" }");
+    let run = |overrides: &[_]| outcome::of(text, overrides, Options { seed: 1, ..Options::default() });
+    let outcome = run(&[quic, bulk]);
+    assert_eq!(texts(&outcome, "mih_handovers", "outcome").iter().collect::<Vec<_>>(), ["committed"]);
+    assert_eq!(texts(&outcome, "handovers", "scheme").iter().collect::<Vec<_>>(), ["mih"]);
+    let redirect_s = floats(&outcome, "mih_handovers", "redirect_s")[0];
+    assert!(redirect_s > 0.04 && redirect_s < 0.06, "{redirect_s}");
+    // The terminal leaves the first cell at 25 s of 30.
+    let link = |name: &str| {
+        let at = texts(&outcome, "flows", "name").iter().position(|flow| flow == name).expect(name);
+        integers(&outcome, "flows", "delivered_bytes")[at]
+    };
+    assert!(link("stream") > 10_000_000, "{}", link("stream"));
+}
+
+#[test]
+fn a_selection_has_a_client_migrate() {
+    let text = include_str!("../../../python/roamsim/examples/phone.toml");
+    let text = text.split("[[flow]]").take(2).collect::<Vec<_>>().join("[[flow]]");
+    let trace = "{ from = \"server\", constant = \"10Mb/s\" }";
+    let text = text.replace("{ from = \"server\", mahimahi = \"traces/cellular-down.trace\" }", trace);
+    let run = |scheme: &str, transport: &str| {
+        let overrides = [("selection.phone.scheme", scheme), ("flow.download.transport", transport)];
+        outcome::of(&text, &overrides, Options { seed: 1, ..Options::default() })
+    };
+    let delivered = |outcome: &Outcome| integers(outcome, "flows", "delivered_bytes")[0];
+    let quic = run("migration", "{ protocol = \"quic\", client = \"to\", congestion_control = \"cubic\" }");
+    assert!(integers(&quic, "selection", "switches")[0] >= 3);
+    assert_eq!(texts(&quic, "flows", "connection").iter().collect::<Vec<_>>(), ["still open"]);
+    // TCP with one address stops after the first cell.
+    let tcp = run("none", "{ protocol = \"tcp\", variant = \"cubic\" }");
+    assert!(delivered(&quic) > 2 * delivered(&tcp), "{} {}", delivered(&quic), delivered(&tcp));
 }
 
 reports! {

@@ -268,6 +268,7 @@ reports! {
     a_rule_for_the_primary_address: "name = \"phone\"\n" => "name = \"phone\"\nchange_primary_at = \"up\"\n";
     a_scheme_that_moves_no_datagram: "scheme = \"redirect\"" => "scheme = \"mobile_sctp\"";
     a_scheme_that_moves_no_association: "protocol = \"udp\"" => "protocol = \"sctp\"";
+    a_scheme_that_moves_only_quic: "scheme = \"redirect\"" => "scheme = \"migration\"";
     a_scheme_that_moves_no_quic: "protocol = \"udp\"" => "protocol = \"quic\"";
     a_selection_beside_programs: "name = \"server\"\n" => "name = \"server\"\nexternal = true\n";
     the_strongest_of_distances: "policy = \"preference\"" => "policy = \"strongest\"";
@@ -277,6 +278,12 @@ reports! {
     a_price_below_zero: "scheme = \"redirect\"" => "scheme = \"redirect\"\nprices = [{ access = \"lte\", cost_per_mb = -1 }]";
     a_price_of_another_link: "scheme = \"redirect\"" => "scheme = \"redirect\"\nprices = [{ access = \"to west\", cost_per_mb = 1 }]";
     an_external_node_that_selects: "name = \"phone\"\n" => "name = \"phone\"\nexternal = true\n";
+}
+
+#[test]
+fn a_server_of_quic_does_not_migrate() {
+    let text = WALK.replace("scheme = \"redirect\"", "scheme = \"migration\"");
+    insta::assert_snapshot!(refusal::report_on(&text, "protocol = \"udp\"", "protocol = \"quic\""));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-"""Packages that load when they are first used: many commands end without them, and they take longer than a short run.
+"""Packages that are imported on first use, because many commands need none of them and imports take longer than a
+short run.
 
 A module that stands in for such a package is in its place before anybody imports it. (`importlib.util.LazyLoader`
 loads it at the second `import`, before any use.)

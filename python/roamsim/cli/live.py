@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -142,6 +142,8 @@ def live(
         from roamsim.reports.run import report as page_of
     if without_flows:
         read = _without_flows(read, set(commands))
+    for node in commands.keys() - (_nodes(read) or commands.keys()):
+        raise UsageError(f"there is no node {node!r} to run a program on; there are {', '.join(_nodes(read))}")
     outside = in_python({f"node.{node}.external": True for node in commands})
     scenario = parse_source(read, [*overrides(settings), *outside], color=color())
     lived: Lived
@@ -191,10 +193,26 @@ def live(
     raise typer.Exit(code if code >= 0 else 128 - code)
 
 
+def _tree(read: Source) -> dict[str, Any]:
+    """A scenario before it is checked."""
+    tree: dict[str, Any] = json.loads(read.text) if read.is_json else tomllib.loads(read.text)
+    return tree
+
+
+def _nodes(read: Source) -> list[str]:
+    """The names of the scenario's nodes; none if it cannot be read, or if a name stands for several nodes."""
+    try:
+        nodes = _tree(read)["node"]
+        return [] if any("count" in node for node in nodes) else [str(node["name"]) for node in nodes]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        # Whoever reads the scenario says what is wrong with it.
+        return []
+
+
 def _without_flows(read: Source, nodes: set[str]) -> Source:
     """The scenario without the flows that end in one of these nodes."""
     try:
-        tree = json.loads(read.text) if read.is_json else tomllib.loads(read.text)
+        tree = _tree(read)
         kept = [flow for flow in tree.pop("flow", []) if not nodes & {flow["from"], flow["to"]}]
         return read._replace(text=json.dumps(tree | ({"flow": kept} if kept else {})), is_json=True)
     except (ValueError, TypeError, KeyError, AttributeError):

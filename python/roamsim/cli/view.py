@@ -1,4 +1,4 @@
-"""The foot of the terminal while a world goes by the clock: rates, queues, signals and associations, as text charts.
+"""The last rows of the terminal while `roamsim live` runs: rates, queues, signals and associations as text charts.
 
 Programs print above it. Without a terminal, or beside a shell, nothing is drawn.
 """

@@ -1,1 +1,1 @@
-"""What results say: means with intervals, differences, curves."""
+"""Estimates from results: means with intervals, differences, curves."""

@@ -1,4 +1,4 @@
-"""`compare`: values of a path held against each other on the same losses, a sweep and the statistics of its pairs."""
+"""`compare`: a sweep over values of a path on the same losses, and the statistics of its pairs."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def compared_runs(
     check_number("replications", REPLICATIONS if replications is None else max(replications, 2), 2)
     if replications is not None and replications < 2:
         raise UsageError(
-            f"fewer than 2 replications give no interval; ask for 2 or more, {REPLICATIONS} unless told otherwise"
+            f"fewer than 2 replications give no interval; ask for 2 or more, or leave it out for {REPLICATIONS}"
         )
     read = source(scenario)
     base = parse_source(read, settings, color=color)

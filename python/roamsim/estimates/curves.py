@@ -1,4 +1,4 @@
-"""A metric of a folder of results as curves: over what was varied, one for each series, with intervals."""
+"""Curves of a metric over the varied values, one for each series, with intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How delays and completion times are distributed: the share that was done within each time."""
+"""Distributions of delays and completion times: the share done within each time."""
 
 from __future__ import annotations
 

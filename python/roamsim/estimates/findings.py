@@ -1,4 +1,4 @@
-"""What a sweep says, in a sentence: which metric varies most with what was varied, and how."""
+"""A sweep's answer in a sentence: the metric that varies most, and how it depends on the varied values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Means of a column over replications with intervals that stay where the column's values can be."""
+"""Means over replications, with intervals that stay within the range of possible values."""
 
 from __future__ import annotations
 

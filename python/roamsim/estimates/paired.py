@@ -1,4 +1,4 @@
-"""Differences between values of a varied path, replication by replication, and what they are in words.
+"""Differences between values of a varied path, replication by replication, and their sentences.
 
 Random streams are keyed by seed, replication and purpose, not by what is varied: in replication k, every value meets
 the same draws, and the k-th difference is free of what they have in common.

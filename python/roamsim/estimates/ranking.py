@@ -1,4 +1,4 @@
-"""Who is best in a comparison, and by how much: values in order of their means, and the differences of all pairs."""
+"""The best value of a comparison: values in order of their means, and the differences of all pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One number a run: what sensitivities and searches take a metric for."""
+"""One number for each run: the metric of a sensitivity or a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delays are of messages that arrived. Where the shares that did not arrive differ, delays tell who loses more.
+"""Delays count only messages that arrived. If the shares of missing messages differ, delays cannot be compared.
 
 The slowest messages are often those that are lost, so losing more makes a mean delay smaller. Such delays get no
 verdict. Metrics that count what is lost take their place.

@@ -1,4 +1,5 @@
-"""What happens inside of the namespaces: run by its path, with the standard library alone, by `namespaces.py`.
+"""The part of `roamsim live` that runs inside the namespaces. `namespaces.py` starts it by its path; it needs only
+the standard library.
 
 One process enters a user namespace and a PID namespace and forks its init. Init forks a child for each node, which
 enters a network namespace and a mount namespace of its own, makes the TUN device, sends its descriptor over the Unix

@@ -1,4 +1,4 @@
-"""Programs in namespaces of their own, seen from outside: their devices, when they end, and that they end.
+"""Programs in namespaces of their own, seen from outside: their devices, and their end.
 
 They live as long as this process holds its end of a Unix socket (`inside.py`).
 """

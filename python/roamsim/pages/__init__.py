@@ -1,1 +1,1 @@
-"""The page that every report is: one HTML file, complete in itself."""
+"""The page of every report: one self-contained HTML file."""

@@ -1,4 +1,4 @@
-"""What a notebook shows of results: pieces of HTML in the notebook's own style, which need no further package."""
+"""Results in a notebook: pieces of HTML in the notebook's own style, which need no further package."""
 
 from __future__ import annotations
 

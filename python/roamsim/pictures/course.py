@@ -1,4 +1,4 @@
-"""The course of a run: rates, windows, queue delays and losses over one axis of time, of the table `series`.
+"""A run over time: rates, windows, queue delays and losses on one axis, from the table `series`.
 
 The panels are views of one Vega-Lite specification, so that they zoom together, a legend switches lines in all that
 have them, and a line under the pointer reads all values of an instant.

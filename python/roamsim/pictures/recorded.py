@@ -1,4 +1,4 @@
-"""What a run recorded over time, as interactive panels: samples of a kind, and time-sequence charts.
+"""Traces of a run as interactive panels: samples of a kind, and time-sequence charts.
 
 What the marks of a time-sequence chart mean stands in `timesequence.py`, which draws the same for paper.
 """

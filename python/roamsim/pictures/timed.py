@@ -1,4 +1,4 @@
-"""Panels over one axis of time, of any number of samples: the page draws as many of them as its width has room for.
+"""Panels over one axis of time with any number of samples; the page draws as many as its width can show.
 
 Values that hold until the next one, marks of single instants, and spans. A figure holds all of them; the page
 (`pages/thinned.js`) draws of the part that is shown what a pixel can tell apart, and more as a reader zooms in. The

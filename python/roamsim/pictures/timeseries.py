@@ -1,4 +1,4 @@
-"""What a run recorded over time, ready to be drawn: a panel for each point of a sweep, of its first replication."""
+"""Traces over time, ready to be drawn: a panel for the first replication of each point of a sweep."""
 
 from __future__ import annotations
 

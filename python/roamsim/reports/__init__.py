@@ -1,1 +1,1 @@
-"""What a folder of results is shown as."""
+"""Reports and figures of a folder of results."""

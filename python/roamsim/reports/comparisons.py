@@ -1,4 +1,4 @@
-"""The report of a comparison: who is best and by how much, a ranking, every pair once; then what a sweep's has."""
+"""The report of a comparison: the best value, a ranking, every pair once, and the sections of a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first lines of a run's report: what ran, and what came of it.
+"""The first lines of a run's report: what ran, and the results in sentences.
 
 With several replications, numbers are means over them. Names are not escaped; a page escapes each sentence.
 """

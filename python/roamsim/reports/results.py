@@ -1,4 +1,4 @@
-"""The report of a run or a sweep: what came out, figures, tables, how to get it again."""
+"""The report of a run or a sweep: answer, figures, tables, and how to repeat it."""
 
 from __future__ import annotations
 

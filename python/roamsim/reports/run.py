@@ -1,4 +1,4 @@
-"""The report of a run: what was asked and what came out, its course over time, results, and how to get it again."""
+"""The report of a run: question and answer, its course over time, results, and how to repeat it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a sweep: what was varied, what came out of it in a sentence and a figure; then everything else."""
+"""The report of a sweep: the varied values, the answer in a sentence and a figure, and everything else."""
 
 from __future__ import annotations
 

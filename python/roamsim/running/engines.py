@@ -1,4 +1,4 @@
-"""Who makes runs: threads of this process, or any executor of `concurrent.futures`, of processes or of a cluster.
+"""Engines that execute runs: threads of this process, or any executor of `concurrent.futures`.
 
 An engine gets runs and gives back what they left, in the order in which they finish; what becomes of it is not its
 affair (`roamsim.running.work`). What a run leaves does not depend on who makes it.

@@ -1,4 +1,4 @@
-"""What is told before a run begins: what is hardly meant, and what it will plainly take; that again by its pace."""
+"""Warnings before and during a run: values that are hardly meant, and estimates of time, memory and disk."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ def foresee(
         what = f"{number(under_way)} packets under way"
         if in_memory:
             what += f" and {number(in_memory)} rows of traces"
-        parts.append(f"some {size(needed)} of memory ({what}), where --max-memory allows {size(limit)} and stops it")
+        parts.append(
+            f"some {size(needed)} of memory ({what}) beside the {size(used)} in use, and is stopped above the "
+            f"{size(limit)} of --max-memory"
+        )
     if folder is not None and written * DISK_ROW_BYTES > (free := shutil.disk_usage(folder).free):
         parts.append(
             f"some {size(written * DISK_ROW_BYTES)} on the disk ({number(written)} rows of traces), where "

@@ -1,4 +1,4 @@
-"""A cluster of Dask on this machine that obeys its caller alone.
+"""A Dask cluster on this machine that only its caller can use.
 
 Whoever reaches a scheduler or a worker of Dask runs code as its user. So everything here listens on the loopback
 interface only, by TLS, and takes only peers that show the cluster's own certificate, which is made for one cluster.

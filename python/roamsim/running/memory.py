@@ -1,4 +1,4 @@
-"""The memory that runs, and reading their results, may take."""
+"""The limit of memory for runs, and for reading their results."""
 
 from __future__ import annotations
 

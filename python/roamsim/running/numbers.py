@@ -1,4 +1,4 @@
-"""Numbers that a call takes: of replications, of threads, and the seed."""
+"""Checks of numbers that a call takes: replications, threads, the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One scenario, run: replications side by side, or one with a capture."""
+"""Runs one scenario: replications side by side, or one with a capture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A share of many runs, for machines that know nothing of each other: `3/16` is the third of sixteen.
+"""Shards of a campaign: `3/16` is the third of sixteen. The machines that run them need no connection.
 
 Which share a run belongs to is its key's and its replication's affair alone. So the shares of a campaign are disjoint
 and make up all of it, whichever machine makes which and whatever is there already; the replications of a point are
@@ -37,12 +37,12 @@ class Shard:
         """
         match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text)
         if match is None:
-            raise UsageError(f"a shard is written as NUMBER/HOW_MANY, as in 3/16; this is {text!r}")
+            raise UsageError(f"a shard is NUMBER/TOTAL, as in 3/16; this is {text!r}")
         number, of = int(match[1]), int(match[2])
         if not 1 <= of <= MOST_SHARES:
-            raise UsageError(f"{text!r}: there are 1 to {MOST_SHARES} shards")
+            raise UsageError(f"shard {text!r}: the total may be 1 to {MOST_SHARES}")
         if not 1 <= number <= of:
-            raise UsageError(f"{text!r}: of {of} shards the first is 1/{of} and the last {of}/{of}")
+            raise UsageError(f"shard {text!r}: {of} shards are numbered from 1/{of} to {of}/{of}")
         return Shard(number, of)
 
     def holds(self, key: str, replication: int) -> bool:

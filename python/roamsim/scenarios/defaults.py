@@ -1,4 +1,4 @@
-"""What a scenario that says nothing of a key leaves it at, by the schema."""
+"""Defaults of keys that a scenario leaves out, from the schema."""
 
 from __future__ import annotations
 

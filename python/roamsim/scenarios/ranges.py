@@ -1,4 +1,4 @@
-"""What an answer is looked for in.
+"""The ranges and choices of a sensitivity or a search.
 
 Ranges of quantities, `10ms:50ms`, cut into steps that the scenario takes; and choices without an order, `reno,sack`.
 """
@@ -237,7 +237,7 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
     if low == high:
         raise UsageError(f"{where} has one value only; a range needs two ends")
     if low > high:
-        raise UsageError(f"{where}: the lower end stands first")
+        raise UsageError(f"{where}: write the lower end first")
     step = steps[0] if steps else Decimal(0)
     if steps:
         if step <= 0 or low + step > high:

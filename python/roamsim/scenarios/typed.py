@@ -1,4 +1,4 @@
-"""What typed scenarios have in common: they become the dictionaries, and the text, that others are written as."""
+"""The base of typed scenarios: they turn into dictionaries and TOML."""
 
 from __future__ import annotations
 

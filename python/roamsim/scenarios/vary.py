@@ -1,4 +1,4 @@
-"""What a sweep varies: lists, ranges with exact decimal steps, and their product."""
+"""The varied values of a sweep: lists, ranges with exact decimal steps, and their product."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Folders of results: what is kept of runs, and how it is found again."""
+"""Folders of results: written, read, and merged."""

@@ -1,4 +1,4 @@
-"""Rows of results that conditions choose: `PATH=VALUE` of what was varied, or `COLUMN=VALUE` of a table."""
+"""Conditions that select rows of results: `PATH=VALUE` of a varied path, or `COLUMN=VALUE` of a table."""
 
 from __future__ import annotations
 

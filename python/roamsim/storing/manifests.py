@@ -1,4 +1,4 @@
-"""Manifests: what a folder of results holds and how it came about; read and checked here, and nowhere else.
+"""Manifests of folders of results: contents and origin. Only this module reads and checks them.
 
 A folder may come from anywhere. What leaves `read_manifest` has the types that its classes say, names that fit
 together, and text that can be written; whatever else a manifest holds is refused with the place that is wrong.

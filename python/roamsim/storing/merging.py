@@ -1,4 +1,4 @@
-"""Folders of one campaign that were made apart, put together: the shards of a sweep or of a study."""
+"""Merges the shards of a sweep or a study."""
 
 from __future__ import annotations
 

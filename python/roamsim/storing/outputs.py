@@ -1,4 +1,4 @@
-"""What `roamsim run` writes beside its summary: a folder of Parquet tables, one table as CSV."""
+"""Files that `roamsim run` writes beside its summary: a folder of Parquet tables, one table as CSV."""
 
 from __future__ import annotations
 

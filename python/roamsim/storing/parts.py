@@ -1,4 +1,4 @@
-"""The finished runs of a folder, in parts: files that hold many runs each and are whole or set aside.
+"""The finished runs of a folder, in parts: each file holds many runs, and is whole or set aside.
 
     DIR/parts/NNNNNN.zip    `runs.parquet`: key and replication of each run in it; `TABLE.parquet`: their rows
 

@@ -1,4 +1,4 @@
-"""Questions in SQL over the tables of results."""
+"""SQL queries over the tables of results."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: b
         try:
             statements = connection.extract_statements(question)
             if not statements:
-                raise UsageError("the question is empty; ask one, such as: select * from flows")
+                raise UsageError("the query is empty; write one, such as: select * from flows")
             if len(statements) > 1:
-                raise UsageError(f"these are {len(statements)} questions; ask one at a time")
+                raise UsageError(f"these are {len(statements)} queries; give one at a time")
             if statements[0].type.name not in READING:
-                raise UsageError("a question can only read: begin with select, with, from, describe or summarize")
+                raise UsageError("a query can only read tables: begin with select, with, from, describe or summarize")
             answered = Path(aside) / ".answer.parquet"
             return _interruptible(connection, lambda: _frame(connection, question, answered))
         except duckdb.OutOfMemoryException:
@@ -89,7 +89,7 @@ def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: b
         except duckdb.Error as error:
             if unknown := _NO_TABLE.search(str(error)):
                 raise no_table(unknown[1], tables, recorded=recorded) from None
-            raise UsageError(f"the question cannot be answered: {error}") from None
+            raise UsageError(f"the query failed: {error}") from None
 
 
 def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], polars.DataFrame]) -> polars.DataFrame:

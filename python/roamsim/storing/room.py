@@ -1,4 +1,4 @@
-"""The memory that reading results may take: a small file may unpack to more than the machine has.
+"""The memory that reading results may take, because a small file may unpack to more than the machine has.
 
 The limit is that of runs (`--max-memory`, `roamsim.limit_memory`): three quarters of the machine's memory unless set.
 How many rows a table has stands in its file and is asked before a row is read.

@@ -1,4 +1,4 @@
-"""The tables of a sweep, put together of its parts: all rows in the order of points and replications.
+"""The tables of a sweep, assembled from its parts in the order of points and replications.
 
 A table of up to a million rows is held. A larger one is read anew whenever it is asked for, some rows or some columns
 at a time: which part holds which run is known, so that the rows of runs that follow each other, a lot, are read from

@@ -1,4 +1,4 @@
-"""What tables of results may hold: a folder may come from a stranger, and its digests say only that it is whole.
+"""Checks of result tables. A folder may come from a stranger, and its digests only show that it is complete.
 
 Everything that is read from a folder, of a run, a sweep, a shard or a study, passes here once. Nothing behind it has
 to expect other columns, types or values. What a column is called, whether it is a number, and whether it is a share,

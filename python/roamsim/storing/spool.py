@@ -1,4 +1,4 @@
-"""Rows of traces on their way to disk, so that the memory of a traced run does not grow with its rows.
+"""Writes rows of traces to disk during a run, so that its memory does not grow with them.
 
     FOLDER/TABLE-RRRRRRR-NNNNNN.parquet    of replication R the n-th rows of a table, in their order
 

@@ -1,4 +1,4 @@
-"""A study's code: its files are modules of one package, and may import each other (`from .cases import ...`)."""
+"""Imports a study's code: its files are modules of one package (`from .cases import ...`)."""
 
 from __future__ import annotations
 

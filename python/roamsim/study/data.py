@@ -1,4 +1,4 @@
-"""What a study's runs say: estimates by experiment, metric and point."""
+"""Estimates from a study's runs, by experiment, metric and point."""
 
 from __future__ import annotations
 

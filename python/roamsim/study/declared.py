@@ -1,4 +1,4 @@
-"""Statements and tables that need no code: their entries in statements.toml and study.toml say all."""
+"""Statements and tables that need no code: entries of statements.toml and study.toml define them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study's definition: what the folder `studies/NAME` says, read and checked.
+"""A study's definition: the files of the folder `studies/NAME`, read and checked.
 
 `study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
 `statements.toml` what the publication states, with the rule of each verdict, `coverage.toml` where each sentence and

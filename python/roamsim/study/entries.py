@@ -1,4 +1,4 @@
-"""The entries of a study's definition: what its files may say, one class a kind of table, and the whole of them."""
+"""The entries of a study's files: one class for each kind of table."""
 
 from __future__ import annotations
 

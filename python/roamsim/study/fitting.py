@@ -1,4 +1,4 @@
-"""Whether the parts of a study's definition fit together: ids, functions, dimensions, files."""
+"""Checks that the parts of a study's definition fit together: ids, functions, dimensions, files."""
 
 from __future__ import annotations
 

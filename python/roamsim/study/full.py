@@ -1,4 +1,4 @@
-"""Where the reference results of a study lie, and what a quick look learns from those of the full run."""
+"""The reference results of a study, and the verdicts of the full run for a quick look."""
 
 from __future__ import annotations
 

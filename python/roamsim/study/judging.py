@@ -1,4 +1,4 @@
-"""How a measured value is held against a published one. The rules stand here before any run; a study picks one.
+"""Rules that compare a measured value with a published one. A study picks one before any run.
 
 - A value *agrees* with a published range when its whole 95 % interval lies inside; it *differs* when all of it lies
   outside; else the runs are too few, and it is *not decidable*.

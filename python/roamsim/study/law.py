@@ -1,4 +1,4 @@
-"""Rules judged by an exact law, with runs beside it.
+"""Rules that judge by an exact law; runs are compared with it.
 
 A law is a closed form of what is measured. It has no interval, so the rule that judges the runs decides at once. The
 verdict is the law's where the runs agree with it or are too few to decide.

@@ -1,4 +1,4 @@
-"""What can be measured of rows of results: columns, expressions of columns, shares of counts, functions."""
+"""Metrics of rows of results: columns, expressions of columns, shares of counts, functions."""
 
 from __future__ import annotations
 

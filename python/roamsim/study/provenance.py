@@ -1,4 +1,4 @@
-"""Where a run of a study was made: commit, build, machine. It stands in the report, and decides no result."""
+"""Commit, build and machine of a study's runs, for its report. They decide no result."""
 
 from __future__ import annotations
 

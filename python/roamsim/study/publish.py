@@ -1,4 +1,4 @@
-"""What a study gives its reader: JSON, and a report with figures, statements, sequence charts and provenance."""
+"""A study's output: JSON, and a report with figures, statements, sequence charts and provenance."""
 
 from __future__ import annotations
 

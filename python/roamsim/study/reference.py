@@ -1,4 +1,4 @@
-"""Reference results of a study: what its runs, statements and checks gave when they were last looked at.
+"""Reference results of a study: the values, verdicts and checks that later runs are compared with.
 
 They lie in the study's folder, `reference-quick.json` and `reference-full.json`, one result a line. They hold a
 digest of each experiment's rows, and the verdict of each statement with every measured value and its 95 % interval.

@@ -1,4 +1,4 @@
-"""What of a study is shown at a level, and under which caption."""
+"""The exhibits of a study at a level, and their captions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict of a statement: by its rule, under the readings of the publication, and what it rests on.
+"""Verdicts of statements: by the rule, under the readings of the publication, with the assumptions they rest on.
 
 What a verdict rests on is found by running the alternatives: the statement is judged again with the rows of each
 alternative that runs one of the experiments it asks for.

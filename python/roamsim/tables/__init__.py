@@ -1,1 +1,1 @@
-"""Result tables: what is in them, what their columns mean, and how values read."""
+"""Result tables: contents, meaning of columns, values in words."""

@@ -1,4 +1,4 @@
-"""What a reader of means has to know: messages that never came, connections that failed, replications that are alike.
+"""Warnings about means: messages that never arrived, connections that failed, replications that are equal.
 
 A mean delay is over what arrived: the delays of what was lost, given up or still waits at the end, often the worst of
 all, are missing in it. So every such mean carries the share that is missing.
@@ -16,7 +16,7 @@ from roamsim.tables.metrics import Metric, traced_tables
 from roamsim.tables.words import listed
 
 #: Ends of a connection that failed. The others are completed, stopped and still open.
-FAILED = ("timed out", "reset", "refused", "never established")
+FAILED = ("timed out", "user timeout", "keep-alive unanswered", "reset", "refused", "never established")
 
 #: A smaller share without any loss is what is on its way when the run ends (chosen).
 UNDER_WAY = 0.01

@@ -1,4 +1,4 @@
-"""What links told the nodes at them: every link event where they were traced, else those that each run keeps."""
+"""Link events at each node: all of them if traced, else those that every run keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells rows of a table apart, in words: as few of its columns as it takes."""
+"""Labels that tell rows of a table apart, with as few columns as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that are too large to be held at once: some rows, or some columns, at a time.
+"""Tables too large for memory: some rows, or some columns, at a time.
 
 Whoever asks these functions does not care whether a table is a frame or lies in files.
 """

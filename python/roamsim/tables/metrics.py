@@ -1,4 +1,4 @@
-"""What the columns of the result tables mean; the words stand in `metrics.toml`."""
+"""The meaning of result columns, from `metrics.toml`."""
 
 from __future__ import annotations
 

@@ -19,39 +19,39 @@ class Named:
 
     @property
     def flows(self) -> polars.DataFrame:
-        """One row a flow: application traffic between two nodes."""
+        """One row per flow: application traffic between two nodes."""
         return self._named("flows")
 
     @property
     def signalling(self) -> polars.DataFrame:
-        """One row a signalling source: IEEE 802.21 messages between two MIH functions."""
+        """One row per signalling source: IEEE 802.21 messages between two MIH functions."""
         return self._named("signalling")
 
     @property
     def transactions(self) -> polars.DataFrame:
-        """One row an MIH transaction; only with --trace transactions."""
+        """One row per MIH transaction; only with --trace transactions."""
         return self._named("transactions")
 
     @property
     def links(self) -> polars.DataFrame:
-        """One row a direction of a link, over the whole run, or what follows its warm-up."""
+        """One row per direction of a link, over the whole run, or what follows its warm-up."""
         return self._named("links")
 
     @property
     def video(self) -> polars.DataFrame:
-        """One row a flow of video: its frames whose deadline came within the run; only where there is video."""
+        """One row per flow of video: its frames whose deadline came within the run; only where there is video."""
         return self._named("video")
 
     @property
     def percentiles(self) -> polars.DataFrame:
-        """One row a flow of messages, or a signalling entry, and percentile that the scenario asks for; only with
-        percentiles in its [scenario].
+        """One row per flow of messages, or a signalling entry, and percentile that the scenario asks for; only
+        with percentiles in its [scenario].
         """
         return self._named("percentiles")
 
     @property
     def transfers(self) -> polars.DataFrame:
-        """One row a flow of transfers that arrive, over all its sizes. If its keys allow several powers of ten,
+        """One row per flow of transfers that arrive, over all its sizes. If its keys allow several powers of ten,
         each has a row too. Only where there are such flows.
         """
         return self._named("transfers")
@@ -65,92 +65,94 @@ class Named:
 
     @property
     def handovers(self) -> polars.DataFrame:
-        """One row a change of a station from one cell to another; only where there are cells."""
+        """One row per change of a station from one cell to another; only where there are cells."""
         return self._named("handovers")
 
     @property
     def handover_flows(self) -> polars.DataFrame:
-        """One row a handover and flow from or to its station, in order of the handovers: what it cost that flow;
-        those by MIH users that changed no cell are here as well; only where there are cells.
+        """One row per handover and flow from or to its station, in order of the handovers: what it cost that flow.
+        Handovers by MIH users that changed no cell have rows too. Only where there are cells.
         """
         return self._named("handover_flows")
 
     @property
     def mih_handovers(self) -> polars.DataFrame:
-        """One row a handover by MIH users, and what became of it step by step; only where there is a [[handover]]."""
+        """One row per handover by MIH users, and what became of it step by step; only where there is a
+        [[handover]].
+        """
         return self._named("mih_handovers")
 
     @property
     def link_commands(self) -> polars.DataFrame:
-        """One row a command of a remote MIH user to a link, in order of the entries; only where an entry has
+        """One row per command of a remote MIH user to a link, in order of the entries; only where an entry has
         thresholds or actions.
         """
         return self._named("link_commands")
 
     @property
     def mih_users(self) -> polars.DataFrame:
-        """One row a user of a handover by MIH: messages that the MIH function of its node sent for it, and
+        """One row per user of a handover by MIH: messages that the MIH function of its node sent for it, and
         messages to it that did not fit. Registrations and subscriptions do not count.
         """
         return self._named("mih_users")
 
     @property
     def mobile_ip(self) -> polars.DataFrame:
-        """One row an agent on its cell, and one a mobile node; only where there is Mobile IP."""
+        """One row per agent on its cell, and one per mobile node; only where there is Mobile IP."""
         return self._named("mobile_ip")
 
     @property
     def selection(self) -> polars.DataFrame:
-        """One row a node that selects one of its interfaces, over the whole run; only where there is a
+        """One row per node that selects one of its interfaces, over the whole run; only where there is a
         [[selection]].
         """
         return self._named("selection")
 
     @property
     def interfaces(self) -> polars.DataFrame:
-        """One row an interface that a [[selection]] may select, over the whole run."""
+        """One row per interface that a [[selection]] may select, over the whole run."""
         return self._named("interfaces")
 
     @property
     def switches(self) -> polars.DataFrame:
-        """One row a change of the interface that a [[selection]] has selected, in order of the selections."""
+        """One row per change of the interface that a [[selection]] has selected, in order of the selections."""
         return self._named("switches")
 
     @property
     def drops(self) -> polars.DataFrame:
-        """One row a place and reason at which packets were dropped."""
+        """One row per place and reason at which packets were dropped."""
         return self._named("drops")
 
     @property
     def external(self) -> polars.DataFrame:
-        """One row a node whose programs run outside of the simulation: their packets, over the whole run; only
+        """One row per node whose programs run outside of the simulation: their packets, over the whole run; only
         with `roamsim live` and `roamsim.World`.
         """
         return self._named("external")
 
     @property
     def queues(self) -> polars.DataFrame:
-        """One row a direction of a link whose queue has a discipline other than drop-tail, and a flow whose
+        """One row per direction of a link whose queue has a discipline other than drop-tail, and a flow whose
         packets went through it: how long they waited there.
         """
         return self._named("queues")
 
     @property
     def ecn(self) -> polars.DataFrame:
-        """One row a flow with Explicit Congestion Notification; only where there is one."""
+        """One row per flow with Explicit Congestion Notification; only where there is one."""
         return self._named("ecn")
 
     @property
     def marks(self) -> polars.DataFrame:
-        """One row a direction of a link whose queue marked packets; only where a flow has Explicit Congestion
+        """One row per direction of a link whose queue marked packets; only where a flow has Explicit Congestion
         Notification.
         """
         return self._named("marks")
 
     @property
     def series(self) -> polars.DataFrame:
-        """Flows and links over time: one row a part of the run, 200 of equal length, and a flow or a direction of
-        a link. Only the first replication of a run has them, not sweeps. The first hundred flows have rows of
+        """Flows and links over time: one row per part of the run, 200 of equal length, and a flow or a direction
+        of a link. Only the first replication of a run has them, not sweeps. The first hundred flows have rows of
         their own, the others together, with the kind flows; so have the hundred directions of links that most
         flows share.
         """
@@ -166,133 +168,133 @@ class Named:
 
     @property
     def samples(self) -> polars.DataFrame:
-        """Time series, one row a sample; only with a --trace that has quantities."""
+        """Time series, one row per sample; only with a --trace that has quantities."""
         return self._named("samples")
 
     @property
     def dect(self) -> polars.DataFrame:
-        """One row a DECT access: its terminal's bearers and the user plane, from the warm-up on; _up from the
+        """One row per DECT access: its terminal's bearers and the user plane, from the warm-up on; _up from the
         terminal, _down from the gateway.
         """
         return self._named("dect")
 
     @property
     def dect_states(self) -> polars.DataFrame:
-        """One row an access, type of terminal and state of the MAC, from the warm-up on; User is the access' own
+        """One row per access, type of terminal and state of the MAC, from the warm-up on; User is the access' own
         terminal.
         """
         return self._named("dect_states")
 
     @property
     def dect_transitions(self) -> polars.DataFrame:
-        """One row an access, type of terminal and arrow of the MAC's state diagram, from the warm-up on; also
+        """One row per access, type of terminal and arrow of the MAC's state diagram, from the warm-up on; also
         those that never happened.
         """
         return self._named("dect_transitions")
 
     @property
     def dect_procedures(self) -> polars.DataFrame:
-        """One row an access, type of terminal and procedure in which channels are tried, from the warm-up on; User
-        is the access' own terminal.
+        """One row per access, type of terminal and procedure in which channels are tried, from the warm-up on;
+        User is the access' own terminal.
         """
         return self._named("dect_procedures")
 
     @property
     def dect_terminals(self) -> polars.DataFrame:
-        """One row an access and type of terminal, from the warm-up on; User is the access' own terminal."""
+        """One row per access and type of terminal, from the warm-up on; User is the access' own terminal."""
         return self._named("dect_terminals")
 
     @property
     def dect_occupancy(self) -> polars.DataFrame:
-        """One row a channel in use by one terminal, over the whole run; only with --trace occupancy."""
+        """One row per channel in use by one terminal, over the whole run; only with --trace occupancy."""
         return self._named("dect_occupancy")
 
     @property
     def wifi(self) -> polars.DataFrame:
-        """One row a Wi-Fi cell: what its medium was used for over the whole run, as the access point hears it. The
-        parts add up to the run.
+        """One row per Wi-Fi cell: what its medium was used for over the whole run, as the access point hears it.
+        The parts add up to the run.
         """
         return self._named("wifi")
 
     @property
     def wifi_stations(self) -> polars.DataFrame:
-        """One row a Wi-Fi cell and node, the access point first: its airtime and its attempts over the whole run.
-        A station that changes its cell has a row in each, for the time until its next association.
+        """One row per Wi-Fi cell and node, the access point first: its airtime and its attempts over the whole
+        run. A station that changes its cell has a row in each, for the time until its next association.
         """
         return self._named("wifi_stations")
 
     @property
     def wifi_rates(self) -> polars.DataFrame:
-        """One row a Wi-Fi cell, transmitter, receiver and rate of data frames, over the whole run; only where
+        """One row per Wi-Fi cell, transmitter, receiver and rate of data frames, over the whole run; only where
         rates adapt.
         """
         return self._named("wifi_rates")
 
     @property
     def wimax(self) -> polars.DataFrame:
-        """One row an 802.16 cell: what the symbols of its frames were used for over the whole run. The parts add
+        """One row per 802.16 cell: what the symbols of its frames were used for over the whole run. The parts add
         up to its frames.
         """
         return self._named("wimax")
 
     @property
     def wimax_stations(self) -> polars.DataFrame:
-        """One row an 802.16 cell and station: PDUs, bandwidth requests and bursts over the whole run."""
+        """One row per 802.16 cell and station: PDUs, bandwidth requests and bursts over the whole run."""
         return self._named("wimax_stations")
 
     @property
     def wimax_flows(self) -> polars.DataFrame:
-        """One row a service flow of an 802.16 station, the first one for packets that no other is for: PDUs,
+        """One row per service flow of an 802.16 station, the first one for packets that no other is for: PDUs,
         bandwidth requests and bursts over the whole run.
         """
         return self._named("wimax_flows")
 
     @property
     def wimax_additions(self) -> polars.DataFrame:
-        """One row a service flow that was added to an 802.16 station as it entered, or refused."""
+        """One row per service flow that was added to an 802.16 station as it entered, or refused."""
         return self._named("wimax_additions")
 
     @property
     def wimax_arq(self) -> polars.DataFrame:
-        """One row a service flow of an 802.16 station and direction with ARQ: what became of its blocks. Only
+        """One row per service flow of an 802.16 station and direction with ARQ: what became of its blocks. Only
         where a cell has ARQ.
         """
         return self._named("wimax_arq")
 
     @property
     def wimax_profiles(self) -> polars.DataFrame:
-        """One row a burst profile of an 802.16 station whose profiles adapt: the first ones as it enters, others
+        """One row per burst profile of an 802.16 station whose profiles adapt: the first ones as it enters, others
         as its signal asks for them.
         """
         return self._named("wimax_profiles")
 
     @property
     def wifi_categories(self) -> polars.DataFrame:
-        """One row a Wi-Fi node and access category of EDCA, over the whole run; a station of several cells is in
+        """One row per Wi-Fi node and access category of EDCA, over the whole run; a station of several cells is in
         the first of them.
         """
         return self._named("wifi_categories")
 
     @property
     def radio_phases(self) -> polars.DataFrame:
-        """One row a phase of a station's radio on its way into a network of 802.11 or 802.16; only where there are
-        any.
+        """One row per phase of a station's radio on its way into a network of 802.11 or 802.16; only where there
+        are any.
         """
         return self._named("radio_phases")
 
     @property
     def link_events(self) -> polars.DataFrame:
-        """One row a link event, in order; only with --trace link_events."""
+        """One row per link event, in order; only with --trace link_events."""
         return self._named("link_events")
 
     @property
     def messages(self) -> polars.DataFrame:
-        """One row a message that a flow delivered, in order of delivery; only with --trace messages."""
+        """One row per message that a flow delivered, in order of delivery; only with --trace messages."""
         return self._named("messages")
 
     @property
     def segments(self) -> polars.DataFrame:
-        """One row an event in the stream of a TCP or SCTP sender; only with --trace segments."""
+        """One row per event in the stream of a TCP or SCTP sender; only with --trace segments."""
         return self._named("segments")
 
     @property

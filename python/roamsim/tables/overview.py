@@ -1,4 +1,4 @@
-"""What a reader wants to see of a run first: some columns of its tables, in words and units, means over replications.
+"""The summary of a run: some columns of its tables, with units, as means over replications.
 
 `[summaries]` of metrics.toml says which. A terminal and a notebook show the same.
 """

@@ -1,4 +1,6 @@
-"""Numbers with so many significant digits. Digits before the point are never rounded away: 16379 stays 16379."""
+"""Numbers with a count of significant digits. Digits before the point are never rounded away: 16379 stays
+16379.
+"""
 
 from __future__ import annotations
 

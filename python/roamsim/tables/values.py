@@ -1,4 +1,4 @@
-"""How values read: as a reader wants them, and as they are."""
+"""Formats of values: with units for readers, and exact."""
 
 from __future__ import annotations
 

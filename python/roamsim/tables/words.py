@@ -1,4 +1,4 @@
-"""What metrics and varied paths are called where people read, and the prefix of a unit that suits their values."""
+"""Names of metrics and varied paths for readers, and the unit prefix that suits their values."""
 
 from __future__ import annotations
 

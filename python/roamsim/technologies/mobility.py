@@ -1,4 +1,4 @@
-"""Cells and Mobile IP: what a report says of handovers, and of what agents and mobile nodes counted."""
+"""The report section of cells and Mobile IP: handovers, and counts of agents and mobile nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""802.16 cells: what frames were used for, what stations and service flows asked for and got, burst profiles."""
+"""802.16 cells: use of frames, requests and grants of stations and service flows, burst profiles."""
 
 from __future__ import annotations
 

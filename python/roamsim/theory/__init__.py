@@ -1,4 +1,4 @@
-"""Closed forms that the simulator is held to, one module a subject.
+"""Closed forms that simulations are compared with, one module for each subject.
 
 `mih_udp`: MIH transactions over UDP, exact for isolated transactions.
 `mih_tcp`: a lower bound for the delay of an isolated MIH message over TCP.

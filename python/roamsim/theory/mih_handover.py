@@ -1,4 +1,4 @@
-"""The law of a handover by MIH users over UDP: how likely it is committed, and how long it takes when it is.
+"""Handovers by MIH users over UDP: the probability of a commitment, and its mean time.
 
 A handover's signalling is a chain of exchanges over the network that the mobile node leaves, one behind the other.
 Each packet there is lost with probability p, independently, either way; elsewhere nothing is lost. An exchange is a

@@ -1,4 +1,4 @@
-"""MIH messages over TCP: the mean delay of an isolated message, a lower bound for messages that hardly meet.
+"""MIH messages over TCP: a lower bound for the mean delay of isolated messages.
 
 Assumes one segment a message, nothing else in flight, a retransmission timer that starts at its minimum for every
 message, and a round trip below that minimum. A lost acknowledgement then delays nothing. Real connections wait

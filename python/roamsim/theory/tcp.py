@@ -1,4 +1,4 @@
-"""Throughput of a TCP transfer without end: the square-root law and the model of Padhye, Firoiu, Towsley and Kurose.
+"""Throughput of an endless TCP transfer: the square-root law and the model of Padhye, Firoiu, Towsley and Kurose.
 
 Sources: M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm"
 (1997); J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Throughput: A Simple Model and its Empirical

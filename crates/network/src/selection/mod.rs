@@ -58,6 +58,8 @@ pub enum Scheme {
     Redirect,
     /// SCTP associations add, prefer and delete addresses by ASCONF (RFC 5061).
     MobileSctp,
+    /// Clients of QUIC migrate (RFC 9000 section 9).
+    Migration,
 }
 
 impl Scheme {
@@ -67,6 +69,7 @@ impl Scheme {
             Scheme::None => "none",
             Scheme::Redirect => "redirect",
             Scheme::MobileSctp => "mobile_sctp",
+            Scheme::Migration => "migration",
         }
     }
 }
@@ -157,7 +160,7 @@ impl Selection {
 
     /// Whether transports are told of the addresses that can be used.
     pub(crate) fn is_followed(&self) -> bool {
-        self.config.scheme == Scheme::MobileSctp
+        matches!(self.config.scheme, Scheme::MobileSctp | Scheme::Migration)
     }
 
     /// The selected interface.

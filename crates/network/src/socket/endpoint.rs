@@ -111,7 +111,8 @@ pub trait Endpoint: Send {
     /// The addresses of this node that can be used have changed; the preferred one comes first. It may be
     /// that there is none. Told at a station whose scheme tells transports of its addresses
     /// ([`MobileSctp`](crate::handover::Scheme::MobileSctp),
-    /// [`Migration`](crate::handover::Scheme::Migration)).
+    /// [`Migration`](crate::handover::Scheme::Migration), [`Mih`](crate::handover::Scheme::Mih), and a
+    /// selection's).
     fn on_addresses(&mut self, _now: Time, _usable: &[Address]) {}
 
     /// Whether its peer sends to this address, or there is no connection: a handover is complete then.

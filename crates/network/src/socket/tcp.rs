@@ -21,7 +21,7 @@ use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::{Ecn, TrafficClass};
 use roamsim_engine::{Stream, Time};
-use roamsim_protocols::tcp::{self, Config, Connection, Flags, Segment, State};
+use roamsim_protocols::tcp::{self, Config, Connection, Flags, GivenUp, Segment, State};
 use roamsim_protocols::{Address, Machine};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -265,8 +265,13 @@ impl TcpSocket {
             }
             tcp::Event::RemoteClosed => Some(SocketEvent::RemoteClosed),
             tcp::Event::TimedOut | tcp::Event::Reset | tcp::Event::DataLost => {
-                let timed_out = event == tcp::Event::TimedOut;
-                self.life.fails(now, if timed_out { Failure::TimedOut } else { Failure::Reset });
+                let failure = match self.connection.given_up() {
+                    _ if event != tcp::Event::TimedOut => Failure::Reset,
+                    Some(GivenUp::KeepAlive) => Failure::KeepAlive,
+                    Some(GivenUp::UserTimeout) => Failure::UserTimeout,
+                    None => Failure::TimedOut,
+                };
+                self.life.fails(now, failure);
                 // The connection's buffers are gone with it (RFC 9293 3.10.7.4, second).
                 Some(SocketEvent::Failed)
             }

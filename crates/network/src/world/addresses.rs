@@ -23,6 +23,12 @@ impl World {
         told.then_some(station)
     }
 
+    /// The number of a node among the stations, if MIH users hand it over.
+    pub(super) fn handed_over_station(&self, node: NodeId) -> Option<u32> {
+        let station = self.handovers.station_of(node)?;
+        matches!(self.handovers.stations[station as usize].scheme, Scheme::Mih(_)).then_some(station)
+    }
+
     /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells,
     /// those of other links that are not down.
     pub(super) fn usable_addresses(&self, id: SocketId) -> Vec<Address> {
@@ -59,13 +65,21 @@ impl World {
     /// A handover is complete when all sockets that are told of the station's addresses have settled on the
     /// preferred one.
     pub(super) fn complete_handover(&mut self, now: Time, station: u32) {
+        match self.handovers.stations[station as usize].scheme {
+            Scheme::Selected => {}
+            Scheme::Mih(_) => self.complete_mih_handover(station),
+            _ => {
+                if self.are_settled(station) {
+                    self.handovers.complete(now, station);
+                }
+            }
+        }
+    }
+
+    /// Whether all sockets that are told of a station's addresses have settled on the preferred one.
+    pub(super) fn are_settled(&self, station: u32) -> bool {
         let place = &self.handovers.stations[station as usize];
-        if place.scheme == Scheme::Selected {
-            return;
-        }
-        let Some(preferred) = place.usable().next() else { return };
-        if place.followers.iter().all(|&id| self.socket(id).is_settled(preferred)) {
-            self.handovers.complete(now, station);
-        }
+        let Some(preferred) = place.usable().next() else { return false };
+        place.followers.iter().all(|&id| self.socket(id).is_settled(preferred))
     }
 }

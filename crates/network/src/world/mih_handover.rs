@@ -7,7 +7,7 @@ use crate::ends::Onward;
 use crate::handover::Action;
 use crate::handover::record::Handover;
 use crate::link::indication::{LinkEvent, Quality};
-use crate::mih_handover::Notice;
+use crate::mih_handover::{MihHandover, Notice};
 use crate::packet::{Message, RedirectionMessage};
 use crate::signalling::{MihNode, heard_by_mihf};
 use crate::socket::SocketId;
@@ -359,6 +359,9 @@ impl World {
                 if let Some(account) = handover.accounts.last_mut() {
                     account.moved |= handovers.records.len() > before;
                 }
+                // Transports with addresses of their own follow by themselves.
+                handovers.announce(handover.parties.station);
+                self.announce_addresses();
             }
             Milestone::Redirected => {
                 handovers.perform(network, now, handover.parties.station, Action::Complete)
@@ -434,15 +437,27 @@ impl World {
     /// Once all correspondents have acknowledged it, the mobile node's user hears that its traffic is
     /// redirected; whether it did.
     fn tell_redirected(&mut self, now: Time, number: u32) -> bool {
+        let handover = &self.mih_handovers[number as usize];
+        let station = handover.parties.station;
+        let done = handover.target.is_some()
+            && handover.redirection.is_done()
+            && (self.handovers.stations[station as usize].followers.is_empty() || self.are_settled(station));
         let World { mih_handovers, mih_nodes, work, .. } = self;
         let handover = &mut mih_handovers[number as usize];
-        let done = handover.target.is_some() && handover.redirection.is_done();
         if done {
             handover.target = None;
             let (mut cx, mihf) = called(mih_nodes, work, handover.parties.mobile_node.mihf, now);
             handover.parties.mobile_node.user.handle_redirected(&mut cx, mihf);
         }
         done
+    }
+
+    /// A transport has settled on an address of a station that MIH users hand over.
+    pub(super) fn complete_mih_handover(&mut self, station: u32) {
+        let waits = |entry: &MihHandover| entry.parties.station == station && entry.target.is_some();
+        if let Some(number) = self.mih_handovers.iter().position(waits) {
+            self.work.push_back(Work::MihHandover(number as u32));
+        }
     }
 
     /// The segments of a connection fit to the path between its present addresses.
@@ -463,8 +478,9 @@ impl World {
                 let socket = &mut self.tcp[number as usize];
                 (socket.remote, socket.onward) = (address, Onward::UNKNOWN);
             }
-            // Its addresses are its own matter; no handover moves it.
-            SocketId::Sctp(_) | SocketId::Open(_) => {}
+            // Before it opens; from then on its addresses are its own matter.
+            SocketId::Open(number) => self.open[number as usize].remote = address,
+            SocketId::Sctp(_) => {}
         }
     }
 
@@ -476,7 +492,8 @@ impl World {
                 let socket = &mut self.tcp[number as usize];
                 (socket.local, socket.onward) = (address, Onward::UNKNOWN);
             }
-            SocketId::Sctp(_) | SocketId::Open(_) => {}
+            SocketId::Open(number) => self.open[number as usize].local = address,
+            SocketId::Sctp(_) => {}
         }
     }
 }

@@ -7,6 +7,7 @@
 //! - [`Scheme::Redirect`] sets both ends at the instant of the switch: what the redirection of MIH users does
 //!   at its end (`handover/redirection.rs`), without its messages.
 //! - [`Scheme::MobileSctp`] has associations told of the addresses that can be used (`reconfiguration.rs`).
+//! - [`Scheme::Migration`] has clients of QUIC told of them (`addresses.rs`).
 
 use super::World;
 use crate::alarm::Moment;
@@ -82,14 +83,15 @@ impl World {
         let selection = &mut self.selections.all[number as usize];
         selection.arm(number, moment);
         let (node, scheme) = (selection.config.node, selection.config.scheme);
+        let is_followed = selection.is_followed();
         if switches && let Some(interface) = selection.selected() {
             let is_first = selection.switches.last().is_some_and(|last| last.reason == Reason::First);
             self.network.topology.set_primary(interface);
-            if scheme != Scheme::MobileSctp {
+            if !is_followed {
                 self.move_flows(number, interface, is_first || scheme == Scheme::Redirect);
             }
         }
-        if scheme == Scheme::MobileSctp
+        if is_followed
             && (comes_or_goes || switches)
             && let Some(station) = self.handovers.station_of(node)
         {

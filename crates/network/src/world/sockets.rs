@@ -131,8 +131,9 @@ impl World {
     /// Adds an association between endpoints of another crate, of which `a` will open the connection. `None`
     /// where no route joins the nodes, or where a port is taken.
     ///
-    /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) or of
-    /// [`Scheme::Migration`](crate::handover::Scheme::Migration) is told of the addresses that can be used.
+    /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp),
+    /// [`Scheme::Migration`](crate::handover::Scheme::Migration) or
+    /// [`Scheme::Mih`](crate::handover::Scheme::Mih) is told of the addresses that can be used.
     pub fn add_endpoints(
         &mut self,
         a: (SocketEnd, Box<dyn Endpoint>),
@@ -146,7 +147,7 @@ impl World {
             return None;
         }
         let stations = ends.map(|(number, node, _)| {
-            let station = self.mobile_station(node)?;
+            let station = self.mobile_station(node).or_else(|| self.handed_over_station(node))?;
             self.handovers.stations[station as usize].followers.push(SocketId::Open(number));
             Some(station)
         });
@@ -599,6 +600,11 @@ impl World {
         let opens = match id {
             SocketId::Sctp(number) => self.find_addresses(number),
             _ => true,
+        };
+        // Of two endpoints the first opens, whichever end writes.
+        let id = match id {
+            SocketId::Open(number) => SocketId::Open(number & !1),
+            other => other,
         };
         self.on_socket(id, |socket| {
             if opens {

@@ -193,6 +193,18 @@ pub enum NagleRules {
     Minshall,
 }
 
+/// When an end that hears nothing probes its peer (RFC 9293 3.8.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// Without a segment for so long the first probe goes. RFC 1122 4.2.3.6: not less than two hours by
+    /// default.
+    pub idle: Span,
+    /// The time between probes.
+    pub interval: Span,
+    /// After so many without an answer the connection is given up.
+    pub probes: u32,
+}
+
 /// The settings of one end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -325,6 +337,11 @@ pub struct Config {
     /// covers more than was sent before (Floyd, "TCP and Successive Fast Retransmits", 1994; `recover` of RFC
     /// 6582). Tahoe, NewReno and SACK always do without, and Vegas has a rule of its own.
     pub successive_fast_retransmits: bool,
+    /// Keep-alive (RFC 9293 3.8.4). Default off (MUST-24).
+    pub keep_alive: Option<KeepAlive>,
+    /// How long data, or a SYN, may be without progress before the connection is given up (RFC 9293 3.8.3,
+    /// RFC 5482). Default `None`: `max_retransmissions` alone.
+    pub user_timeout: Option<Span>,
     /// In each such time, counted from its first one, at most `challenge_ack_limit` challenge ACKs are sent:
     /// answers to refused segments without data, to SYN and to RST. Default 5 s and 10 (RFC 5961 section 7).
     pub challenge_ack_interval: Span,
@@ -384,6 +401,8 @@ impl Default for Config {
             l4s: false,
             abe: false,
             successive_fast_retransmits: true,
+            keep_alive: None,
+            user_timeout: None,
             challenge_ack_interval: Span::from_secs(5),
             challenge_ack_limit: 10,
             msl: Span::from_secs(120),
@@ -429,6 +448,8 @@ impl Config {
             || self.initial_receive_window_bytes.is_some()
             || self.window_validation != WindowValidation::Half
             || self.has_minshall()
+            || self.keep_alive.is_some()
+            || self.user_timeout.is_some()
     }
 
     /// Whether more than one received segment is acknowledged at once.

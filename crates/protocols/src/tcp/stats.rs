@@ -43,6 +43,8 @@ pub struct Stats {
     pub ecn_reductions: u64,
     /// Probes of a closed window: an octet, or a FIN, beyond it (RFC 9293 3.8.6.1).
     pub window_probes_sent: u64,
+    /// Keep-alive probes (RFC 9293 3.8.4); they count in `pure_acks_sent` too.
+    pub keep_alive_probes_sent: u64,
     /// Round-trip times measured.
     pub rtt_samples: u64,
     /// Segments with payload that arrived without any new octet.
@@ -123,6 +125,7 @@ impl Counters {
             fast_retransmits,
             tail_loss_probes: 0,
             undone_reductions: 0,
+            keep_alive_probes_sent: 0,
             ecn_marks_received,
             ecn_reductions,
             window_probes_sent,

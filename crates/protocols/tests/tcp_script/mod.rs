@@ -152,6 +152,8 @@ impl Subject for Tcp {
             "pacing_rate" => tcp.pacing_rate_bytes_per_s().unwrap_or_default().to_string(),
             "congestion_state" => tcp.congestion_state().unwrap_or("none").to_owned(),
             "tail_loss_probes" => stats.tail_loss_probes.to_string(),
+            "keep_alive_probes" => stats.keep_alive_probes_sent.to_string(),
+            "given_up" => tcp.given_up().map_or("none".to_owned(), |why| format!("{why:?}")),
             "undone_reductions" => stats.undone_reductions.to_string(),
             "window_probes_sent" => stats.window_probes_sent.to_string(),
             "rtt_samples" => stats.rtt_samples.to_string(),

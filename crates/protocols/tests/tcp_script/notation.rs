@@ -1,8 +1,8 @@
 //! The notation of scripts: reading and printing.
 
 use roamsim_protocols::tcp::{
-    Config, DelayedAckRules, Event, Flags, InitialWindow, MinRtoOf, NagleRules, Options, Segment, Timestamps,
-    VegasThresholds, WindowValidation,
+    Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive, MinRtoOf, NagleRules, Options, Segment,
+    Timestamps, VegasThresholds, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -99,6 +99,15 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "max_sack_blocks" => config.max_sack_blocks = Some(value(text)?),
         "timestamps" => config.timestamps = on_off(text)?,
         "max_retransmissions" => config.max_retransmissions = Some(value(text)?),
+        "user_timeout" => config.user_timeout = Some(span(text)?),
+        // TIME,INTERVAL,PROBES
+        "keep_alive" => {
+            let [idle, interval, probes] = text.split(',').collect::<Vec<_>>()[..] else {
+                return Err(format!("`{text}` is not TIME,INTERVAL,PROBES"));
+            };
+            let (idle, interval, probes) = (span(idle)?, span(interval)?, value(probes)?);
+            config.keep_alive = Some(KeepAlive { idle, interval, probes });
+        }
         "initial_ssthresh" => config.initial_ssthresh_bytes = Some(value(text)?),
         "restart_after_idle" => config.restart_after_idle = on_off(text)?,
         "successive_fast_retransmits" => config.successive_fast_retransmits = on_off(text)?,

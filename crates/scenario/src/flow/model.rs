@@ -12,6 +12,7 @@ use crate::decode::{Sharing, share};
 use crate::dscp::Dscp;
 use crate::names::name::Name;
 use crate::transport::Transport;
+use crate::transport::quic::model::End;
 use crate::units;
 
 /// A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
@@ -54,6 +55,18 @@ pub struct Flow {
 
 fn transport<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Transport>, D::Error> {
     Transport::deserialize(deserializer).map(Arc::new)
+}
+
+impl Flow {
+    /// The node of its QUIC client, if that migrates.
+    pub(crate) fn migrating_client(&self) -> Option<&str> {
+        let Transport::Quic(quic) = &*self.transport else { return None };
+        let client = match quic.client {
+            End::From => &self.from,
+            End::To => &self.to,
+        };
+        quic.migration.then_some(client)
+    }
 }
 
 impl Sharing for Flow {

@@ -79,7 +79,7 @@ fn contradiction(stated: Scheme, inferred: Scheme, name: &str) -> Option<(String
             format!(
                 "\"{name}\" has no QUIC client that migrates, or an SCTP association follows its addresses"
             ),
-            format!("add a flow from it over QUIC, {write}"),
+            format!("add a flow over QUIC whose `client` it is, {write}"),
         ),
         (Scheme::Multihomed, Scheme::Migration) => (
             format!("a QUIC client on \"{name}\" migrates from cell to cell"),

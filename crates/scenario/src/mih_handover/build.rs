@@ -237,6 +237,12 @@ fn correspondents(
         if world.node(sockets[0]) != mobile_node || matches!(sockets[0], SocketId::Sctp(_)) {
             continue;
         }
+        if matches!(sockets[0], SocketId::Open(_)) {
+            // It begins there, and goes on by itself.
+            world.set_own_address(sockets[0], first);
+            world.set_peer_address(sockets[1], first);
+            continue;
+        }
         let node = world.node(sockets[1]);
         let at = found.iter().position(|other| other.node == node).unwrap_or_else(|| {
             found.push(Correspondent { node, sockets: Vec::new(), moved: Vec::new(), sequence: 0 });

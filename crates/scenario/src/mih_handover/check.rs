@@ -237,14 +237,21 @@ fn check_mobile_node(
     }
     let mut flows = all.flows.iter().filter(|flow| flow.from == **name || flow.to == **name).peekable();
     let nothing = flows.peek().is_none();
-    if flows.all(|flow| matches!(*flow.transport, Transport::Sctp(_) | Transport::Quic(_))) {
+    let stays = |flow: &Flow| match *flow.transport {
+        Transport::Sctp(_) => true,
+        Transport::Quic(_) => flow.migrating_client() != Some(name),
+        Transport::Udp(_) | Transport::Tcp(_) => false,
+    };
+    if flows.all(stays) {
         let message = match nothing {
             true => format!("\"{name}\" has no flow that could be redirected"),
             false => {
-                format!("the flows of \"{name}\" run over SCTP or QUIC, which have addresses of their own")
+                format!(
+                    "the flows of \"{name}\" run over SCTP or QUIC, whose addresses stay: no QUIC client migrates there"
+                )
             }
         };
-        let help = "add a [[flow]] from or to it, over UDP or TCP";
+        let help = "add a [[flow]] from or to it, over UDP or TCP, or one over QUIC whose `client` it is";
         report.add(&steps, message, help);
     }
 }

@@ -123,6 +123,7 @@ impl Builder<'_> {
                 SchemeModel::None => Scheme::None,
                 SchemeModel::Redirect => Scheme::Redirect,
                 SchemeModel::MobileSctp => Scheme::MobileSctp,
+                SchemeModel::Migration => Scheme::Migration,
             },
             hysteresis_db: *hysteresis_db,
             threshold_dbm: *threshold_dbm,

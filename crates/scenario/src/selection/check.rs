@@ -275,11 +275,20 @@ fn check_flow((i, entry): (usize, &Selection), (j, flow): (usize, &Flow), report
         _ => None,
     };
     let is_quic = matches!(*flow.transport, Transport::Quic(_));
+    let migrates = flow.migrating_client() == Some(&*entry.node);
     let (message, help) = match (entry.scheme, sctp) {
-        _ if is_quic => (
-            "a selection does not move QUIC",
-            "write protocol = \"tcp\" or \"sctp\" here, or let QUIC migrate by `change_primary_at` of a `multihomed` node",
+        (Scheme::Migration, _) if migrates => return,
+        (Scheme::Migration, _) if is_quic => (
+            "only a QUIC client migrates (RFC 9000 section 9)",
+            "make the selecting node the client: `client` here, without `migration = false`",
         ),
+        (Scheme::Migration, _) => (
+            "migration moves QUIC clients alone",
+            "write protocol = \"quic\" here, or another scheme in the [[selection]]",
+        ),
+        _ if is_quic => {
+            ("QUIC has addresses of its own", "write scheme = \"migration\" in the [[selection]]")
+        }
         (Scheme::Redirect, Some(_)) => (
             "redirection moves UDP and TCP: an SCTP association has its own addresses",
             "write scheme = \"mobile_sctp\" in the [[selection]], or \"none\" for failover by SCTP itself",

@@ -89,6 +89,8 @@ pub enum Scheme {
     Redirect,
     /// SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
     MobileSctp,
+    /// QUIC clients migrate (RFC 9000 section 9).
+    Migration,
 }
 
 fn default_hysteresis_db() -> f64 {

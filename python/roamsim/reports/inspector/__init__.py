@@ -1,4 +1,4 @@
-"""The time line of a run: what the radio did, what was signalled about it, what became of the traffic, on one axis.
+"""The time line of a run: radio, signalling and traffic on one axis.
 
 It is in the report of any run in which a node moves, is handed over, or is told of its links. It shows what the
 tables of the run hold, and works out nothing that was not simulated; what was not recorded, it names with the trace

@@ -1,4 +1,4 @@
-"""Packets as messages: one row each, from where to where, when, what it carried, and what became of it.
+"""Packets as messages: one row each, with sender, receiver, time, contents and fate.
 
 Read from the table `packets`.
 """

@@ -1,4 +1,4 @@
-"""The scenario of one point of a sweep: a manifest has the tree before anything varied, and a point its values."""
+"""The scenario of one point of a sweep: the manifest's scenario with the point's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lanes of the radio: signals, what links told, and how handovers went."""
+"""Lanes of the radio: signals, link events, handovers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a time line: what stands at which instant, and how much of it a page holds.
+"""Rows of a time line: their marks over time, and the limit of marks on a page.
 
 A page cannot hold a million packets, and no screen shows them. Of a row with more marks than `MARKS` it holds those
 that matter most, and the number of the others in each of `BINS` equal parts of the run; of a line with more points

@@ -1,4 +1,4 @@
-"""Lanes of traffic: signalling by who sends it, congestion windows, and what became of what applications sent."""
+"""Lanes of traffic: signalling by sender, congestion windows, application packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened on a DECT access: channels in use over time, and bearers, handovers and queues on one time line.
+"""A DECT access over time: channels in use, bearers, handovers and queues on one axis.
 
 The map has a row for each slot pair of each carrier of a radio fixed part, the colour of a bar is the type of the
 terminal that holds the channel, and the bearers of the access' own terminal stand out. Handovers are read from its

@@ -1,4 +1,4 @@
-"""What a report says of DECT: its accesses over time, the states of their MAC, and their tables."""
+"""The DECT section of a report: accesses over time, the states of their MAC, and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wi-Fi cells: what their time was used for, and by whom; categories; rates; signals and associations over time."""
+"""Wi-Fi cells: airtime by use and by station, categories, rates, signals and associations over time."""
 
 from __future__ import annotations
 

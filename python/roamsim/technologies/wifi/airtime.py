@@ -1,4 +1,4 @@
-"""What the time of Wi-Fi cells was used for, and by whom."""
+"""Airtime of Wi-Fi cells by use and by station."""
 
 from __future__ import annotations
 

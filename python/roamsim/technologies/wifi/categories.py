@@ -1,4 +1,4 @@
-"""What the access categories of EDCA did: attempts, internal collisions, and how long their frames contended."""
+"""EDCA access categories: attempts, internal collisions, and time in contention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At which rates data frames were sent, where rates adapt."""
+"""Rates of data frames in cells with rate adaptation."""
 
 from __future__ import annotations
 

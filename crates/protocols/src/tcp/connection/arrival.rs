@@ -74,6 +74,9 @@ impl Connection {
             self.stats.segments_refused += 1;
             return;
         }
+        if self.extended.has(Extended::LIVENESS) {
+            self.note_heard(now);
+        }
         let ack = from_wire(self.sender.iss, segment.ack, self.sender.snd_una);
         if self.state == State::SynReceived && !self.arrive_syn_received(now, segment, ack) {
             return;

@@ -1,5 +1,5 @@
 //! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
-//! HyStart, Linux's acknowledging, a window that tunes itself, Minshall's rule.
+//! HyStart, Linux's acknowledging, a window that tunes itself, Minshall's rule, keep-alive and user timeout.
 
 use roamsim_engine::Time;
 
@@ -21,13 +21,15 @@ pub(super) enum Deadline {
     Reordering,
     /// The pacer lets the next segment go.
     Pacing,
+    /// The peer is to be probed, or given up.
+    Liveness,
 }
 
 /// The extras of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
     /// By [`Deadline`]; `Time::MAX` is never.
-    pub(super) deadlines: [Time; 3],
+    pub(super) deadlines: [Time; 4],
     /// The pacer holds data back until its deadline.
     pub(super) held: bool,
     pub(super) pacer: Option<Pacer>,
@@ -48,6 +50,8 @@ pub(super) struct Extras {
     pub(super) validation: Option<Validation>,
     /// Where the last short segment of new data ends, by Minshall's rule.
     pub(super) short_end: Option<u64>,
+    /// Keep-alive and user timeout.
+    pub(super) liveness: Option<Box<Liveness>>,
 }
 
 /// How much of the congestion window is in use.
@@ -81,6 +85,49 @@ impl Validation {
     }
 }
 
+/// Why a connection was given up, where it was not for too many retransmissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// All keep-alive probes went unanswered (RFC 9293 3.8.4).
+    KeepAlive,
+    /// Data was not acknowledged within the user timeout (RFC 9293 3.10.8).
+    UserTimeout,
+}
+
+/// What a connection knows of its peer's life.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Liveness {
+    /// When an acceptable segment last arrived.
+    pub(super) heard_at: Time,
+    /// Keep-alive probes sent since then.
+    pub(super) probes: u32,
+    /// The acknowledgement that is due is a probe.
+    pub(super) probe_due: bool,
+    pub(super) probes_sent: u64,
+    /// Since when data waits for its acknowledgement; `Time::MAX` when none does.
+    pub(super) waits_since: Time,
+    /// SND.UNA by then.
+    pub(super) acknowledged: u64,
+    pub(super) given_up: Option<GivenUp>,
+}
+
+impl Liveness {
+    /// That of a connection which asks for it.
+    pub(super) fn new(config: &Config) -> Option<Box<Liveness>> {
+        (config.keep_alive.is_some() || config.user_timeout.is_some()).then(|| {
+            Box::new(Liveness {
+                heard_at: Time::ZERO,
+                probes: 0,
+                probe_due: false,
+                probes_sent: 0,
+                waits_since: Time::MAX,
+                acknowledged: 0,
+                given_up: None,
+            })
+        })
+    }
+}
+
 /// What ends the first slow start.
 #[derive(Clone, Debug)]
 pub(super) enum Ending {
@@ -103,7 +150,7 @@ impl Extras {
     pub(super) fn new(config: &Config) -> Option<Box<Extras>> {
         config.has_extras().then(|| {
             Box::new(Extras {
-                deadlines: [Time::MAX; 3],
+                deadlines: [Time::MAX; 4],
                 held: false,
                 pacer: config.may_pace().then(Pacer::default),
                 paces_windows: config.paces(),
@@ -123,6 +170,7 @@ impl Extras {
                 window_tuning: WindowTuning::new(config),
                 validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
                 short_end: config.has_minshall().then_some(0),
+                liveness: Liveness::new(config),
             })
         })
     }
@@ -146,12 +194,12 @@ impl Extras {
 
     #[inline]
     pub(super) fn earliest(&self) -> Time {
-        self.deadlines[0].min(self.deadlines[1]).min(self.deadlines[2])
+        self.deadlines[0].min(self.deadlines[1]).min(self.deadlines[2]).min(self.deadlines[3])
     }
 
     /// Nothing is waited for any more.
     pub(super) fn stop(&mut self) {
-        self.deadlines = [Time::MAX; 3];
+        self.deadlines = [Time::MAX; 4];
         self.held = false;
     }
 

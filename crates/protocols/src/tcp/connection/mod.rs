@@ -2,13 +2,14 @@
 //!
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
 //! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
-//! acknowledgements received, [`next`] what is sent, [`receiver`] data received and acknowledgements owed,
-//! [`rack`] losses by time, [`timers`] what happens when time has passed; [`steady`] the short way of the
-//! segments that are as expected.
+//! acknowledgements received, [`liveness`] keep-alive and user timeout, [`next`] what is sent, [`receiver`]
+//! data received and acknowledgements owed, [`rack`] losses by time, [`timers`] what happens when time has
+//! passed; [`steady`] the short way of the segments that are as expected.
 
 mod arrival;
 mod ecn;
 mod extras;
+mod liveness;
 mod next;
 mod open_close;
 mod rack;
@@ -30,6 +31,7 @@ use super::sequence::to_wire;
 use super::stats::{Counters, Stats};
 use crate::machine::{Context, Machine};
 use ecn::Ecn;
+pub use extras::GivenUp;
 use next::Next;
 use receiver::{Acknowledgement, Receiver};
 use sender::Sender;
@@ -93,7 +95,7 @@ pub enum Event {
     Closed,
     /// The peer reset or refused the connection.
     Reset,
-    /// Too many retransmissions went unanswered.
+    /// This end has given up, for the reason that [`given_up`](Connection::given_up) says.
     TimedOut,
     /// The application has closed and left data unread, or data arrived afterwards: this end has reset the
     /// connection, so that the peer knows (RFC 9293 3.6.1).
@@ -143,6 +145,8 @@ impl Extended {
     const ARRIVALS: u8 = 4;
     /// Marks are echoed one by one, and counted.
     const MARKS: u8 = 8;
+    /// The time counts at which segments arrive.
+    const LIVENESS: u8 = 16;
 
     #[inline(always)]
     fn has(self, bit: u8) -> bool {
@@ -379,6 +383,7 @@ impl Connection {
             Some(extras) => Stats {
                 tail_loss_probes: extras.tail_loss_probes,
                 undone_reductions: extras.undone_reductions,
+                keep_alive_probes_sent: extras.liveness.as_ref().map_or(0, |liveness| liveness.probes_sent),
                 ..told
             },
         }

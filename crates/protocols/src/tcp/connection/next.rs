@@ -14,7 +14,7 @@ use roamsim_engine::Time;
 use super::receiver::Acknowledgement;
 use super::steady::Due;
 use super::timers::Purpose;
-use super::{Connection, Steady};
+use super::{Connection, Extended, Steady};
 use crate::tcp::congestion::Cause;
 use crate::tcp::recovery::{Hole, Recovery};
 use crate::tcp::segment::Flags;
@@ -69,7 +69,13 @@ impl Connection {
     #[inline(always)]
     fn next_acknowledgement(&mut self) -> Next {
         let flags = self.send_acknowledgement();
-        Next::Segment { start: self.sender.offset_without_data(), length: 0, flags }
+        let mut start = self.sender.offset_without_data();
+        if self.extended.has(Extended::LIVENESS)
+            && self.sender.liveness().is_some_and(|liveness| std::mem::take(&mut liveness.probe_due))
+        {
+            start -= 1;
+        }
+        Next::Segment { start, length: 0, flags }
     }
 
     /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.

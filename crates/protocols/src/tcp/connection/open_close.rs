@@ -91,7 +91,7 @@ impl Connection {
         self.reset_as(Pending::DATA_LOST);
     }
 
-    fn reset_as(&mut self, event: u8) {
+    pub(super) fn reset_as(&mut self, event: u8) {
         let tells_peer = self.state.is_synchronized() || self.state == State::SynReceived;
         if tells_peer && self.state != State::TimeWait {
             let seq = to_wire(self.sender.iss, self.sender.offset_without_data());
@@ -149,6 +149,7 @@ impl Connection {
             self.sender.snd_nxt = 1;
             self.sender.snd_max = 1;
             self.sender.time_segment(1, now);
+            self.note_waiting(now);
         } else {
             self.stats.retransmissions += 1;
             self.sender.stop_timing();
@@ -283,7 +284,8 @@ impl Connection {
             (Extended::TIMESTAMPS * u8::from(stamped))
                 | (Extended::EXTRAS * u8::from(tracked))
                 | (Extended::ARRIVALS * u8::from(looks))
-                | (Extended::MARKS * u8::from(self.ecn.exact)),
+                | (Extended::MARKS * u8::from(self.ecn.exact))
+                | (Extended::LIVENESS * u8::from(self.sender.liveness().is_some())),
         );
         if let Some(timestamps) = timestamps {
             self.receiver.ts_recent = timestamps.value;
@@ -324,6 +326,7 @@ impl Connection {
             }
         }
         self.pending.set(Pending::ESTABLISHED);
+        self.begin_liveness(now);
         if self.sender.fin_queued {
             self.state = State::FinWait1;
         }

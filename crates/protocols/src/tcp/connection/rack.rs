@@ -92,6 +92,9 @@ impl Connection {
         if sender.extras.as_ref().is_some_and(|extras| extras.looks_at_departures()) {
             self.note_departure(now, end, end - start, repeated);
         }
+        if self.extended.has(Extended::LIVENESS) {
+            self.note_waiting(now);
+        }
         let sender = &mut self.sender;
         let own = sender.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
         if let Some(sent) = own.and_then(|first| first.sent.as_mut()) {

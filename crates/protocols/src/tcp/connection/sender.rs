@@ -412,6 +412,9 @@ impl Connection {
     #[inline]
     pub(super) fn acknowledge(&mut self, now: Time, segment: &Segment, seq: u64, ack: Option<u64>) -> bool {
         let believed = self.take_acknowledgement(now, segment, seq, ack);
+        if believed && self.extended.has(Extended::LIVENESS) {
+            self.note_progress(now);
+        }
         if believed && self.sender.is_tracked() {
             let echoes = self.echoes_marks(segment, self.sender.snd_una);
             self.finish_ack(now, segment, echoes);

@@ -93,6 +93,9 @@ impl Connection {
             return false;
         }
         sender.take_window(segment, seq, sender.snd_una + acked);
+        if EXTENDED && self.extended.has(Extended::LIVENESS) {
+            self.note_heard(now);
+        }
         if acked > 0 {
             self.take_ack::<EXTENDED>(now, segment, acked);
         }
@@ -128,6 +131,9 @@ impl Connection {
         let Heard { mut rtt, overdue } = sender.detection.on_new_ack(ack, now);
         sender.recovery.on_undisturbed_ack(ack);
         let is_tracked = EXTENDED && sender.is_tracked();
+        if EXTENDED && self.extended.has(Extended::LIVENESS) {
+            self.note_progress(now);
+        }
         if is_tracked {
             rtt = self.finish_steady_ack(now, rtt);
         }

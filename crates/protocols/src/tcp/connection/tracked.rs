@@ -264,5 +264,8 @@ impl Connection {
         {
             extras.held = false;
         }
+        if expired(self, Deadline::Liveness) {
+            self.look_after_peer(now);
+        }
     }
 }

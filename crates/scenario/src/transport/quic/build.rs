@@ -1,6 +1,6 @@
 //! QUIC connections of flows.
 
-use super::model::{Quic as Model, QuicCongestionControl};
+use super::model::{End, Quic as Model, QuicCongestionControl};
 use roamsim_engine::{Span, Stream};
 use roamsim_network::World;
 use roamsim_network::flow::Association;
@@ -8,7 +8,7 @@ use roamsim_network::socket::endpoint::Endpoint;
 use roamsim_network::socket::{SocketEnd, User};
 use roamsim_quic::{CongestionControl, Crypto, Quic, Settings};
 
-/// Adds a connection, each end with its random stream. `a` is the client, which opens it.
+/// Adds a connection from `a` to `b`, each end with its random stream.
 pub(crate) fn add(
     world: &mut World,
     model: &Model,
@@ -20,9 +20,19 @@ pub(crate) fn add(
         let end = Quic::new(&settings, crypto, random);
         Box::new(if matches!(user, User::FlowBothWays { .. }) { end.both_ways() } else { end })
     };
-    let client = end(a.user, Crypto::null_client(), of_a);
-    let server = end(b.user, Crypto::null_server(settings.certificate_bytes), of_b);
-    world.add_endpoints((a, client), (b, server))
+    let [client, server] = [Crypto::null_client(), Crypto::null_server(settings.certificate_bytes)];
+    match model.client {
+        End::From => {
+            let ends = [end(a.user, client, of_a), end(b.user, server, of_b)];
+            let [of_a, of_b] = ends;
+            world.add_endpoints((a, of_a), (b, of_b))
+        }
+        End::To => {
+            let opened =
+                world.add_endpoints((b, end(b.user, client, of_b)), (a, end(a.user, server, of_a)))?;
+            Some(Association { source: opened.sink, sink: opened.source })
+        }
+    }
 }
 
 /// Every key is taken apart and every field is written: one that is forgotten does not compile.
@@ -32,6 +42,8 @@ fn settings(model: &Model) -> Settings {
         initial_window_bytes,
         receive_window_bytes,
         max_idle_timeout,
+        // Of the flow.
+        client: _,
         migration,
         certificate_bytes,
     } = model;

@@ -27,8 +27,11 @@ pub struct Quic {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_idle_timeout: Span,
-    /// Whether the client goes on from the address that its station prefers (`change_primary_at` of the
-    /// node), if that is `multihomed` (RFC 9000 section 9). Default chosen: yes.
+    /// The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
+    pub client: End,
+    /// Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000 section
+    /// 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with the
+    /// scheme `migration`. Default chosen: yes.
     pub migration: bool,
     /// The size of the server's certificate chain, most of its first flight. Default chosen: 1500 bytes, two
     /// certificates with keys on elliptic curves.
@@ -46,6 +49,7 @@ impl Default for Quic {
             initial_window_bytes: 12_000,
             receive_window_bytes: 1_250_000,
             max_idle_timeout: Span::from_secs(30),
+            client: End::From,
             migration: true,
             certificate_bytes: 1500,
         }
@@ -63,6 +67,16 @@ impl Quic {
     /// packet number of 2 octets, the header of a STREAM frame, and the tag (RFC 9000 sections 17.3.1 and
     /// 19.8, RFC 9001 section 5.3).
     pub const OVERHEAD_BYTES: u64 = 1 + 8 + 2 + 8 + 16;
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// The sender.
+    From,
+    /// The receiver.
+    To,
 }
 
 /// A congestion control of QUIC.

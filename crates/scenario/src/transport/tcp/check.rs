@@ -24,6 +24,7 @@ pub(crate) fn check(
     report: &mut Report<'_>,
 ) {
     check_timers(at, tcp, report);
+    check_liveness(at, tcp, report);
     check_acknowledgements(at, tcp, report);
     check_nagle(at, tcp, report);
     check_windows(at, tcp, report);
@@ -102,6 +103,32 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "an acknowledgement is delayed by 40 ms to 500 ms (RFC 9293 section 3.8.6.3)",
             help,
         );
+    }
+}
+
+fn check_liveness(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    if tcp.user_timeout == Some(Span::ZERO) {
+        let help = "write a time above zero, or leave it out for no limit";
+        report.add(&join(at, ["user_timeout"]), "this time must be above zero", help);
+    }
+    let times = [("keep_alive_time", tcp.keep_alive_time), ("keep_alive_interval", tcp.keep_alive_interval)];
+    for (key, time) in times {
+        if time == Span::ZERO {
+            let help = "write a time above zero, or leave it out";
+            report.add(&join(at, [key]), "this time must be above zero", help);
+        }
+    }
+    if tcp.keep_alive_probes == 0 {
+        let message = "without a probe nobody could answer, and the connection would end";
+        report.add(&join(at, ["keep_alive_probes"]), message, "write 1 or more; Linux has 9");
+    }
+    for key in ["keep_alive_time", "keep_alive_interval", "keep_alive_probes"] {
+        let steps = join(at, [key]);
+        // A stack has them for those that switch it on.
+        if !tcp.keep_alive && tcp.stack.is_none() && report.is_set(&steps) {
+            let message = format!("`{key}` has no effect without `keep_alive`");
+            report.add(&steps, message, "write keep_alive = true beside it, or leave it out");
+        }
     }
 }
 

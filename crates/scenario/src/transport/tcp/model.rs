@@ -126,6 +126,26 @@ pub struct Tcp {
     /// Retransmissions of a segment before the connection is given up. Left out: no limit, as in the
     /// published studies.
     pub max_retransmissions: Option<u32>,
+    /// How long data, or a SYN, may make no progress before the connection is given up (the user timeout of
+    /// RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in Linux.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub user_timeout: Option<Span>,
+    /// Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293 section
+    /// 3.8.4, MUST-24).
+    pub keep_alive: bool,
+    /// How long an end hears nothing before it probes, with `keep_alive`. Default: RFC 9293 section
+    /// 3.8.4, MUST-26, and Linux.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub keep_alive_time: Span,
+    /// The time between probes, with `keep_alive`. Default: Linux, `tcp_keepalive_intvl`.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub keep_alive_interval: Span,
+    /// Unanswered probes before the connection is given up, with `keep_alive`. Default: Linux,
+    /// `tcp_keepalive_probes`.
+    pub keep_alive_probes: u32,
     /// The slow start threshold at the start. Left out: as high as possible (RFC 5681 section 3.1).
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
@@ -250,6 +270,11 @@ impl Default for Tcp {
             window_validation: TcpWindowValidation::Half,
             restart_after_idle: machine.restart_after_idle,
             max_retransmissions: machine.max_retransmissions,
+            user_timeout: machine.user_timeout,
+            keep_alive: false,
+            keep_alive_time: Span::from_secs(7200),
+            keep_alive_interval: Span::from_secs(75),
+            keep_alive_probes: 9,
             initial_ssthresh_bytes: machine.initial_ssthresh_bytes,
             byte_counting_limit: machine.byte_counting_limit,
             vegas: None,

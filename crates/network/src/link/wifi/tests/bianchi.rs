@@ -239,6 +239,9 @@ impl Layer {
                 let [(fixed_mbps, fixed_p), (mbps, p)] = self.held(n, rts_threshold_bytes);
                 let standard = saturated((self.cell)(n, rts_threshold_bytes), self.packet_bytes, EXCHANGES);
                 let Saturated { exchanges_a_second, collisions, given_up, .. } = standard;
+                if !SHOWN.contains(&n) {
+                    continue;
+                }
                 let _ = writeln!(
                     table,
                     "| {access} | {n} | {fixed_mbps:.3} | {fixed_p:.3} | {mbps:.3} | {p:.3} | {:.3} | {collisions:.3} | {given_up:.4} |",
@@ -249,6 +252,9 @@ impl Layer {
         table
     }
 }
+
+/// Numbers of stations that the model page shows.
+const SHOWN: [usize; 4] = [1, 5, 20, 50];
 
 /// A table of the model page, between markers of its name, is this one.
 fn stands_on_the_model_page(name: &str, table: &str) {

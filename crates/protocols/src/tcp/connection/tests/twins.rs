@@ -8,7 +8,8 @@ use roamsim_engine::{Span, Stream, Time};
 
 use crate::machine::{Context, Machine};
 use crate::tcp::config::{
-    Config, DelayedAckRules, HystartRules, InitialWindow, MinRtoOf, NagleRules, Variant, WindowValidation,
+    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, MinRtoOf, NagleRules, Variant,
+    WindowValidation,
 };
 use crate::tcp::congestion::CubicRules;
 use crate::tcp::connection::{Connection, State, Steady};
@@ -127,6 +128,12 @@ fn any_config(random: &mut Stream) -> Config {
         window_validation: if rules() { WindowValidation::Linux } else { WindowValidation::Half },
         cubic_rules: if rules() { CubicRules::Linux } else { CubicRules::Rfc9438 },
         nagle_rules: if rules() { NagleRules::Minshall } else { NagleRules::Rfc },
+        keep_alive: rules().then_some(KeepAlive {
+            idle: Span::from_ms(300),
+            interval: Span::from_ms(200),
+            probes: 2,
+        }),
+        user_timeout: rules().then_some(Span::from_secs(3)),
         ..Config::default()
     };
     Config {

@@ -1,0 +1,320 @@
+"""The findings: questions that the publications leave open, answered by commands whose numbers fill the sentences.
+
+    python docs/findings/measure.py [--quick] [--again] [--jobs N] [RUN ...]
+
+`NAME.toml` has the questions about a study: the commands (`[run]`), and sentences as Jinja templates over their
+numbers. This program executes the commands that have no numbers yet, keeps their numbers in `NAME.json`, and writes
+`NAME.md` and `index.md`. `--again` executes the named commands, or all, once more. `--quick` executes them with two
+replications, prints the answers, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from roamsim.statistics import Estimate
+from roamsim.study.judging import number, with_interval
+
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+STUDIES = ("mih-transport", "mih-handover", "tcp-dect", "tcp-wifi-mobility", "sctp-mobile-ip")
+#: Replications of a short look: the least that a comparison takes.
+QUICK = ("--replications", "2")
+#: Significant digits that are kept, so that a page shows the numbers and a test compares them.
+DIGITS = 6
+#: Columns of a command on a page.
+WIDTH = 110
+#: Page titles of what two chapters and the index contain.
+ASKED = "What the publication asked next"
+TODAY = "What it would conclude today"
+
+HEAD = """\
+A publication ends in questions, and in conclusions of its year. These pages answer such questions with runs, and say
+which conclusions hold with the transports, queues and radios of today. Each answer has its number with a 95 %
+interval, what the answer depends on, and the command that gives it.
+
+- *13 ± 4 Mb/s* is a mean with its interval over replications.
+- *+13 % (9 to 17)* is a change in pairs: both sides meet the same random draws. If the interval contains 0, no
+  difference is shown.
+- Each interval is 95 % by itself. Of twenty, expect one that misses its value.
+- An answer is for the named scenario. *Depends on* says what else was tried.
+
+`python docs/findings/measure.py --again` executes all commands. It keeps the numbers in a file beside each page, and
+writes the pages.
+"""
+
+
+class Stale(Exception):
+    """A command has no numbers, or numbers of another command."""
+
+
+def declared(name: str) -> dict[str, Any]:
+    """The questions about a study, as `NAME.toml` has them."""
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def kept(name: str) -> dict[str, Any]:
+    """The numbers of each of its commands, as `NAME.json` has them."""
+    file = FOLDER / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def studies() -> list[str]:
+    """The studies that have questions."""
+    return [name for name in STUDIES if (FOLDER / f"{name}.toml").exists()]
+
+
+def execute(command: str, *more: str, jobs: int = 1) -> dict[str, Any]:
+    """The numbers that a command prints.
+
+    Raises:
+        subprocess.CalledProcessError: the command failed.
+    """
+    arguments = [*shlex.split(command), *more, "--jobs", str(jobs), "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "roamsim", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise subprocess.CalledProcessError(done.returncode, f"roamsim {command}", done.stdout, done.stderr)
+    found = json.loads(done.stdout)
+    # Each value has a row against the first value, and one against the value before it.
+    first = found["means"][0]["value"]
+    found["differences"] = [row for row in found["differences"] if row["against"] == first]
+    kept_rows = {part: [_lean(row) for row in found[part]] for part in ("means", "differences")}
+    return {"command": command, **rounded(kept_rows)}
+
+
+def _lean(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without columns that no sentence asks for."""
+    return {key: value for key, value in row.items() if key not in ("name", "direction", "against", "verdict")}
+
+
+def rounded(value: Any) -> Any:
+    """The same with numbers of `DIGITS` significant digits; null where there is none."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if abs(value) < float("inf") else None
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return {key: rounded(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+class Numbers:
+    """What the sentences may ask of the numbers of a study's commands.
+
+    A row is named by labels: the last part of its metric, its value, and the values of further `--vary`. A label is
+    the whole text or its last words; behind `~` any part of it. The labels must fit exactly one row.
+    """
+
+    def __init__(self, runs: Mapping[str, Any]) -> None:
+        self.runs = runs
+
+    def _row(self, part: str, run: str, labels: Sequence[Any]) -> Mapping[str, Any]:
+        if run not in self.runs:
+            raise Stale(f"no command {run!r} was executed")
+        rows = [row for row in self.runs[run][part] if all(_fits(row, str(label)) for label in labels)]
+        if len(rows) != 1:
+            raise KeyError(f"{run}: {len(rows)} rows of {part} have {', '.join(map(str, labels))}")
+        return dict(rows[0])
+
+    def value(self, run: str, *labels: Any, scale: float = 1.0) -> float:
+        """A mean as a number, for arithmetic."""
+        return float(self._row("means", run, labels)["mean"]) * scale
+
+    def mean(self, run: str, *labels: Any, scale: float = 1.0) -> str:
+        """A mean with its interval."""
+        row = self._row("means", run, labels)
+        if row["low"] == row["high"]:  # nothing is random
+            return number(row["mean"] * scale)
+        low, high = (float("nan") if row[end] is None else row[end] * scale for end in ("low", "high"))
+        return with_interval(Estimate(row["mean"] * scale, low, high, row["samples"]))
+
+    def gain(self, run: str, *labels: Any) -> str:
+        """The change from the first value of the comparison, in percent."""
+        row = self._row("differences", run, labels)
+        return _range(row["relative"], row["relative_low"], row["relative_high"], 100.0, " %")
+
+    def less(self, run: str, *labels: Any, scale: float = 1.0, unit: str = "") -> str:
+        """The same change in the unit of the metric."""
+        row = self._row("differences", run, labels)
+        return _range(row["difference"], row["difference_low"], row["difference_high"], scale, f" {unit}".rstrip())
+
+
+#: Columns of a row that are numbers, and no labels.
+_MEASURED = ("mean", "low", "high", "samples", "missing", "pairs", "difference", "relative")
+
+
+def _fits(row: Mapping[str, Any], label: str) -> bool:
+    texts = [str(value) for key, value in row.items() if not key.startswith(_MEASURED)]
+    if label.startswith("~"):
+        return any(label[1:] in text for text in texts)
+    return row["metric"].endswith(f".{label}") or any(text == label or text.endswith(f" {label}") for text in texts)
+
+
+def _range(middle: float | None, low: float | None, high: float | None, scale: float, unit: str) -> str:
+    if middle is None:
+        raise Stale("a difference is not a number")
+    if low is None or high is None:
+        return f"{_short(middle * scale)}{unit}"
+    if low == high:
+        return f"{_short(middle * scale)}{unit} in every replication"
+    digits = max(0, 1 - _magnitude(max(abs(low), abs(high)) * scale))
+    least, mean, most = (f"{round(part * scale, digits) + 0.0:.{digits}f}" for part in (low, middle, high))
+    sign = "+" if middle > 0 else ""
+    return f"{sign}{mean}{unit} ({least} to {most})"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def _magnitude(value: float) -> int:
+    return int(f"{value:.0e}".split("e")[1])
+
+
+def filled(template: str, numbers: Numbers) -> str:
+    """A sentence with its numbers, as one line of Markdown; lists and paragraphs keep theirs."""
+    names = {name: getattr(numbers, name) for name in ("mean", "gain", "less", "value")}
+    text = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(names)
+    return " ".join(text.split())
+
+
+def shown(command: str) -> str:
+    """A command on a page, in lines."""
+    words = re.findall(r"(?:'[^']*'|\S)+", f"roamsim {command}")
+    parts: list[str] = []
+    for word in words:  # an option and its value stay together
+        if parts and parts[-1].startswith("--") and " " not in parts[-1] and not word.startswith("--"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    lines = [""]
+    for part in parts:
+        if lines[-1] and len(lines[-1]) + len(part) > WIDTH - 4:
+            lines.append(part)
+        else:
+            lines[-1] = f"{lines[-1]} {part}".strip()
+    return "$ " + " \\\n    ".join(lines)
+
+
+def chapters(name: str, runs: Mapping[str, Any]) -> Iterator[str]:
+    """The page of a study."""
+    data, numbers = declared(name), Numbers(runs)
+    yield f"# After `{name}`\n"
+    yield f"<!-- Written by docs/findings/measure.py from {name}.toml and {name}.json. -->\n"
+    yield "\n".join(textwrap.wrap(" ".join(data["about"].split()), WIDTH)) + "\n"
+    yield f"The study: [{name}](../../python/roamsim/studies/{name}/README.md). [All questions](index.md).\n"
+    yield f"## {ASKED}\n"
+    for entry in data["question"]:
+        yield f"### {entry['asked']}\n"
+        yield f"**{filled(entry['answer'], numbers)}**\n"
+        for key, head in (("why", "Why"), ("depends", "Depends on"), ("open", "Open")):
+            if key in entry:
+                yield f"- **{head}:** {filled(entry[key], numbers)}"
+        yield ""
+        if entry.get("runs"):
+            yield from _commands(entry["runs"], data["run"])
+        else:
+            yield "By arithmetic, without a run.\n"
+    yield f"## {TODAY}\n"
+    if not data.get("today"):
+        yield "No run of today's transports yet.\n"
+        return
+    yield "| sentence | then | now | why |\n|---|---|---|---|"
+    for row in data["today"]:
+        yield "| " + " | ".join(filled(row[key], numbers) for key in ("sentence", "then", "now", "why")) + " |"
+    yield ""
+    used = list(dict.fromkeys(run for row in data["today"] for run in row["runs"]))
+    yield from _commands(used, data["run"])
+
+
+def _commands(used: Sequence[str], declared_runs: Mapping[str, str]) -> Iterator[str]:
+    yield "<!-- not-run: tests/test_findings.py executes it with two replications -->"
+    yield "```console"
+    yield from (shown(declared_runs[run]) for run in used)
+    yield "```\n"
+
+
+def index(all_runs: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """The page of all questions."""
+    yield "# Questions that publications left open\n"
+    yield "<!-- Written by docs/findings/measure.py. -->\n"
+    yield HEAD
+    for name, runs in all_runs.items():
+        data, numbers = declared(name), Numbers(runs)
+        yield f"## {name}\n"
+        yield f"[Dependences and commands]({name}.md).\n"
+        yield "| question | answer |\n|---|---|"
+        for entry in data["question"]:
+            anchor = re.sub(r"[^\w\- ]", "", entry["asked"].lower()).replace(" ", "-")
+            yield f"| [{entry['asked']}]({name}.md#{anchor}) | {filled(entry['answer'], numbers)} |"
+        yield ""
+    pages = "\n".join(all_runs)
+    yield f"```{{toctree}}\n:hidden:\n\n{pages}\n```"
+
+
+def pages() -> dict[Path, str]:
+    """Each page with its text, from the questions and the numbers that are kept.
+
+    Raises:
+        Stale: a command has no numbers, or numbers of another command.
+    """
+    all_runs = {}
+    for name in studies():
+        all_runs[name] = kept(name)
+        for run, command in declared(name)["run"].items():
+            if all_runs[name].get(run, {}).get("command") != command:
+                raise Stale(f"{name}: execute {run}")
+    texts = {FOLDER / f"{name}.md": chapters(name, runs) for name, runs in all_runs.items()}
+    texts[FOLDER / "index.md"] = index(all_runs)
+    return {file: "\n".join(lines).rstrip() + "\n" for file, lines in texts.items()}
+
+
+def main() -> None:
+    """Executes what is missing or named, and writes the pages."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="names of commands; all unless given")
+    parser.add_argument("--quick", action="store_true", help="two replications, and nothing is written")
+    parser.add_argument("--again", action="store_true", help="also those that have numbers")
+    parser.add_argument("--jobs", type=int, default=1, help="threads")
+    asked = parser.parse_args()
+    for name in studies():
+        commands, numbers = declared(name)["run"], kept(name)
+        numbers = {run: found for run, found in numbers.items() if run in commands}
+        for run, command in commands.items():
+            fresh = numbers.get(run, {}).get("command") == command and not asked.again and not asked.quick
+            if fresh or (asked.runs and run not in asked.runs):
+                continue
+            sys.stderr.write(f"{name}: {run}\n")
+            try:
+                numbers[run] = execute(command, *(QUICK if asked.quick else ()), jobs=asked.jobs)
+            except subprocess.CalledProcessError as error:
+                sys.exit(f"{error.cmd}\n{error.stderr}")
+            if not asked.quick:
+                text = json.dumps({key: numbers[key] for key in commands if key in numbers}, separators=(",", ":"))
+                text = re.sub(r'(\{"metric"|"(?:means|differences)"|"[\w-]+":\{"command")', r"\n\1", text)
+                (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        if asked.quick:
+            for entry in declared(name)["question"]:
+                if entry.get("runs") and all(run in numbers for run in entry["runs"]):
+                    sys.stdout.write(f"{entry['asked']}\n  {filled(entry['answer'], Numbers(numbers))}\n")
+    if not asked.quick:
+        try:
+            for file, text in pages().items():
+                file.write_text(text, encoding="utf-8")
+        except Stale as missing:
+            sys.exit(f"no page was written: {missing}")
+
+
+if __name__ == "__main__":
+    main()

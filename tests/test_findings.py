@@ -1,0 +1,97 @@
+"""The findings: their pages are those of their numbers, the numbers those of this commit, and each command works."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+FOLDER = ROOT / "docs/findings"
+
+#: Short commands whose numbers are made again in full.
+AGAIN = (("sctp-mobile-ip", "mobile-sctp-near"),)
+
+
+def of_folder() -> Any:
+    """The program that measures, as a module."""
+    specification = importlib.util.spec_from_file_location("measure", FOLDER / "measure.py")
+    assert specification
+    assert specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+measure = of_folder()
+COMMANDS = [(name, run) for name in measure.studies() for run in measure.declared(name)["run"]]
+
+
+def test_pages_are_those_of_their_numbers() -> None:
+    for file, text in measure.pages().items():
+        assert file.read_text(encoding="utf-8") == text, f"{file.name}: python docs/findings/measure.py"
+
+
+@pytest.mark.parametrize(("name", "run"), AGAIN)
+def test_numbers_are_those_of_this_commit(name: str, run: str) -> None:
+    assert measure.execute(measure.declared(name)["run"][run]) == measure.kept(name)[run]
+
+
+@pytest.mark.parametrize(("name", "run"), COMMANDS)
+def test_a_command_works(name: str, run: str) -> None:
+    found = measure.execute(measure.declared(name)["run"][run], *measure.QUICK)
+    # The rows are those that the sentences name, with other numbers.
+    fields = ("value", "metric")
+    there = [[row[field] for field in fields] for row in measure.kept(name)[run]["means"]]
+    assert [[row[field] for field in fields] for row in found["means"]] == there
+
+
+@pytest.mark.parametrize("name", measure.studies())
+def test_each_command_of_a_page_is_declared_and_each_declared_one_is_used(name: str) -> None:
+    data = measure.declared(name)
+    used = {run for entry in [*data["question"], *data.get("today", ())] for run in entry.get("runs", ())}
+    assert used == set(data["run"])
+
+
+def test_a_command_on_a_page_is_the_one_that_was_executed() -> None:
+    command = measure.declared("sctp-mobile-ip")["run"]["windows"]
+    lines = measure.shown(command)
+    assert lines in (FOLDER / "sctp-mobile-ip.md").read_text(encoding="utf-8")
+    assert max(map(len, lines.splitlines()[:1])) <= measure.WIDTH
+    assert shlex.split(lines.removeprefix("$ ").replace("\\\n", " ")) == ["roamsim", *shlex.split(command)]
+
+
+def test_a_command_that_was_changed_has_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tcp-dect.toml").write_text("[run]\na = 'compare x'\n")
+    (tmp_path / "tcp-dect.json").write_text('{"a": {"command": "compare y"}}')
+    monkeypatch.setattr(measure, "FOLDER", tmp_path)
+    with pytest.raises(measure.Stale, match="tcp-dect: execute a"):
+        measure.pages()
+
+
+def test_labels_must_fit_one_row() -> None:
+    rows = [
+        {"metric": "flows.ftp.goodput_bps", "value": value, "rate": rate, "mean": 1.0, "low": 0.5, "high": 1.5, "samples": 3}
+        for value in ("tcp linux", "tcp linux sack")
+        for rate in ("1Mb/s", "2Mb/s")
+    ]  # fmt: skip
+    numbers = measure.Numbers({"a": {"means": rows}})
+    assert numbers.mean("a", "goodput_bps", "tcp linux", "1Mb/s", scale=2.0) == "2.0 ± 1.0"
+    assert numbers.mean("a", "goodput_bps", "~sack", "2Mb/s") == "1.00 ± 0.50"
+    for labels in (("tcp linux",), ("reno", "1Mb/s"), ("1.0", "1Mb/s")):
+        with pytest.raises(KeyError, match="rows of means have"):
+            numbers.mean("a", *labels)
+
+
+def test_a_short_look_prints_answers_and_writes_nothing() -> None:
+    before = {file: file.stat().st_mtime_ns for file in FOLDER.iterdir()}
+    command = [sys.executable, str(FOLDER / "measure.py"), "--quick", "tcp-blocks", "walk-blocks"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("How many SACK blocks does TCP need?\n  One:")
+    assert {file: file.stat().st_mtime_ns for file in FOLDER.iterdir() if file in before} == before
