@@ -268,16 +268,16 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
 
 
 def _exhibits(report: Report, outcome: Outcome, exhibits: Sequence[Exhibit]) -> None:
-    """Adds a group of exhibits, and names those that are left to the full run."""
+    """Adds a group of exhibits, and behind them the names of those that are left to the full run."""
     study = outcome.study
     drawn = [exhibit for exhibit in exhibits if is_shown(study, exhibit, outcome.level)]
-    if left_out := [exhibit.title for exhibit in exhibits if exhibit not in drawn]:
-        report.text("\n".join(("In the full run alone:\n", *(f"- {title}" for title in left_out))))
     for exhibit in drawn:
         if exhibit.id == study.headline:
             report.text(f"[{exhibit.title}](#{exhibit.id}) is at the head of this page.")
         else:
             _exhibit(report, outcome, exhibit.id)
+    if left_out := [exhibit.title for exhibit in exhibits if exhibit not in drawn]:
+        report.text("\n".join(("In the full run alone:\n", *(f"- {title}" for title in left_out))))
 
 
 def _exhibit(report: Report, outcome: Outcome, id: str, *, lead: bool = False) -> None:
