@@ -112,6 +112,15 @@ cells = [
   { column = "retransmissions", trials = "segments_sent", where = { variant = "reno", losses = "1" }, label = "again" },
   { column = "timeouts", trials = "segments_sent", label = "none" },
 ]
+[[table]]
+id = "by-losses"
+title = "Timeouts by losses"
+part = "repair"
+experiment = "drops"
+rows = ["variant"]
+columns = "losses"
+heads = { losses = "after (segments)" }
+cells = { column = "timeouts" }
 """
         )
     outcome = study.run(page, out=tmp_path / "out")
@@ -129,6 +138,8 @@ cells = [
     assert four["more"] == f"{number(sack - reno)} ± 0 [400]"
     assert four["Reno"] == f"{number(reno)} ± 0 [800]"
     assert four["Reno's timeouts"] == "1 ± 0"
+    # The unit of a dimension stands behind its label.
+    assert list(outcome.tables["by-losses"][0])[:2] == ["variant", "after 1 segments"]
     # None of some 700 segments is no certainty: Wilson's interval of 0 of n ends at 3.84 / (n + 3.84).
     assert re.fullmatch(r"0\.\d+ \(0\.\d+ … 0\.00\d+\)( \[\d+\])?", four["none"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -187,7 +188,7 @@ def filled(
         for cell in table.cells:
             heading = [cell.label or cell.column] if len(table.cells) > 1 or not table.columns else []
             if table.columns:
-                heading = [f"{heads[table.columns]} {word(where[table.columns])}", *heading]
+                heading = [_head(heads[table.columns], word(where[table.columns])), *heading]
             at = {**table.where, **cell.where, **where}
             estimate = _value(cell, table.experiment, at, data)
             shown = "" if math.isnan(estimate.mean) else with_interval(estimate)
@@ -208,6 +209,12 @@ def filled(
         .pivot(on="column", index=[heads[name] for name in table.rows], values="cell")
         .to_dicts()
     )
+
+
+def _head(name: str, label: str) -> str:
+    """The head of a column for a label of a dimension; a unit in brackets stands behind the label."""
+    quantity = re.fullmatch(r"(.+) \(([^()]+)\)", name)
+    return f"{quantity[1]} {label} {quantity[2]}" if quantity else f"{name} {label}"
 
 
 def _published(cell: Cell, where: Mapping[str, Any], published: Published) -> float | None:

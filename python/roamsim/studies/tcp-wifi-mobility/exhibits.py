@@ -83,7 +83,8 @@ def by_queue_and_retransmissions(data: Data, distance: int) -> dict[str, Any]:
         at = {"variant": variant, "retransmissions": count, "ifq": ifq, "distance_m": distance}
         found = data.estimate("standing", "goodput_bps", **at).scaled(1e-6).within(0.0)
         ends = {"mean": found.mean, "low": found.low, "high": found.high}
-        rows.append({"panel": NAMES[variant], "series": f"{count} retransmissions", "x": ifq, **ends})
+        words = "retransmission" if count == 1 else "retransmissions"
+        rows.append({"panel": NAMES[variant], "series": f"{count} {words}", "x": ifq, **ends})
     return curves(rows, Look("interface queue, packets", "throughput, Mb/s", x_axis={"values": ifqs}))
 
 
@@ -138,9 +139,11 @@ def network(_data: Data) -> Figure:
         axes.add_patch(box)
         axes.text(x, y, name, ha="center", va="center", fontsize=9, zorder=3)
         if name in words:
-            axes.text(x + 0.42, y, words[name], va="center", fontsize=8)
+            # Behind the edge of the cells; a line leads there from n3.
+            axes.plot([x, 7.3], [y, y], color=GREY, linewidth=0.6, zorder=1)
+            axes.text(7.42, y, words[name], va="center", fontsize=8)
     axes.annotate("", (4.55, 0.95), (4.55, 3.05), arrowprops={"arrowstyle": "<->", "color": INK})
-    axes.text(4.5, 2.35, "20 m", ha="right", fontsize=8)
+    axes.text(4.5, 2.0, "20 m", ha="right", va="center", fontsize=8)
     axes.set_xlim(-0.2, 9.2)
     axes.set_ylim(-1.8, 5.8)
     axes.text(1.2, -0.4, "wires of 100 Mb/s", ha="center", fontsize=8)
