@@ -202,8 +202,8 @@ __all__ = [
     "TcpCubicRules",
     "TcpDelayedAckRules",
     "TcpHystartRules",
-    "TcpMinRtoOf",
     "TcpNagleRules",
+    "TcpRtoRules",
     "TcpStack",
     "TcpTransport",
     "TcpVariant",
@@ -2699,8 +2699,7 @@ class TcpTransport(Table):
         window_scaling: Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
             Without it: true.
         min_rto: Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4. Without it: "1s".
-        min_rto_of: Whether `min_rto` bounds the timeout, or the part of it that the variation of the round trip
-            adds. Default: the timeout (RFC 6298 section 2.4). Without it: "timeout".
+        rto_rules: How the retransmission timeout follows the round trip. Default: RFC 6298. Without it: "rfc6298".
         max_rto: Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC
             6298 section 2.5 allows. Without it: "60s".
         initial_rto: The retransmission timeout before the first RTT measurement; `max_rto` bounds it. Default: RFC
@@ -2813,7 +2812,7 @@ class TcpTransport(Table):
     initial_receive_window: Size | None = None
     window_scaling: bool | None = None
     min_rto: Duration | None = None
-    min_rto_of: TcpMinRtoOf | None = None
+    rto_rules: TcpRtoRules | None = None
     max_rto: Duration | None = None
     initial_rto: Duration | None = None
     clock_granularity: Duration | None = None
@@ -3908,13 +3907,13 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
 #: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
 #: true`; `quick_acks = 16`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
-#: "200ms"`; `min_rto_of = "variation"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`;
-#: `keep_alive = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl =
-#: "30s"`; `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
+#: "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive
+#: = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`;
+#: `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
 #: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`;
-#: `hystart_rules = "rfc9406"`; `window_validation = "half"`; `min_rto_of = "timeout"`; `hystart = true`; `pacing =
+#: `hystart_rules = "rfc9406"`; `window_validation = "half"`; `rto_rules = "rfc6298"`; `hystart = true`; `pacing =
 #: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
 #: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
 #: `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`;
@@ -3935,10 +3934,11 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: `ecn`.
 TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "dctcp"]
 
-#: The part of the retransmission timeout that its minimum bounds.
-#: "timeout": The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
-#: "variation": Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
-TcpMinRtoOf = Literal["timeout", "variation"]
+#: How the retransmission timeout follows the round trip.
+#: "rfc6298": max(minimum, SRTT + 4 RTTVAR). Several samples a round trip weigh less (RFC 7323 section 4.2).
+#: "linux": Linux 6.12: SRTT + max(minimum, the largest variation of a round trip), each sample in full. With `rack`
+#: selective acknowledgements measure too.
+TcpRtoRules = Literal["rfc6298", "linux"]
 
 #: How much data ends the delay of an acknowledgement.
 #: "rfc": `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).

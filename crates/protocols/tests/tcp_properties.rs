@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::{
     Config, Connection, CubicRules, DelayedAckRules, Event, Flags, HystartRules, InitialWindow, KeepAlive,
-    MinRtoOf, NagleRules, Options, Segment, State, Timestamps, Variant, WindowValidation,
+    NagleRules, Options, RtoRules, Segment, State, Timestamps, Variant, WindowValidation,
 };
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
@@ -64,7 +64,7 @@ prop_compose! {
             undo: parts[4],
             hystart: parts[5],
             pacing: parts[6],
-            min_rto_of: if linux[0] { MinRtoOf::Variation } else { MinRtoOf::Timeout },
+            rto_rules: if linux[0] { RtoRules::Linux } else { RtoRules::Rfc6298 },
             quick_acks: if linux[1] { 16 } else { 0 },
             delayed_ack_adapts: linux[2],
             initial_receive_window_bytes: linux[3].then_some(first_window * mss_bytes / 3),

@@ -146,13 +146,14 @@ impl InitialWindow {
     }
 }
 
-/// The part of the retransmission timeout that its minimum bounds.
+/// How the retransmission timeout follows the round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MinRtoOf {
-    /// The timeout itself (RFC 6298 2.4).
-    Timeout,
-    /// What the variation of the round trip adds to SRTT, as in Linux: RTO = SRTT + max(minimum, 4 RTTVAR).
-    Variation,
+pub enum RtoRules {
+    /// RFC 6298; with timestamps RFC 7323 4.2.
+    Rfc6298,
+    /// As in Linux: the minimum bounds what is added to SRTT, every sample counts in full, and with RACK
+    /// selective acknowledgements measure, and restart the timer while the first segment may have arrived.
+    Linux,
 }
 
 /// How the first slow start ends before a loss.
@@ -231,8 +232,8 @@ pub struct Config {
     pub window_scaling: bool,
     /// Smallest retransmission timeout. Default 1 s (RFC 6298 2.4).
     pub min_rto: Span,
-    /// What `min_rto` bounds. Default the timeout (RFC 6298 2.4).
-    pub min_rto_of: MinRtoOf,
+    /// How the timeout follows the round trip. Default RFC 6298.
+    pub rto_rules: RtoRules,
     /// Largest retransmission timeout, which backing off does not pass. Default 60 s (RFC 6298 2.5).
     pub max_rto: Span,
     /// Timeout before the first measurement. Default 1 s (RFC 6298 2.1). Not above `max_rto`.
@@ -363,7 +364,7 @@ impl Default for Config {
             initial_receive_window_bytes: None,
             window_scaling: true,
             min_rto: Span::from_secs(1),
-            min_rto_of: MinRtoOf::Timeout,
+            rto_rules: RtoRules::Rfc6298,
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(1),
             clock_granularity: Span::from_ms(1),
@@ -450,6 +451,7 @@ impl Config {
             || self.has_minshall()
             || self.keep_alive.is_some()
             || self.user_timeout.is_some()
+            || self.rto_rules == RtoRules::Linux
     }
 
     /// Whether more than one received segment is acknowledged at once.
@@ -491,9 +493,9 @@ impl Config {
     /// What the retransmission timer is told.
     #[inline]
     pub(super) fn rtt_bounds(&self) -> Bounds {
-        let (min_rto, least) = match self.min_rto_of {
-            MinRtoOf::Timeout => (self.min_rto, Span::ZERO),
-            MinRtoOf::Variation => (Span::ZERO, self.min_rto),
+        let (min_rto, least) = match self.rto_rules {
+            RtoRules::Rfc6298 => (self.min_rto, Span::ZERO),
+            RtoRules::Linux => (Span::ZERO, self.min_rto),
         };
         Bounds {
             initial: self.initial_rto.min(self.max_rto),

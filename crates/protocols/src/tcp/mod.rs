@@ -36,7 +36,7 @@ pub mod wire;
 
 pub use config::{
     Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
-    KeepAlive, MinRtoOf, NagleRules, Variant, WindowValidation,
+    KeepAlive, NagleRules, RtoRules, Variant, WindowValidation,
 };
 pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, GivenUp, State};

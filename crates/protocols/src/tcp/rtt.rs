@@ -1,9 +1,9 @@
 //! Round-trip time and retransmission timeout: RFC 6298, in whole nanoseconds.
 //!
 //! SRTT and RTTVAR by the RFC's gains (1/8, 1/4); RTO = SRTT + max(G, 4 RTTVAR), not below the minimum nor
-//! above the maximum. Linux has its minimum in place of G instead. Backing off doubles the RTO up to the
-//! maximum; the doubled value stays until a valid measurement arrives (Karn's algorithm). With timestamps,
-//! several samples a round trip are weighted by RFC 7323 4.2.
+//! above the maximum. Backing off doubles the RTO up to the maximum; the doubled value stays until a valid
+//! measurement arrives (Karn's algorithm). With timestamps, several samples a round trip are weighted by RFC
+//! 7323 4.2. Linux weights every sample alike and has a variation of its own ([`LinuxVariation`]).
 
 use roamsim_engine::Span;
 
@@ -87,6 +87,24 @@ impl RttEstimator {
         self.rto = (self.srtt + margin).max(bounds.min_rto).min(bounds.max_rto);
     }
 
+    /// A measurement by Linux's rules, on an acknowledgement up to `ack` with data sent up to `snd_nxt`.
+    pub(crate) fn sample_as_linux(
+        &mut self,
+        bounds: &Bounds,
+        variation: &mut LinuxVariation,
+        elapsed: Span,
+        (ack, snd_nxt): (u64, u64),
+    ) {
+        let r = whole_ticks(elapsed, bounds.granularity).as_ns();
+        self.latest = Span::from_ns(r);
+        let srtt = self.srtt().map(Span::as_ns);
+        self.srtt = Span::from_ns(srtt.map_or(r, |srtt| weighted(srtt, r, 8)));
+        let rttvar =
+            variation.after(self.rttvar.as_ns(), bounds.min_margin.as_ns(), (r, srtt), (ack, snd_nxt));
+        self.rttvar = Span::from_ns(rttvar);
+        self.rto = (self.srtt + self.rttvar).min(bounds.max_rto);
+    }
+
     /// The timer expired: the timeout doubles (RFC 6298 5.5).
     pub(crate) fn back_off(&mut self, bounds: &Bounds) {
         self.rto = self.rto.saturating_mul(2).min(bounds.max_rto);
@@ -97,6 +115,51 @@ impl RttEstimator {
         if self.srtt().is_none() {
             self.rto = bounds.initial.max(Span::from_secs(3)).min(bounds.max_rto);
         }
+    }
+}
+
+/// What Linux adds to SRTT (net/ipv4/tcp_input.c, tcp_rtt_estimator): four deviations, the largest of a round
+/// trip. It rises at once and falls by a quarter a round trip. Shorter round trips count an eighth. In
+/// nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinuxVariation {
+    /// Four times the mean deviation, and the largest of this round trip.
+    mdev: u64,
+    mdev_max: u64,
+    /// The round trip ends when more than this is acknowledged.
+    rtt_seq: u64,
+}
+
+impl LinuxVariation {
+    /// What is added after the measurement `r` beside the SRTT before it.
+    fn after(
+        &mut self,
+        rttvar: u64,
+        min: u64,
+        (r, srtt): (u64, Option<u64>),
+        (ack, snd_nxt): (u64, u64),
+    ) -> u64 {
+        let Some(srtt) = srtt else {
+            let first = r.saturating_mul(2).max(min);
+            *self = LinuxVariation { mdev: r.saturating_mul(2), mdev_max: first, rtt_seq: snd_nxt };
+            return first;
+        };
+        let (deviation, known) = (r.abs_diff(srtt), self.mdev / 4);
+        if deviation < known {
+            self.mdev -= known - deviation;
+        } else {
+            self.mdev += if r < srtt { (deviation - known) / 8 } else { deviation - known };
+        }
+        let mut rttvar = rttvar;
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            rttvar = rttvar.max(self.mdev_max);
+        }
+        if ack > self.rtt_seq {
+            rttvar -= rttvar.saturating_sub(self.mdev_max) / 4;
+            (self.rtt_seq, self.mdev_max) = (snd_nxt, min);
+        }
+        rttvar
     }
 }
 
@@ -177,16 +240,36 @@ mod tests {
         BoundedEstimator::new(Bounds { min_rto, ..RFC_6298 })
     }
 
+    const LINUX: Bounds = Bounds { min_rto: Span::ZERO, min_margin: Span::from_ms(200), ..RFC_6298 };
+
+    /// The timeouts after such measurements in ms, each on an acknowledgement up to `ack` with data up to `nxt`.
+    fn as_linux(samples: &[(u64, u64, u64)]) -> Vec<Span> {
+        let (mut rtt, mut variation) = (RttEstimator::new(&LINUX), LinuxVariation::default());
+        let of = |&(ms, ack, nxt): &(u64, u64, u64)| {
+            rtt.sample_as_linux(&LINUX, &mut variation, Span::from_ms(ms), (ack, nxt));
+            rtt.rto()
+        };
+        samples.iter().map(of).collect()
+    }
+
     #[test]
-    fn a_minimum_of_the_variation_is_added_to_the_round_trip() {
-        let (min_rto, min_margin) = (Span::ZERO, Span::from_ms(200));
-        let mut rtt = BoundedEstimator::new(Bounds { min_rto, min_margin, ..RFC_6298 });
-        rtt.sample(Span::from_ms(40), 1);
-        // 4 RTTVAR = 80: 40 + 200.
-        assert_eq!(rtt.rto(), Span::from_ms(240));
-        rtt.sample(Span::from_ms(440), 1);
-        // RTTVAR = 3/4 x 20 + 1/4 x 400 = 115; SRTT = 7/8 x 40 + 1/8 x 440 = 90; 90 + 460.
-        assert_eq!(rtt.rto(), Span::from_ms(550));
+    fn the_variation_of_linux_rises_at_once_and_falls_by_a_quarter_a_round_trip() {
+        // 40: SRTT 40, mdev 80, added max(80, 200).
+        // 440: SRTT 90; mdev 80 + (400 - 20) = 460, added at once. A round trip begins.
+        // 440: SRTT 133.75; mdev 460 + (350 - 115) = 695.
+        // 440: SRTT 172.03125; mdev 695 + (306.25 - 173.75) = 827.5, the largest of this round trip.
+        // 172, and the next one begins: mdev 827.5 - (206.875 - 0.03125) = 620.65625.
+        // 172, and the next: mdev 620.65625 - (155.1640625 - 0.02734375) = 465.51953125 was the largest of the
+        // last, so 827.5 falls by (827.5 - 465.51953125) / 4 = 90.4951171875.
+        let samples = [(40, 1, 1), (440, 2, 9), (440, 3, 9), (440, 4, 9), (172, 10, 20), (172, 21, 30)];
+        let ns = [240_000_000, 550_000_000, 828_750_000, 999_531_250, 999_527_344, 909_028_809];
+        assert_eq!(as_linux(&samples), ns.map(Span::from_ns));
+    }
+
+    #[test]
+    fn a_shorter_round_trip_adds_an_eighth_of_its_deviation() {
+        // 400: SRTT 400, mdev 800. 0 ms is below by 400, 200 more than mdev / 4: mdev 800 + 200 / 8 = 825. SRTT 350.
+        assert_eq!(as_linux(&[(400, 1, 1), (0, 1, 9)]), [Span::from_ms(1200), Span::from_ms(350 + 825)]);
     }
 
     #[test]

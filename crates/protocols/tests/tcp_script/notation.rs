@@ -1,7 +1,7 @@
 //! The notation of scripts: reading and printing.
 
 use roamsim_protocols::tcp::{
-    Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive, MinRtoOf, NagleRules, Options, Segment,
+    Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive, NagleRules, Options, RtoRules, Segment,
     Timestamps, VegasThresholds, WindowValidation,
 };
 
@@ -69,9 +69,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "receive_window" => config.receive_window_bytes = value(text)?,
         "window_scaling" => config.window_scaling = on_off(text)?,
         "min_rto" => config.min_rto = span(text)?,
-        "min_rto_of" => {
-            config.min_rto_of = if text == "variation" { MinRtoOf::Variation } else { MinRtoOf::Timeout }
-        }
+        "rto_rules" => config.rto_rules = if text == "linux" { RtoRules::Linux } else { RtoRules::Rfc6298 },
         "window_validation" => {
             let linux = text == "linux";
             config.window_validation = if linux { WindowValidation::Linux } else { WindowValidation::Half }

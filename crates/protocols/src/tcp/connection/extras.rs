@@ -1,14 +1,16 @@
 //! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
-//! HyStart, Linux's acknowledging, a window that tunes itself, Minshall's rule, keep-alive and user timeout.
+//! HyStart, Linux's acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and
+//! user timeout.
 
 use roamsim_engine::Time;
 
 use crate::tcp::ack_delay::AckDelay;
-use crate::tcp::config::{Config, HystartRules, WindowValidation};
+use crate::tcp::config::{Config, HystartRules, RtoRules, WindowValidation};
 use crate::tcp::congestion::{AckTrain, HyStart};
 use crate::tcp::pacing::Pacer;
 use crate::tcp::received_mss::ReceivedMss;
 use crate::tcp::recovery;
+use crate::tcp::rtt::LinuxVariation;
 use crate::tcp::sent::Sent;
 use crate::tcp::window_tuning::WindowTuning;
 
@@ -48,6 +50,8 @@ pub(super) struct Extras {
     pub(super) window_tuning: Option<WindowTuning>,
     /// Linux's validation of the congestion window.
     pub(super) validation: Option<Validation>,
+    /// What the timeout adds to SRTT, by Linux's rules.
+    pub(super) variation: Option<LinuxVariation>,
     /// Where the last short segment of new data ends, by Minshall's rule.
     pub(super) short_end: Option<u64>,
     /// Keep-alive and user timeout.
@@ -169,6 +173,7 @@ impl Extras {
                 received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
                 validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
+                variation: (config.rto_rules == RtoRules::Linux).then(LinuxVariation::default),
                 short_end: config.has_minshall().then_some(0),
                 liveness: Liveness::new(config),
             })

@@ -320,7 +320,7 @@ impl Connection {
         let elapsed = self.timed_round_trip(now, segment, 1);
         self.sender.congestion.on_handshake(now, elapsed);
         if let Some(elapsed) = elapsed {
-            self.take_round_trip(elapsed, 1);
+            self.take_round_trip(elapsed, 1, 1);
             if let Some(rack) = self.rack() {
                 rack.detection.min_rtt.take(now, elapsed);
             }

@@ -19,6 +19,7 @@ use super::sender::Sender;
 use super::timers::Purpose;
 use super::{Connection, Extended};
 use crate::ranges::Range;
+use crate::tcp::config::RtoRules;
 use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::segment::Segment;
@@ -160,6 +161,9 @@ impl Connection {
                 sender.congestion.on_recovered(cwnd_bytes);
             }
         }
+        if acked == 0 {
+            self.measure_by_blocks(now);
+        }
         self.undo_if_needless(duplicate, acked, echo);
         self.judge_timeout(acked);
         self.judge_probe(now, duplicate, acked, segment);
@@ -178,6 +182,22 @@ impl Connection {
         }
         if acked > 0 || !probes_tail {
             self.schedule_probe(now);
+        }
+    }
+
+    /// By Linux's rules a selective acknowledgement measures the round trip. It restarts the timer if what it
+    /// tells of was sent before the first segment last was: the time for that one is not over.
+    fn measure_by_blocks(&mut self, now: Time) {
+        if self.config.rto_rules != RtoRules::Linux {
+            return;
+        }
+        let snd_una = self.sender.snd_una;
+        let Recovery::Rack(rack) = &self.sender.recovery else { return };
+        let Some(at) = rack.sent.heard.newest_original.map(|record| record.at) else { return };
+        let is_older = rack.sent.first().is_some_and(|first| at < first.at);
+        self.take_round_trip(now.since(at), 1, snd_una);
+        if is_older && self.timers.runs(Purpose::Retransmission) {
+            self.restart_timer(now);
         }
     }
 

@@ -556,15 +556,21 @@ impl Connection {
             } else {
                 1
             };
-            self.take_round_trip(elapsed, samples);
+            self.take_round_trip(elapsed, samples, ack);
         }
     }
 
-    /// A round trip has been measured, one of so many in a round.
+    /// A round trip has been measured, one of so many in a round, by an acknowledgement up to `ack`.
     #[inline(never)]
-    pub(super) fn take_round_trip(&mut self, elapsed: Span, samples: u64) {
+    pub(super) fn take_round_trip(&mut self, elapsed: Span, samples: u64, ack: u64) {
         self.stats.rtt_samples += 1;
-        self.sender.rtt.sample(&self.config.rtt_bounds(), elapsed, samples);
+        let (sender, bounds) = (&mut self.sender, self.config.rtt_bounds());
+        match sender.extras.as_mut().and_then(|extras| extras.variation.as_mut()) {
+            None => sender.rtt.sample(&bounds, elapsed, samples),
+            Some(variation) => {
+                sender.rtt.sample_as_linux(&bounds, variation, elapsed, (ack, sender.snd_nxt));
+            }
+        }
     }
 
     pub(super) fn duplicate_ack(&mut self, now: Time) {

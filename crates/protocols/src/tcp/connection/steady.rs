@@ -120,7 +120,7 @@ impl Connection {
         if EXTENDED {
             self.take_echo(now, segment, ack);
         } else if let Some(elapsed) = sender.end_timing(now, ack) {
-            self.take_round_trip(elapsed, 1);
+            self.take_round_trip(elapsed, 1, ack);
         }
         let sender = &mut self.sender;
         sender.snd_una = ack;

@@ -151,3 +151,52 @@ impl Rack {
         sent.mark_lost_at_timeout(|at| at + patience <= now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SRTT: Span = Span::from_ms(100);
+
+    fn window(rack: &Rack, repairing: bool, threshold_reached: bool) -> Span {
+        rack.window(&Conditions { repairing, threshold_reached, srtt: SRTT })
+    }
+
+    #[test]
+    fn the_window_grows_to_the_round_trip_and_shrinks_after_sixteen_repairs() {
+        let mut rack = Rack::default();
+        rack.min_rtt.take(Time::ZERO, Span::from_ms(80));
+        assert_eq!(window(&rack, false, false), Span::from_ms(20));
+        // Not reordered so far: zero in a repair, and at the threshold.
+        assert_eq!((window(&rack, true, false), window(&rack, false, true)), (Span::ZERO, Span::ZERO));
+        rack.reordering_seen = true;
+        assert_eq!(window(&rack, true, true), Span::from_ms(20));
+        // Once a round, a quarter of 80 ms more; at most SRTT.
+        rack.on_duplicate_report(0, 10);
+        rack.on_duplicate_report(9, 20);
+        assert_eq!(window(&rack, false, false), Span::from_ms(40));
+        for round in 1..9 {
+            rack.on_duplicate_report(10 * round, 10 * round + 10);
+        }
+        assert_eq!(window(&rack, false, false), SRTT);
+        for _ in 0..15 {
+            rack.on_repaired();
+        }
+        assert_eq!(window(&rack, false, false), SRTT);
+        rack.on_repaired();
+        assert_eq!(window(&rack, false, false), Span::from_ms(20));
+    }
+
+    #[test]
+    fn the_smallest_round_trip_is_that_of_the_last_minutes() {
+        let (mut least, at) = (MinRtt::default(), |s| Time::ZERO + Span::from_secs(s));
+        least.take(at(0), Span::from_ms(40));
+        least.take(at(299), Span::from_ms(90));
+        assert_eq!(least.get(), Some(Span::from_ms(40)));
+        // A window of five minutes is over: its least counts for another one.
+        least.take(at(301), Span::from_ms(90));
+        assert_eq!(least.get(), Some(Span::from_ms(40)));
+        least.take(at(602), Span::from_ms(95));
+        assert_eq!(least.get(), Some(Span::from_ms(90)));
+    }
+}

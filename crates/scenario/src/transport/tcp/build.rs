@@ -1,7 +1,7 @@
 //! The configuration of TCP connections.
 
 use super::model::{
-    Tcp, TcpCubicRules, TcpDelayedAckRules, TcpHystartRules, TcpMinRtoOf, TcpNagleRules, TcpWindowValidation,
+    Tcp, TcpCubicRules, TcpDelayedAckRules, TcpHystartRules, TcpNagleRules, TcpRtoRules, TcpWindowValidation,
     Vegas,
 };
 use roamsim_network::packet::IpVersion;
@@ -28,7 +28,7 @@ pub(crate) fn config(
         initial_receive_window_bytes,
         window_scaling,
         min_rto,
-        min_rto_of,
+        rto_rules,
         max_rto,
         initial_rto,
         clock_granularity,
@@ -94,9 +94,9 @@ pub(crate) fn config(
         initial_receive_window_bytes: initial_receive_window_bytes.map(|bytes| bytes as u32),
         window_scaling,
         min_rto,
-        min_rto_of: match min_rto_of {
-            TcpMinRtoOf::Timeout => tcp::MinRtoOf::Timeout,
-            TcpMinRtoOf::Variation => tcp::MinRtoOf::Variation,
+        rto_rules: match rto_rules {
+            TcpRtoRules::Rfc6298 => tcp::RtoRules::Rfc6298,
+            TcpRtoRules::Linux => tcp::RtoRules::Linux,
         },
         max_rto,
         initial_rto,

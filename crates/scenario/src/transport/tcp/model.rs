@@ -52,9 +52,8 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub min_rto: Span,
-    /// Whether `min_rto` bounds the timeout, or the part of it that the variation of the round trip adds.
-    /// Default: the timeout (RFC 6298 section 2.4).
-    pub min_rto_of: TcpMinRtoOf,
+    /// How the retransmission timeout follows the round trip. Default: RFC 6298.
+    pub rto_rules: TcpRtoRules,
     /// Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC
     /// 6298 section 2.5 allows.
     #[serde(with = "units::duration")]
@@ -247,7 +246,7 @@ impl Default for Tcp {
             initial_receive_window_bytes: None,
             window_scaling: machine.window_scaling,
             min_rto: machine.min_rto,
-            min_rto_of: TcpMinRtoOf::Timeout,
+            rto_rules: TcpRtoRules::Rfc6298,
             max_rto: machine.max_rto,
             initial_rto: machine.initial_rto,
             clock_granularity: machine.clock_granularity,
@@ -322,14 +321,15 @@ pub enum TcpStack {
     Rfc,
 }
 
-/// The part of the retransmission timeout that its minimum bounds.
+/// How the retransmission timeout follows the round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum TcpMinRtoOf {
-    /// The timeout: max(minimum, SRTT + 4 RTTVAR) (RFC 6298 section 2.4).
-    Timeout,
-    /// Its variation: SRTT + max(minimum, 4 RTTVAR), as in Linux 6.12.
-    Variation,
+pub enum TcpRtoRules {
+    /// max(minimum, SRTT + 4 RTTVAR). Several samples a round trip weigh less (RFC 7323 section 4.2).
+    Rfc6298,
+    /// Linux 6.12: SRTT + max(minimum, the largest variation of a round trip), each sample in full. With
+    /// `rack` selective acknowledgements measure too.
+    Linux,
 }
 
 /// How much data ends the delay of an acknowledgement.

@@ -8,7 +8,7 @@ use roamsim_engine::{Span, Stream, Time};
 
 use crate::machine::{Context, Machine};
 use crate::tcp::config::{
-    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, MinRtoOf, NagleRules, Variant,
+    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, NagleRules, RtoRules, Variant,
     WindowValidation,
 };
 use crate::tcp::congestion::CubicRules;
@@ -119,7 +119,7 @@ fn any_config(random: &mut Stream) -> Config {
     let linux = one_of(4) == 0;
     let mut rules = || linux && one_of(4) > 0;
     let of_linux = Config {
-        min_rto_of: if rules() { MinRtoOf::Variation } else { MinRtoOf::Timeout },
+        rto_rules: if rules() { RtoRules::Linux } else { RtoRules::Rfc6298 },
         quick_acks: if rules() { 16 } else { 0 },
         delayed_ack_adapts: rules(),
         delayed_ack_rules: if rules() { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },
