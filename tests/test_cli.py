@@ -342,6 +342,18 @@ def test_a_query_that_is_piped_is_as_wide_as_it_needs_to_be(roamsim: Command, sc
     assert all(row.startswith("Both kinds of traffic ") for row in rows)
 
 
+def test_an_error_of_a_varied_value_names_its_option(roamsim: Command, scenario: Path) -> None:
+    varied = ("sweep", scenario, "--vary", "link.path.delay=1ms,2x", "--out", "out")
+    assert "[--vary:1:" in roamsim(*varied, code=3).stderr
+    assert "[--set:1:" in roamsim(*varied, "--set", "scenario.duration=1x", code=3).stderr
+
+
+def test_a_study_is_refused_for_results_of_none(roamsim: Command, scenario: Path) -> None:
+    roamsim("run", scenario, "--parquet", "out")
+    for command in (("report", "out"), ("query", "out", "select 1")):
+        assert "'out' holds no results of a study" in roamsim(*command, "--study", "nothere", code=2).stderr
+
+
 @pytest.mark.parametrize(
     "question",
     ["copy flows to 'copy.csv'", "create table copy as select 1", "export database 'copy'", "attach 'copy' as copy"],

@@ -29,7 +29,7 @@ from roamsim.scenarios.ranges import ranges, ranges_and_choices
 from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides, source
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store
-from roamsim.storing.manifests import study_manifest
+from roamsim.storing.manifests import StudyManifest, study_manifest
 
 if TYPE_CHECKING:
     import polars
@@ -73,12 +73,20 @@ def ask(folder: str | os.PathLike[str], question: str, study: str | os.PathLike[
     """`query` in the words of the command line."""
     from roamsim.storing.queries import answer, answer_of
 
-    held = study_manifest(folder)
+    held = _study_manifest(folder, study)
     if held is None:
         return answer_of(store.open_results(folder), question)
     from roamsim.study.tables import tables
 
     return answer(tables(held, folder, study), question, recorded=False)
+
+
+def _study_manifest(folder: str | os.PathLike[str], study: str | os.PathLike[str] | None) -> StudyManifest | None:
+    """The manifest of a study's folder; `None` for a run or a sweep, which have no definition."""
+    held = study_manifest(folder)
+    if held is None and study is not None:
+        raise UsageError(f"{os.fspath(folder)!r} holds no results of a study; leave --study out")
+    return held
 
 
 def report(
@@ -105,7 +113,7 @@ def write_report(
     folder: str | os.PathLike[str], out: str | os.PathLike[str] | None, study: str | os.PathLike[str] | None
 ) -> Path:
     """`report` in the words of the command line."""
-    held = study_manifest(folder)
+    held = _study_manifest(folder, study)
     if held is None:
         from roamsim.reports import results
 

@@ -24,7 +24,7 @@ from roamsim.running.engines import Engine, engine
 from roamsim.running.numbers import check_given, check_number, check_seed
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
-from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
+from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, of_vary, parse_source, source
 from roamsim.scenarios.vary import Point, Variation, product, tell_set_in_vain
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, run_key
@@ -514,7 +514,7 @@ def _entries(
             valid = parse_source(read, settings + changed, color=color)
         except ScenarioError as error:
             where = ", ".join(f"{path}={value}" for path, value in changed)
-            raise ScenarioError(f"at {where}:\n{error}{_whole_table(changed)}") from None
+            raise ScenarioError(f"at {where}:\n{of_vary(error)}{_whole_table(changed)}") from None
         shown = {path: value.shown for path, value in values.items()}
         entries.append((PointEntry(dict(changed), shown, valid.fingerprint, 0), valid))
     return entries

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from roamsim._roamsim import ScenarioError
 from roamsim.errors import UsageError
 from roamsim.scenarios.laws import named
-from roamsim.scenarios.reading import Overrides, Source, parse_source
+from roamsim.scenarios.reading import Overrides, Source, of_vary, parse_source
 from roamsim.scenarios.vary import (
     Value,
     bare,
@@ -139,7 +139,7 @@ def _refusal(read: Source, settings: Overrides, path: str, value: Value, *, colo
     try:
         parse_source(read, [*settings, (path, value.toml)], color=color)
     except ScenarioError as error:
-        return f"at {path}={value.toml}:\n{error}"
+        return f"at {path}={value.toml}:\n{of_vary(error)}"
     return ""
 
 

@@ -68,6 +68,11 @@ def load(
         return parse(scenario, overrides(set), allow_files_outside=allow_files_outside)
 
 
+def of_vary(error: ScenarioError) -> str:
+    """An error of varied values, which are set as `--set` sets others. Those of `--set` were checked before."""
+    return str(error).replace("[--set:", "[--vary:")
+
+
 @contextmanager
 def in_words_of_python() -> Iterator[None]:
     """Lets errors and notices call arguments by their names in Python (`set`, not `--set`).
@@ -79,7 +84,7 @@ def in_words_of_python() -> Iterator[None]:
     try:
         yield
     except ScenarioError as error:
-        raise ScenarioError(str(error).replace("[--set:", "[set:")) from None
+        raise ScenarioError(str(error).replace("[--set:", "[set:").replace("[--vary:", "[vary:")) from None
     except (UsageError, RunFailed) as error:
         error.args = (words_of_python(str(error)), *error.args[1:])
         raise
