@@ -5,7 +5,7 @@
 # make lint    formats, lints and types, Rust and Python; the prose of pages and messages
 # make generated  write the Python and JSON anew that metrics.toml and the schema of scenarios say
 # make docs    the documentation as a site in results/site, with the gallery and the crates' API; works offline
-# make figures draw the documentation's figures anew
+# make figures draw the documentation's figures again, and run its notebook
 # make findings  execute what docs/findings lacks numbers of, and write its pages
 # make bench   benchmarks; numbers and commands stand in docs/performance.md. HTSIM=PATH, a copy of the source of
 #              Broadcom/csg-htsim, has that simulator take part
@@ -139,6 +139,7 @@ figures: setup
 	$(BIN)/python docs/figures/window_shapes.py
 	$(BIN)/python docs/figures/walk.py
 	$(BIN)/python docs/figures/lecture.py
+	$(BIN)/python docs/figures/notebook.py
 
 findings: some-build
 	$(SAY) 'Executing: the commands of docs/findings'
