@@ -279,8 +279,8 @@ fn transfer(number: u64) {
         let mut leaving = Vec::new();
         let mut cx = Context { now, random: &mut random };
         while let Some((_, packet)) = ours.association.poll_transmit(&mut cx) {
-            // Where the first SHUTDOWN COMPLETE is lost, one with the T bit answers for the association that is
-            // gone (RFC 9260 8.4); the peer does not know it.
+            // Where the first SHUTDOWN COMPLETE is lost, one with the T bit answers for the association that
+            // is gone (RFC 9260 8.4); the peer does not know it.
             peer.has_completed |=
                 matches!(packet.chunks[..], [Chunk::ShutdownComplete { reflected_tag: true }]);
             leaving.push((End::Peer, ours.encode(&packet)));

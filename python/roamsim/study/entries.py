@@ -268,8 +268,8 @@ class Tabulation:
     Without code it has a row for each combination of the labels of `rows`, and a column for each of the `cells` or,
     where `columns` names a dimension, for each of its labels. A cell is a mean with its 95 % interval; where
     `published` names a function of study.py, which gives the published value of a column at a point in the column's
-    unit, or `None`, that stands behind it in brackets. `heads` are other words for the names of dimensions, with a unit
-    in brackets.
+    unit, or `None`, that stands behind it in brackets. `heads` are other words for the names of dimensions, with a
+    unit in brackets.
     """
 
     id: str

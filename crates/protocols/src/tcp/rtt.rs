@@ -242,7 +242,8 @@ mod tests {
 
     const LINUX: Bounds = Bounds { min_rto: Span::ZERO, min_margin: Span::from_ms(200), ..RFC_6298 };
 
-    /// The timeouts after such measurements in ms, each on an acknowledgement up to `ack` with data up to `nxt`.
+    /// The timeouts after such measurements in ms, each on an acknowledgement up to `ack` with data up to
+    /// `nxt`.
     fn as_linux(samples: &[(u64, u64, u64)]) -> Vec<Span> {
         let (mut rtt, mut variation) = (RttEstimator::new(&LINUX), LinuxVariation::default());
         let of = |&(ms, ack, nxt): &(u64, u64, u64)| {
@@ -259,8 +260,8 @@ mod tests {
         // 440: SRTT 133.75; mdev 460 + (350 - 115) = 695.
         // 440: SRTT 172.03125; mdev 695 + (306.25 - 173.75) = 827.5, the largest of this round trip.
         // 172, and the next one begins: mdev 827.5 - (206.875 - 0.03125) = 620.65625.
-        // 172, and the next: mdev 620.65625 - (155.1640625 - 0.02734375) = 465.51953125 was the largest of the
-        // last, so 827.5 falls by (827.5 - 465.51953125) / 4 = 90.4951171875.
+        // 172, and the next: mdev 620.65625 - (155.1640625 - 0.02734375) = 465.51953125 was the largest of
+        // the last, so 827.5 falls by (827.5 - 465.51953125) / 4 = 90.4951171875.
         let samples = [(40, 1, 1), (440, 2, 9), (440, 3, 9), (440, 4, 9), (172, 10, 20), (172, 21, 30)];
         let ns = [240_000_000, 550_000_000, 828_750_000, 999_531_250, 999_527_344, 909_028_809];
         assert_eq!(as_linux(&samples), ns.map(Span::from_ns));
@@ -268,7 +269,8 @@ mod tests {
 
     #[test]
     fn a_shorter_round_trip_adds_an_eighth_of_its_deviation() {
-        // 400: SRTT 400, mdev 800. 0 ms is below by 400, 200 more than mdev / 4: mdev 800 + 200 / 8 = 825. SRTT 350.
+        // 400: SRTT 400, mdev 800. 0 ms is below by 400, 200 more than mdev / 4: mdev 800 + 200 / 8 = 825.
+        // SRTT 350.
         assert_eq!(as_linux(&[(400, 1, 1), (0, 1, 9)]), [Span::from_ms(1200), Span::from_ms(350 + 825)]);
     }
 
