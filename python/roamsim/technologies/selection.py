@@ -10,6 +10,7 @@ from roamsim.estimates.summaries import MEANS, summary, worded
 from roamsim.storing.store import Results
 from roamsim.tables.result import RUN_COLUMNS
 from roamsim.tables.values import percent, plain
+from roamsim.tables.words import listed
 
 if TYPE_CHECKING:
     from roamsim.pages.page import Report
@@ -37,13 +38,13 @@ def outcome(results: Results) -> list[str]:
         times = interfaces.filter(polars.col("name") == row["name"])
         whole = times["selected_s"].sum() + row["without_s"]
         shares = [
-            f"{percent(one['selected_s'] / whole)} of the time on {one['link']}"
+            f"on {one['link']} for {percent(one['selected_s'] / whole)}"
             for one in times.sort("selected_s", descending=True).to_dicts()
             if one["selected_s"] and whole
         ]
         back = f", {plain(row['ping_pongs'])} of them ping-pong" if row["ping_pongs"] else ""
         switches = f"{plain(row['switches'])} time{'' if row['switches'] == 1 else 's'}"
-        said.append(f"{row['node']} switched its interface {switches}{back}. It was {', '.join(shares)}.")
+        said.append(f"{row['node']} switched its interface {switches}{back}. It was {listed(shares)} of the time.")
     return said
 
 
