@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from roamsim.statistics import Estimate
+from roamsim.statistics import Estimate, share
 from roamsim.study.judging import number, with_interval
 
 FOLDER = Path(__file__).resolve().parent
@@ -91,13 +91,19 @@ def execute(command: str, *more: str, jobs: int = 1) -> dict[str, Any]:
     # Each value has a row against the first value, and one against the value before it.
     first = found["means"][0]["value"]
     found["differences"] = [row for row in found["differences"] if row["against"] == first]
-    kept_rows = {part: [_lean(row) for row in found[part]] for part in ("means", "differences")}
-    return {"command": command, **rounded(kept_rows)}
+    replications = int(arguments[len(arguments) - arguments[::-1].index("--replications")])
+    return {
+        "command": command,
+        "replications": replications,
+        **{part: rounded(_lean(found[part])) for part in ("means", "differences")},
+    }
 
 
-def _lean(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without columns that no sentence asks for."""
-    return {key: value for key, value in row.items() if key not in ("name", "direction", "against", "verdict")}
+def _lean(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without columns that no sentence asks for, and names that all rows share."""
+    unused = {"against", "verdict"}
+    unused |= {key for key in ("name", "direction") if len({row.get(key) for row in rows}) == 1}
+    return [{key: value for key, value in row.items() if key not in unused} for row in rows]
 
 
 def rounded(value: Any) -> Any:
@@ -138,6 +144,16 @@ class Numbers:
             return number(row["mean"] * scale)
         low, high = (float("nan") if row[end] is None else row[end] * scale for end in ("low", "high"))
         return with_interval(Estimate(row["mean"] * scale, low, high, row["samples"]))
+
+    def share(self, run: str, *labels: Any) -> str:
+        """The share of replications that have the row, in percent, with Wilson's interval."""
+        rows = [row for row in self.runs[run]["means"] if all(_fits(row, str(label)) for label in labels)]
+        if len(rows) > 1:
+            raise KeyError(f"{run}: {len(rows)} rows of means have {', '.join(map(str, labels))}")
+        trials = self.runs[run]["replications"]
+        there = rows[0]["samples"] if rows else 0
+        found = share([int(at < there) for at in range(trials)], [1] * trials)
+        return f"{found.mean:.0%} ({found.low:.0%} to {found.high:.0%})".replace("%", " %")
 
     def gain(self, run: str, *labels: Any) -> str:
         """The change from the first value of the comparison, in percent."""
@@ -184,7 +200,7 @@ def _magnitude(value: float) -> int:
 
 def filled(template: str, numbers: Numbers) -> str:
     """A sentence with its numbers, as one line of Markdown; lists and paragraphs keep theirs."""
-    names = {name: getattr(numbers, name) for name in ("mean", "gain", "less", "value")}
+    names = {name: getattr(numbers, name) for name in ("mean", "share", "gain", "less", "value")}
     text = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(names)
     return " ".join(text.split())
 
@@ -289,7 +305,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="threads")
     asked = parser.parse_args()
     for name in studies():
-        commands, numbers = declared(name)["run"], kept(name)
+        commands, numbers = declared(name)["run"], {} if asked.quick else kept(name)
         numbers = {run: found for run, found in numbers.items() if run in commands}
         for run, command in commands.items():
             fresh = numbers.get(run, {}).get("command") == command and not asked.again and not asked.quick
@@ -307,7 +323,11 @@ def main() -> None:
         if asked.quick:
             for entry in declared(name)["question"]:
                 if entry.get("runs") and all(run in numbers for run in entry["runs"]):
-                    sys.stdout.write(f"{entry['asked']}\n  {filled(entry['answer'], Numbers(numbers))}\n")
+                    try:
+                        answer = filled(entry["answer"], Numbers(numbers))
+                    except KeyError:  # a row of an outcome that no replication had
+                        answer = "Two replications give no answer."
+                    sys.stdout.write(f"{entry['asked']}\n  {answer}\n")
     if not asked.quick:
         try:
             for file, text in pages().items():
