@@ -15,7 +15,13 @@ from conftest import ROOT
 FOLDER = ROOT / "docs/findings"
 
 #: Short commands whose numbers are made again in full.
-AGAIN = (("sctp-mobile-ip", "mobile-sctp-near"), ("mih-transport", "edca"), ("mih-handover", "place"))
+AGAIN = (
+    ("sctp-mobile-ip", "mobile-sctp-near"),
+    ("mih-transport", "edca"),
+    ("mih-handover", "place"),
+    ("tcp-dect", "pages-wire"),
+    ("tcp-wifi-mobility", "today-step"),
+)
 
 
 def of_folder() -> Any:
@@ -45,9 +51,10 @@ def test_numbers_are_those_of_this_commit(name: str, run: str) -> None:
 @pytest.mark.parametrize(("name", "run"), COMMANDS)
 def test_a_command_works(name: str, run: str) -> None:
     found = measure.execute(measure.declared(name)["run"][run], *measure.QUICK)
-    # Rows of outcomes, such as those of handovers, are there only if a replication had them.
-    for field in ("value", "metric"):
-        assert {row[field] for row in found["means"]} == {row[field] for row in measure.kept(name)[run]["means"]}
+    there = measure.kept(name)[run]["means"]
+    assert {row["value"] for row in found["means"]} == {row["value"] for row in there}
+    # A comparison of delays adds the share of what arrived, if that differs.
+    assert {row["metric"] for row in found["means"]} <= {row["metric"] for row in there}
 
 
 @pytest.mark.parametrize("name", measure.studies())

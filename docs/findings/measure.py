@@ -33,6 +33,8 @@ STUDIES = ("mih-transport", "mih-handover", "tcp-dect", "tcp-wifi-mobility", "sc
 QUICK = ("--replications", "2")
 #: Significant digits that are kept, so that a page shows the numbers and a test compares them.
 DIGITS = 6
+#: Share of a mean below which the width of its interval is left out (chosen: four digits are shown).
+EVEN = 1e-4
 #: Columns of a command on a page.
 WIDTH = 110
 #: Page titles of what two chapters and the index contain.
@@ -140,7 +142,7 @@ class Numbers:
     def mean(self, run: str, *labels: Any, scale: float = 1.0) -> str:
         """A mean with its interval."""
         row = self._row("means", run, labels)
-        if row["low"] == row["high"]:  # nothing is random
+        if None not in (row["low"], row["high"]) and row["high"] - row["low"] <= EVEN * abs(row["mean"]):
             return number(row["mean"] * scale)
         low, high = (float("nan") if row[end] is None else row[end] * scale for end in ("low", "high"))
         return with_interval(Estimate(row["mean"] * scale, low, high, row["samples"]))
