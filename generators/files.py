@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamsim import _roamsim
 
-from generators import scenario, tables
+from generators import scenario, statements, tables
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,6 +33,7 @@ FILES: dict[Path, Callable[[], str]] = {
     ROOT / "python/roamsim/scenario.py": scenario.text,
     ROOT / "python/roamsim/tables/named.py": tables.text,
     ROOT / "python/roamsim/scenarios/scenario.schema.json": schema,
+    statements.PAGE: statements.page,
 }
 
 
