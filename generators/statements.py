@@ -84,9 +84,9 @@ def page() -> str:
     lines = [
         "# Statements of the RFCs of TCP",
         "",
-        "Each MUST and SHOULD of eight RFCs, in short words of ours, and the test that fails if it is broken. Where",
-        "no test does, the reason is in italics. A *step* belongs to an algorithm and has no keyword. The wording is in",
-        "the RFCs.",
+        "Each MUST and SHOULD of eight RFCs, in short words of ours, and the test that fails if it is broken.",
+        "Where no test does, the reason is in italics. A *step* belongs to an algorithm and has no keyword. The",
+        "wording is in the RFCs.",
         "",
         "- *not tested*: the code does it, and no test would notice if it stopped.",
         "- *not met*: a choice or a gap.",
