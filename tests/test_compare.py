@@ -95,6 +95,14 @@ def test_a_ranking_says_who_is_best_and_by_how_much() -> None:
         "reno has the highest mean, 101 b/s, but no difference from sack is shown. It is 89 % to 115 % faster than tahoe"
     )
     assert tied.best is None
+    # Of those that are beaten the first and the last. 79, 75 and 74 more than 25: 76 with a deviation of sqrt(7), so
+    # (76 +- 4.303 sqrt(7 / 3)) / 25 = 3.04 +- 0.263.
+    worse = {"tahoe": [50, 50, 50], "reno": [104, 100, 99], "sack": [100, 100, 100], "vegas": [25, 25, 25]}
+    assert (
+        ranked("flows.goodput_bps", worse)
+        .told()
+        .endswith("% faster than tahoe, and 278 % to 330 % faster than vegas")
+    )
     two = {"reno": [104, 100, 99], "sack": [100, 100, 100]}
     assert ranked("flows.goodput_bps", two).told() == "no difference shown between reno and sack: -6 % to 8 %"
     equal = ranked("flows.goodput_bps", two | {"tahoe": [99, 103, 98]})

@@ -44,7 +44,7 @@ def comparison_summary(compared: Comparison) -> None:
     for sentence in (*compared.sentences, *compared.notes):
         console.print(Text(sentence), soft_wrap=True)
     console.print(
-        "Each interval holds its true value with 95 %. Differences are means over pairs of replications.",
+        "Intervals are 95 % confidence intervals. Differences are means over pairs of replications.",
         style="dim",
         soft_wrap=True,
     )
@@ -74,7 +74,7 @@ def answer_summary(
     print_table(console, shown)
     for sentence in told:
         console.print(Text(sentence), soft_wrap=True)
-    console.print("Each interval holds its true value with 95 %.", style="dim", soft_wrap=True)
+    console.print("Intervals are 95 % confidence intervals.", style="dim", soft_wrap=True)
 
 
 def sweep_summary(results: Results) -> None:

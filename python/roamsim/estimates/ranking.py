@@ -63,8 +63,11 @@ class Ranking:
         like = [pair.against.label for pair in against.values() if not _shown(pair)]
         if like:
             told = f"{best} has the {self._extent} mean, {mean}, but no difference from {listed(like, 'or')} is shown"
-            beaten = next((pair for pair in against.values() if _shown(pair)), None)
-            return f"{told}. {it_is} {beaten.by()}" if beaten else told
+            beaten = [pair for pair in against.values() if _shown(pair)]
+            if not beaten:
+                return told
+            ends = beaten if len(beaten) == 1 else [beaten[0], beaten[-1]]
+            return f"{told}. {it_is} {', and '.join(pair.by() for pair in ends)}"
         named = (
             f"{best} is {'best' if self.target.metric.better else self._extent} with {mean}. {it_is} {second.by()}"
         )
