@@ -116,8 +116,12 @@ def _burst_raises(data: Data, choice: Any) -> Finding:
 
 
 def _burst_without_timeout(data: Data, choice: Any) -> Finding:
-    """Whether no run around the burst has a timeout, with a choice."""
-    return yes(not any(row["timeouts"] for row in data.rows("burst-choices", choice=choice)), "")
+    """Whether no run around the burst has a timeout, with a choice; not decidable where too few runs have one."""
+    rows = data.rows("burst-choices", choice=choice)
+    with_any = len({(row["arrivals"], row["replication"]) for row in rows if row["timeouts"]})
+    if 0 < with_any < RUNS_OF_SIGN_TEST:
+        return replace(yes(False, ""), verdict="not decidable")
+    return yes(not with_any, "")
 
 
 #: Runs that all have to change the same way, so that it is no chance: the sign test with 95 %.
