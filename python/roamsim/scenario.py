@@ -2590,8 +2590,9 @@ class InterfaceSelection(Table):
         prefer: Links and cells that may be selected, preferred ones first, by name; or all of a technology:
             `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's
             order, links first. Without it: [].
-        scheme: How its flows move to the selected interface. Default chosen: `none`, what hosts do without a
-            mobility protocol. Without it: "none".
+        scheme: How its flows move to the selected interface. A flow that the scheme cannot move stays as under
+            `none`, and a warning says so. Default chosen: `none`, what hosts do without a mobility protocol.
+            Without it: "none".
         dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
             left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
         threshold: The weakest good signal. An interface below it is selected only if no other is up. Left out: any

@@ -10,6 +10,7 @@ use crate::flow::Association;
 use crate::link::flight::Place;
 use crate::network::{FirstHop, Network};
 use crate::packet::{Message, Packet, Pdu};
+use crate::selection::Scheme;
 use crate::socket::endpoint::Endpoint;
 use crate::socket::{
     Counts, Envelope, OpenSocket, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket,
@@ -147,7 +148,8 @@ impl World {
             return None;
         }
         let stations = ends.map(|(number, node, _)| {
-            let station = self.mobile_station(node).or_else(|| self.handed_over_station(node))?;
+            let told = self.mobile_station(node, Scheme::Migration);
+            let station = told.or_else(|| self.handed_over_station(node))?;
             self.handovers.stations[station as usize].followers.push(SocketId::Open(number));
             Some(station)
         });
