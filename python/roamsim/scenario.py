@@ -161,6 +161,7 @@ __all__ = [
     "Protection",
     "Queue",
     "QuicCongestionControl",
+    "QuicMessages",
     "QuicTransport",
     "Radio",
     "Rate",
@@ -2960,6 +2961,8 @@ class QuicTransport(Table):
         max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
             9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
         client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
+        messages: How the messages of an application travel. Default chosen: each on a stream of its own, as
+            requests of HTTP/3 (RFC 9114 section 6). Without it: "stream_each".
             Without it: "from".
         migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
             section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
@@ -2975,6 +2978,7 @@ class QuicTransport(Table):
     receive_window: Size | None = None
     max_idle_timeout: Duration | None = None
     client: End | None = None
+    messages: QuicMessages | None = None
     migration: bool | None = None
     certificate_size: Size | None = None
 
@@ -3036,7 +3040,7 @@ class TransfersApplication(Table):
         trace: A file of transfers: the arrival in seconds since the application's start and the size in bytes, a
             line each.
         content: The file's lines, in place of `trace`.
-        max_connections: The most connections at a time, closing ones included. Further arrivals count as
+        max_connections: The most TCP connections at a time, closing ones included. Further arrivals count as
             `refused`. Default chosen: more than a link that keeps up has. Without it: 10000.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
@@ -3981,6 +3985,12 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
 #: "cubic": CUBIC of RFC 9438: the law that TCP has here.
 QuicCongestionControl = Literal["newreno", "cubic"]
+
+#: How messages travel.
+#: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays the messages in it alone.
+#: "one_stream": All on one stream, in order: a lost packet delays all that follow.
+#: "datagrams": Each in a DATAGRAM frame (RFC 9221): a lost one is not repeated.
+QuicMessages = Literal["stream_each", "one_stream", "datagrams"]
 
 #: An end of a flow.
 #: "from": The sender.
