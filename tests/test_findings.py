@@ -45,7 +45,8 @@ def test_pages_are_those_of_their_numbers() -> None:
 
 @pytest.mark.parametrize(("name", "run"), AGAIN)
 def test_numbers_are_those_of_this_commit(name: str, run: str) -> None:
-    assert measure.execute(measure.declared(name)["run"][run]) == measure.kept(name)[run]
+    found = measure.execute(measure.declared(name)["run"][run])
+    assert found == measure.kept(name)[run], "results have changed: python docs/findings/measure.py --again"
 
 
 @pytest.mark.parametrize(("name", "run"), COMMANDS)
