@@ -2790,6 +2790,9 @@ class TcpTransport(Table):
             Without it: false.
         ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
             instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
+        accurate_ecn: Accurate feedback of marks, if both ends offer it: the receiver counts packets and bytes
+            (AccECN, RFC 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it. Without it:
+            false.
         l4s: Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
             `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no, RFC
             8257 uses ECT(0). Without it: false.
@@ -2856,6 +2859,7 @@ class TcpTransport(Table):
     hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
     ecn: bool | None = None
+    accurate_ecn: bool | None = None
     l4s: bool | None = None
     abe: bool | None = None
     msl: Duration | None = None
@@ -2960,9 +2964,9 @@ class QuicTransport(Table):
             Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
         max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
             9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
-        client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
         messages: How the messages of an application travel. Default chosen: each on a stream of its own, as
             requests of HTTP/3 (RFC 9114 section 6). Without it: "stream_each".
+        client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
             Without it: "from".
         migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
             section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
@@ -2977,8 +2981,8 @@ class QuicTransport(Table):
     initial_window: Size | None = None
     receive_window: Size | None = None
     max_idle_timeout: Duration | None = None
-    client: End | None = None
     messages: QuicMessages | None = None
+    client: End | None = None
     migration: bool | None = None
     certificate_size: Size | None = None
 

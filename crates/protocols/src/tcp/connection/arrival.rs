@@ -5,6 +5,7 @@ use roamsim_engine::{Span, Time};
 
 use super::{Connection, Extended, State};
 use crate::machine::Context;
+use crate::tcp::accurate_ecn::Codepoint;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::from_wire;
 
@@ -38,6 +39,7 @@ impl Connection {
     /// A segment arrives, whatever the state and whatever the segment.
     #[inline(never)]
     pub(super) fn arrive_by_state(&mut self, now: Time, segment: &Segment) {
+        let counts = self.ecn.accurate && self.is_in_window(segment);
         match self.state {
             State::Closed => self.arrive_closed(segment),
             State::Listen => self.arrive_listen(now, segment),
@@ -46,6 +48,14 @@ impl Connection {
         }
         if self.ecn.marked {
             self.heed_mark();
+        }
+        if counts {
+            self.count_packet(segment);
+        }
+        if self.config.accurate_ecn
+            && let Some(extras) = &mut self.sender.extras
+        {
+            extras.codepoint = Codepoint::NotCapable;
         }
         self.settle();
     }
@@ -82,6 +92,15 @@ impl Connection {
             return;
         }
         let acknowledges = self.heeds_acknowledgement(segment);
+        let translated;
+        let segment = match self.ecn.accurate {
+            true => {
+                translated = self.translate_ace(segment, ack);
+                &translated
+            }
+            false => segment,
+        };
+        let flags = segment.flags;
         if acknowledges && self.extended.has(Extended::MARKS) {
             self.count_acked_marks(segment, ack);
         }

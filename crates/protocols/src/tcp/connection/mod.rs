@@ -534,7 +534,11 @@ impl Connection {
         } else {
             SackBlocks::default()
         };
-        Options { timestamps, sack, ..Options::default() }
+        let mut options = Options { timestamps, sack, ..Options::default() };
+        if self.ecn.accurate {
+            self.add_accurate_option(&mut options, payload_bytes);
+        }
+        options
     }
 
     /// A segment with the fields that every segment of this connection has, and its acknowledgement, which is
@@ -583,7 +587,9 @@ impl Connection {
     #[inline(always)]
     fn has_options(&self) -> bool {
         self.steady != Steady::Plain
-            && (self.extended.has(Extended::TIMESTAMPS) || self.receiver.has_blocks_to_tell())
+            && (self.extended.has(Extended::TIMESTAMPS)
+                || self.receiver.has_blocks_to_tell()
+                || self.ecn.accurate)
     }
 
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).

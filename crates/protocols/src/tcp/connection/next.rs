@@ -330,7 +330,7 @@ impl Connection {
             self.note_transmission(now, start, end, repeated > 0);
         }
         if self.ecn.agreed {
-            flags |= self.ecn.flags(steady || repeated == 0 && length > 0);
+            flags |= self.mark_flags(steady || repeated == 0 && length > 0);
         }
         flags
     }
@@ -339,6 +339,6 @@ impl Connection {
     #[inline(always)]
     pub(super) fn send_acknowledgement(&mut self) -> Flags {
         self.stats.pure_acks_sent += 1;
-        if self.ecn.agreed { self.ecn.flags(false) } else { Flags::NONE }
+        if self.ecn.agreed { self.mark_flags(false) } else { Flags::NONE }
     }
 }

@@ -133,6 +133,7 @@ fn any_config(random: &mut Stream) -> Config {
             interval: Span::from_ms(200),
             probes: 2,
         }),
+        accurate_ecn: rules(),
         user_timeout: rules().then_some(Span::from_secs(3)),
         ..Config::default()
     };
