@@ -207,7 +207,7 @@ impl Options {
     /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale
     /// 3 and a no-operation, AccECN 11 and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a
     /// block with two no-operations each.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&self) -> u32 {
         let bytes = self.bytes_without_sack();
         if self.sack.is_empty() {

@@ -20,10 +20,23 @@ impl Connection {
     }
 
     /// The same by the time alone.
-    #[inline]
+    #[inline(always)]
     pub fn handle_segment_at(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_received += 1;
-        if !self.arrive_steady(now, segment) {
+        if self.arrive_steady(now, segment) {
+            return;
+        }
+        if self.steady.is_extended() {
+            self.arrive_at_extended(now, segment);
+        } else {
+            self.arrive_otherwise(now, segment);
+        }
+    }
+
+    /// A segment arrives at a steady connection that is extended.
+    #[inline(never)]
+    fn arrive_at_extended(&mut self, now: Time, segment: &Segment) {
+        if !(self.arrive_stamped(now, segment) || self.arrive_extended(now, segment)) {
             self.arrive_otherwise(now, segment);
         }
     }
@@ -31,7 +44,7 @@ impl Connection {
     /// A segment arrives that is not as expected of a steady connection.
     #[inline(never)]
     fn arrive_otherwise(&mut self, now: Time, segment: &Segment) {
-        if !(self.arrive_extended(now, segment) || self.arrive_plain(now, segment)) {
+        if !self.arrive_plain(now, segment) {
             self.arrive_by_state(now, segment);
         }
     }
@@ -209,16 +222,13 @@ impl Connection {
         }
     }
 
-    /// The round-trip time that an ACK up to `ack` measures, if it measures one.
-    #[inline]
-    pub(super) fn timed_round_trip(&mut self, now: Time, segment: &Segment, ack: u64) -> Option<Span> {
-        if self.extended.has(Extended::TIMESTAMPS) {
-            let echo = segment.options.timestamps?.echo_reply;
-            // Ticks are counted from their start; less than a tick measures as one.
-            let ticks = self.timestamp_clock(now).wrapping_sub(echo) as i32;
-            return (echo != 0 && ticks >= 0)
-                .then(|| self.timestamp_tick().saturating_mul(u64::from(ticks.unsigned_abs().max(1))));
-        }
-        self.sender.end_timing(now, ack)
+    /// The round-trip time since the timestamp that a segment echoes, if it echoes one.
+    #[inline(always)]
+    pub(super) fn echoed_round_trip(&self, now: Time, segment: &Segment) -> Option<Span> {
+        let echo = segment.options.timestamps?.echo_reply;
+        // Ticks are counted from their start; less than a tick measures as one.
+        let ticks = self.timestamp_clock(now).wrapping_sub(echo) as i32;
+        (echo != 0 && ticks >= 0)
+            .then(|| self.timestamp_tick().saturating_mul(u64::from(ticks.unsigned_abs().max(1))))
     }
 }

@@ -323,7 +323,10 @@ impl Connection {
         // A window on a SYN is never scaled (RFC 7323 2.2).
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.snd_wnd_shift };
         self.sender.established(now, &self.config, u64::from(segment.window) << shift);
-        let elapsed = self.timed_round_trip(now, segment, 1);
+        let elapsed = match self.extended.has(Extended::TIMESTAMPS) {
+            true => self.echoed_round_trip(now, segment),
+            false => self.sender.end_timing(now, 1),
+        };
         self.sender.congestion.on_handshake(now, elapsed);
         if let Some(elapsed) = elapsed {
             self.take_round_trip(elapsed, 1, 1);
