@@ -6,7 +6,7 @@
 # make generated  write the Python and JSON anew that metrics.toml and the schema of scenarios say
 # make docs    the documentation as a site in results/site, with the gallery and the crates' API; works offline
 # make figures draw the documentation's figures again, and run its notebook
-# make findings  execute what docs/findings lacks numbers of, and write its pages
+# make findings  execute what docs/findings lacks numbers of, and write its pages; AGAIN=--again executes all, in ten minutes
 # make bench   benchmarks; numbers and commands stand in docs/performance.md. HTSIM=PATH, a copy of the source of
 #              Broadcom/csg-htsim, has that simulator take part
 # make counts  the instructions of some runs, counted by callgrind, against those that are kept; `make new-counts` keeps
@@ -139,11 +139,12 @@ figures: setup
 	$(BIN)/python docs/figures/window_shapes.py
 	$(BIN)/python docs/figures/walk.py
 	$(BIN)/python docs/figures/lecture.py
+	$(BIN)/python docs/figures/layers.py
 	$(BIN)/python docs/figures/notebook.py
 
 findings: some-build
 	$(SAY) 'Executing: the commands of docs/findings'
-	$(BIN)/python docs/findings/measure.py
+	$(BIN)/python docs/findings/measure.py $(AGAIN)
 
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'

@@ -1,10 +1,18 @@
 """The kernel's TCP over a simulated path, and `stack = "linux"` over the same path.
 
-`roamsim live` joins two programs of this machine by the path. One sends as much as it can by the kernel's CUBIC.
-The other counts the octets of 20 s from the first one on. The simulation counts the same. Both lose each packet on
-its own, in both directions, with different draws.
+`roamsim live` joins two programs of this machine by the path. One sends as much as it can by the kernel's TCP and
+reads the number of its timeouts. The other counts the octets of 20 s from the first one on. The simulation counts the
+same. Random losses and delays have different draws on both sides.
 
-    python -m validation.kernel --loss 0,0.1,1,3 --runs 8
+    python -m validation.kernel --case loss=0,0.1,1,3 --case outage=0.2,0.5,1,2,3 --runs 8
+    python -m validation.kernel --case reordering=1,2,5 --case step=5,2,1 --control reno
+
+| case | path: 10 Mb/s, 20 ms, 100 packets, and |
+| --- | --- |
+| `loss` | independent losses in both directions, in percent |
+| `outage` | everything is lost for so many seconds, from 6 to 9.5 s on, half a second later in each run |
+| `reordering` | an exponential delay of so many milliseconds more for each packet, in the sender's direction |
+| `step` | so many Mb/s from 6 s to 12 s |
 
 `--set KEY=VALUE` sets a key of the simulated transport beside the preset. With `--runs 0` the kernel does not run.
 
@@ -12,23 +20,29 @@ The machine has to keep the clock: the lateness of packets is part of the path. 
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import roamsim
 from roamsim.statistics import Estimate, mean
 
 SECONDS = 20
+#: Runs of the simulation for each case.
+SIMULATED = 40
 #: The `roamsim` beside the interpreter.
 COMMAND = str(Path(sys.executable).parent / "roamsim")
 
+#: `tcpi_total_rto` is a number of 16 bits at octet 240 of `struct tcp_info` (include/uapi/linux/tcp.h, Linux 6.7).
 SOURCE = """
-    import socket, sys, time
+    import socket, struct, time
     for _ in range(100):
         try:
             there = socket.create_connection(("client", 5001))
@@ -38,7 +52,10 @@ SOURCE = """
     there.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"CONTROL")
     try:
         while True:
-            there.sendall(bytes(65536))
+            there.send(bytes(16384))
+            info = there.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 248)
+            with open("TIMEOUTS", "a") as file:
+                file.write(f"{struct.unpack_from('H', info, 240)[0]}\\n")
     except OSError:
         pass
 """
@@ -67,45 +84,70 @@ def program(text: str, **words: object) -> list[str]:
     return [sys.executable, "-c", text]
 
 
-def kernel(loss_percent: str, seed: int, control: str) -> tuple[float, float]:
-    """Goodput of one run of the kernel, in bit/s, and the 99.9th percentile of lateness, in ms."""
-    done = subprocess.run(
-        [
-            COMMAND, "live", "--link", f"10Mb/s,20ms,loss={loss_percent}%", "--seed", str(seed),
-            "--max-lateness", "1s",
-            "--on", "client", "--", *program(SINK, SECONDS=SECONDS),
-            "--on", "server", "--", *program(SOURCE, CONTROL=control),
-        ],
-        capture_output=True, text=True, check=True, timeout=4 * SECONDS,
-    )  # fmt: skip
-    octets = re.search(r"octets (\d+)", done.stdout)
-    late = re.search(r"([\d.]+) ms \(99.9 %\)", done.stderr)
-    if octets is None or late is None:
-        raise RuntimeError(f"no result: {done.stdout}\n{done.stderr}")
-    return int(octets.group(1)) * 8 / SECONDS, float(late.group(1))
-
-
-def simulated(loss_percent: str, runs: int, settings: dict[str, object]) -> Estimate:
-    """Goodput of the simulation over the same time, in bit/s."""
-    scenario = {
-        # The handshake and the way of the first octet.
-        "scenario": {"name": "The same path", "duration": f"{SECONDS + 0.0624}s", "ip": "ipv4"},
+def path(case: str, value: str, run: int, duration: str) -> dict[str, object]:
+    """A scenario with the path of a case, in one of its runs, and no traffic."""
+    link: dict[str, object] = {"name": "path", "between": ["client", "server"], "rate": "10Mb/s", "delay": "20ms"}
+    if case == "loss":
+        link["loss"] = {"model": "bernoulli", "probability": float(value) / 100}
+    elif case == "outage":
+        link["outages"] = [{"start": f"{6 + 0.5 * (run % 8)}s", "duration": f"{value}s"}]
+    elif case == "reordering":
+        jitter = {"distribution": "exponential", "mean": f"{value}ms"}
+        varying = {"from": "server", "constant": "20ms", "jitter": jitter, "reordering": True}
+        link["delay"] = [varying, {"from": "client", "constant": "20ms"}]
+    elif case == "step":
+        steps = [
+            {"at": "0s", "rate": "10Mb/s"},
+            {"at": "6s", "rate": f"{value}Mb/s"},
+            {"at": "12s", "rate": "10Mb/s"},
+        ]
+        link["rate"] = [{"from": "server", "steps": steps}, {"from": "client", "constant": "10Mb/s"}]
+    else:
+        raise SystemExit(f"there is no case {case}; cases: loss, outage, reordering, step")
+    return {
+        "scenario": {"name": "The same path", "duration": duration, "ip": "ipv4"},
         "node": [{"name": "client"}, {"name": "server"}],
-        "link": [
-            {
-                "name": "path", "between": ["client", "server"], "rate": "10Mb/s", "delay": "20ms",
-                "loss": {"model": "bernoulli", "probability": float(loss_percent) / 100},
-            }
-        ],
-        "flow": [
-            {
-                "name": "bulk", "from": "server", "to": "client", "application": {"kind": "bulk"},
-                "transport": {"protocol": "tcp", "stack": "linux", **settings},
-            }
-        ],
-    }  # fmt: skip
-    octets = roamsim.run(scenario, replications=runs).flows["delivered_bytes"].to_list()
-    return mean([count * 8 / SECONDS for count in octets])
+        "link": [link],
+    }
+
+
+class Measured(NamedTuple):
+    """Goodput in bit/s, timeouts, and the 99.9th percentile of lateness in ms (the simulation has none)."""
+
+    rate_bps: float
+    timeouts: int
+    late_ms: float = 0.0
+
+
+def kernel(case: str, value: str, run: int, control: str) -> Measured:
+    """One run of the kernel."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, timeouts = Path(folder) / "path.json", Path(folder) / "timeouts"
+        file.write_text(json.dumps(path(case, value, run, "10min")), encoding="utf-8")
+        done = subprocess.run(
+            [
+                COMMAND, "live", str(file), "--seed", str(run), "--max-lateness", "1s",
+                "--on", "client", "--", *program(SINK, SECONDS=SECONDS),
+                "--on", "server", "--", *program(SOURCE, CONTROL=control, TIMEOUTS=timeouts),
+            ],
+            capture_output=True, text=True, check=True, timeout=4 * SECONDS,
+        )  # fmt: skip
+        octets = re.search(r"octets (\d+)", done.stdout)
+        late = re.search(r"([\d.]+) (ms|us) \(99.9 %\)", done.stderr)
+        if octets is None or late is None:
+            raise RuntimeError(f"no result: {done.stdout}\n{done.stderr}")
+        late_ms = float(late.group(1)) * (1 if late.group(2) == "ms" else 1e-3)
+        return Measured(int(octets.group(1)) * 8 / SECONDS, int(timeouts.read_text().split()[-1]), late_ms)
+
+
+def simulated(case: str, value: str, run: int, settings: dict[str, object]) -> Measured:
+    """One run of the simulation over the same time."""
+    # The handshake and the way of the first octet.
+    scenario = path(case, value, run, f"{SECONDS + 0.0624}s")
+    transport = {"protocol": "tcp", "stack": "linux", **settings}
+    bulk = {"name": "bulk", "from": "server", "to": "client", "application": {"kind": "bulk"}, "transport": transport}
+    flows = roamsim.run({**scenario, "flow": [bulk]}, seed=run).flows
+    return Measured(flows["delivered_bytes"][0] * 8 / SECONDS, flows["timeouts"][0])
 
 
 def megabits(rate: Estimate) -> str:
@@ -116,7 +158,9 @@ def megabits(rate: Estimate) -> str:
 def main() -> None:
     """Prints a table of both."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--loss", default="0,0.1,1,3", help="probabilities of loss, in percent")
+    parser.add_argument(
+        "--case", action="append", metavar="CASE=VALUES", help="by default loss=0,0.1,1,3; may be repeated"
+    )
     parser.add_argument("--runs", type=int, default=8, help="runs of the kernel for each")
     parser.add_argument("--side-by-side", type=int, default=3, help="runs of the kernel at once")
     parser.add_argument("--control", default="cubic", help="the congestion control of both")
@@ -125,22 +169,34 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     settings: dict[str, object] = {} if arguments.control == "cubic" else {"congestion_control": arguments.control}
+    if arguments.control == "reno":
+        # The kernel's HyStart is a part of its CUBIC.
+        settings["hystart"] = False
     settings |= tomllib.loads("\n".join(arguments.set))
     say = sys.stdout.write
-    say("| loss | kernel, Mb/s | simulated, Mb/s | kernel / simulated | late, ms |\n|---|---|---|---|---|\n")
-    for loss in arguments.loss.split(","):
-        with ThreadPoolExecutor(arguments.side_by_side) as pool:
-            seeds = range(1, arguments.runs + 1)
-            measured = list(pool.map(lambda seed, loss=loss: kernel(loss, seed, arguments.control), seeds))
-        ours = simulated(loss, 40, settings)
-        say(f"| {loss} % | ")
-        if measured:
-            theirs = mean([bits for bits, _ in measured])
-            late = max(ms for _, ms in measured)
-            say(f"{megabits(theirs)} | {megabits(ours)} | {theirs.mean / ours.mean:.3f} | {late:.1f} |\n")
-        else:
-            say(f"- | {megabits(ours)} | - | - |\n")
-        sys.stdout.flush()
+    say("| case | kernel, Mb/s | timeouts | simulated, Mb/s | timeouts | kernel / simulated | late, ms |\n")
+    say("|---|---|---|---|---|---|---|\n")
+    for cases in arguments.case or ["loss=0,0.1,1,3"]:
+        case, _, values = cases.partition("=")
+        for value in values.split(","):
+            with ThreadPoolExecutor(arguments.side_by_side) as pool:
+                runs = range(1, arguments.runs + 1)
+                theirs = list(
+                    pool.map(lambda run, case=case, value=value: kernel(case, value, run, arguments.control), runs)
+                )
+            ours = [simulated(case, value, run, settings) for run in range(1, SIMULATED + 1)]
+            rate = mean([each.rate_bps for each in ours])
+            timeouts = sum(each.timeouts for each in ours) / len(ours)
+            say(f"| {case} {value} | ")
+            if theirs:
+                kernels = mean([each.rate_bps for each in theirs])
+                their_timeouts = sum(each.timeouts for each in theirs) / len(theirs)
+                late = max(each.late_ms for each in theirs)
+                say(f"{megabits(kernels)} | {their_timeouts:.1f} | {megabits(rate)} | {timeouts:.1f} | ")
+                say(f"{kernels.mean / rate.mean:.3f} | {late:.1f} |\n")
+            else:
+                say(f"- | - | {megabits(rate)} | {timeouts:.1f} | - | - |\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

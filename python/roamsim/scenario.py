@@ -161,6 +161,7 @@ __all__ = [
     "Protection",
     "Queue",
     "QuicCongestionControl",
+    "QuicMessages",
     "QuicTransport",
     "Radio",
     "Rate",
@@ -2590,8 +2591,9 @@ class InterfaceSelection(Table):
         prefer: Links and cells that may be selected, preferred ones first, by name; or all of a technology:
             `link`, `wifi`, `cell`, `wimax` or `dect`. `preference` needs it. Default: all, in the scenario's
             order, links first. Without it: [].
-        scheme: How its flows move to the selected interface. Default chosen: `none`, what hosts do without a
-            mobility protocol. Without it: "none".
+        scheme: How its flows move to the selected interface. A flow that the scheme cannot move stays as under
+            `none`, and a warning says so. Default chosen: `none`, what hosts do without a mobility protocol.
+            Without it: "none".
         dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
             left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
         threshold: The weakest good signal. An interface below it is selected only if no other is up. Left out: any
@@ -2788,6 +2790,9 @@ class TcpTransport(Table):
             Without it: false.
         ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
             instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
+        accurate_ecn: Accurate feedback of marks, if both ends offer it: the receiver counts packets and bytes
+            (AccECN, RFC 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it. Without it:
+            false.
         l4s: Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
             `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no, RFC
             8257 uses ECT(0). Without it: false.
@@ -2854,6 +2859,7 @@ class TcpTransport(Table):
     hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
     ecn: bool | None = None
+    accurate_ecn: bool | None = None
     l4s: bool | None = None
     abe: bool | None = None
     msl: Duration | None = None
@@ -2958,6 +2964,8 @@ class QuicTransport(Table):
             Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
         max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
             9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
+        messages: How the messages of an application travel. Default chosen: each on a stream of its own, as
+            requests of HTTP/3 (RFC 9114 section 6). Without it: "stream_each".
         client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
             Without it: "from".
         migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
@@ -2973,6 +2981,7 @@ class QuicTransport(Table):
     initial_window: Size | None = None
     receive_window: Size | None = None
     max_idle_timeout: Duration | None = None
+    messages: QuicMessages | None = None
     client: End | None = None
     migration: bool | None = None
     certificate_size: Size | None = None
@@ -3035,7 +3044,7 @@ class TransfersApplication(Table):
         trace: A file of transfers: the arrival in seconds since the application's start and the size in bytes, a
             line each.
         content: The file's lines, in place of `trace`.
-        max_connections: The most connections at a time, closing ones included. Further arrivals count as
+        max_connections: The most TCP connections at a time, closing ones included. Further arrivals count as
             `refused`. Default chosen: more than a link that keeps up has. Without it: 10000.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
@@ -3980,6 +3989,12 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
 #: "cubic": CUBIC of RFC 9438: the law that TCP has here.
 QuicCongestionControl = Literal["newreno", "cubic"]
+
+#: How messages travel.
+#: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays the messages in it alone.
+#: "one_stream": All on one stream, in order: a lost packet delays all that follow.
+#: "datagrams": Each in a DATAGRAM frame (RFC 9221): a lost one is not repeated.
+QuicMessages = Literal["stream_each", "one_stream", "datagrams"]
 
 #: An end of a flow.
 #: "from": The sender.

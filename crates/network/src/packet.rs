@@ -199,7 +199,7 @@ impl Packet {
     /// Whether it is a TCP segment without SACK blocks, which owns nothing.
     #[inline(always)]
     pub(crate) fn is_plain_segment(&self) -> bool {
-        matches!(&self.pdu, Pdu::Tcp(segment) if segment.options.sack.is_empty())
+        matches!(&self.pdu, Pdu::Tcp(segment) if segment.options.sack.holds_nothing())
     }
 
     /// The socket it is for at its destination; `None` where agents and mobile nodes take it.

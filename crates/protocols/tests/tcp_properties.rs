@@ -65,6 +65,8 @@ prop_compose! {
             hystart: parts[5],
             pacing: parts[6],
             rto_rules: if linux[0] { RtoRules::Linux } else { RtoRules::Rfc6298 },
+            ecn: linux[8] || variant == Variant::Dctcp,
+            accurate_ecn: linux[8],
             quick_acks: if linux[1] { 16 } else { 0 },
             delayed_ack_adapts: linux[2],
             initial_receive_window_bytes: linux[3].then_some(first_window * mss_bytes / 3),
@@ -254,7 +256,7 @@ enum Act {
     Arrive {
         seq: i32,
         ack: i32,
-        flags: u8,
+        flags: u16,
         window: u16,
         payload_bytes: u32,
         options: Options,
@@ -302,7 +304,7 @@ fn any_act() -> impl Strategy<Value = Act> {
         2 => Just(Flags::SYN.0),
         2 => Just(Flags::SYN.0 | Flags::ACK.0),
         1 => Just(Flags::RST.0),
-        2 => any::<u8>(),
+        2 => 0..512u16,
     ];
     let window = prop_oneof![Just(0u16), Just(1u16), any::<u16>()];
     let payload = prop_oneof![3 => Just(0u32), 3 => 0u32..3000, 1 => any::<u32>()];

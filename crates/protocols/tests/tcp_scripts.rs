@@ -5,7 +5,8 @@
 //! time is absolute (`1.5`) or follows the line before (`+.2`). The actions:
 //! - `connect()`, `listen()`, `write(BYTES)`, `close()`, `close_half_duplex()`, `abort()`, `read(BYTES)`,
 //!   `set_reading(on|off)`
-//! - `< FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment arrives (window 65535 if left out)
+//! - `< FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment arrives (window 65535 if left out);
+//!   behind `< [ce]`, `[ect0]` or `[ect1]` in a packet that says so
 //! - `> FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment is sent, at this very nanosecond,
 //!   and is the next one sent; a window left out is not looked at, options left out are none, `<any>` any
 //! - `event NAME [OFFSET]`: the application has been told so since the last such line

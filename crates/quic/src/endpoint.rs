@@ -1,10 +1,12 @@
 //! One end of a connection.
 //!
-//! Each end has an endpoint of the library with one connection. Data goes in one unidirectional stream (RFC
-//! 9000 section 2.1) a direction. An end that has closed, and whose stream is acknowledged to its end, ends
-//! the connection by CONNECTION_CLOSE with error code 0; one that gives up does so with error code 1. Where
-//! data goes both ways, an end waits for the end of the peer's stream as well.
+//! Each end has an endpoint of the library with one connection. Data without messages goes in one
+//! unidirectional stream (RFC 9000 section 2.1) a direction, messages as [`Messages`] says. An end that has
+//! closed, and whose streams are acknowledged to their ends, ends the connection by CONNECTION_CLOSE with
+//! error code 0; one that gives up does so with error code 1. Where data goes both ways, an end waits for the
+//! end of the peer's stream as well.
 
+use crate::messages::{self, Messages, Outbox};
 use crate::null::{NullClient, NullServer};
 use crate::random::{ConnectionIds, NoTokens, ResetKey, first_destination, octets};
 use crate::settings::{MAX_DATAGRAM_BYTES, Settings};
@@ -81,6 +83,7 @@ pub struct Quic {
     is_acknowledged: bool,
     receives: Option<StreamId>,
     received_bytes: u64,
+    outbox: Outbox,
     /// The peer's stream has ended; whether this end waits for that before it ends the connection.
     has_received: bool,
     goes_both_ways: bool,
@@ -121,6 +124,7 @@ impl Quic {
             is_acknowledged: false,
             receives: None,
             received_bytes: 0,
+            outbox: Outbox::default(),
             has_received: false,
             goes_both_ways: false,
             is_established: false,
@@ -311,13 +315,23 @@ impl Quic {
                 self.events.push_back(EndpointEvent::Established);
             }
             Event::ConnectionLost { reason } => self.on_end(reason),
-            Event::Stream(StreamEvent::Opened { .. } | StreamEvent::Readable { .. }) => self.read(),
-            Event::Stream(StreamEvent::Finished { .. }) => self.is_acknowledged = true,
+            Event::Stream(StreamEvent::Opened { .. }) => {
+                while let Some((_, connection)) = &mut self.connection
+                    && let Some(stream) = connection.streams().accept(Dir::Uni)
+                {
+                    self.read(stream);
+                }
+            }
+            Event::Stream(StreamEvent::Readable { id }) => self.read(id),
+            Event::Stream(StreamEvent::Finished { id }) if self.sends == Some(id) => {
+                self.is_acknowledged = true;
+            }
+            Event::Stream(StreamEvent::Finished { .. }) => self.outbox.on_acknowledged(),
+            Event::DatagramReceived => self.read_datagrams(),
             Event::Stream(
                 StreamEvent::Writable { .. } | StreamEvent::Stopped { .. } | StreamEvent::Available { .. },
             )
             | Event::HandshakeDataReady
-            | Event::DatagramReceived
             | Event::DatagramsUnblocked => {}
         }
     }
@@ -330,19 +344,34 @@ impl Quic {
             ConnectionError::ApplicationClosed(ApplicationClose { error_code, .. })
                 if error_code == complete => {}
             ConnectionError::LocallyClosed => {}
+            // Nothing was left to be delivered: it is closed silently (RFC 9000 section 10.1).
+            ConnectionError::TimedOut if self.is_established && self.has_sent() => {}
             ConnectionError::TimedOut => self.events.push_back(EndpointEvent::TimedOut),
             _ => self.events.push_back(EndpointEvent::Reset),
         }
     }
 
-    /// Takes from the peer's stream whatever has arrived in order.
-    fn read(&mut self) {
+    /// Takes whatever has arrived of a stream, in order.
+    fn read(&mut self, id: StreamId) {
         let Some((_, connection)) = &mut self.connection else { return };
-        if self.receives.is_none() {
-            self.receives = connection.streams().accept(Dir::Uni);
+        let mut stream = connection.recv_stream(id);
+        if self.settings.messages == Messages::StreamEach {
+            let Ok(mut chunks) = stream.read(true) else { return };
+            let is_whole = loop {
+                match chunks.next(usize::MAX) {
+                    Ok(Some(_)) => {}
+                    end => break matches!(end, Ok(None)),
+                }
+            };
+            let _ = chunks.finalize();
+            if is_whole {
+                self.events.push_back(EndpointEvent::Message { number: id.index(), is_reliable: true });
+            }
+            return;
         }
-        let Some(stream) = self.receives else { return };
-        let mut stream = connection.recv_stream(stream);
+        if *self.receives.get_or_insert(id) != id {
+            return;
+        }
         let Ok(mut chunks) = stream.read(true) else { return };
         let before = self.received_bytes;
         let end = loop {
@@ -360,6 +389,20 @@ impl Quic {
         }
         self.has_received |= end == Some(EndpointEvent::RemoteClosed);
         self.events.extend(end);
+    }
+
+    fn read_datagrams(&mut self) {
+        let Some((_, connection)) = &mut self.connection else { return };
+        while let Some(datagram) = connection.datagrams().recv() {
+            if let Some(number) = messages::number_of(&datagram) {
+                self.events.push_back(EndpointEvent::Message { number, is_reliable: false });
+            }
+        }
+    }
+
+    /// Whether everything written has been acknowledged, datagrams apart.
+    fn has_sent(&self) -> bool {
+        (self.is_acknowledged || self.written_bytes == 0) && self.outbox.is_done()
     }
 
     /// Hands over what the application has written, and its wish to close.
@@ -389,8 +432,10 @@ impl Quic {
                 let _ = stream.finish();
             }
         }
-        let has_sent = self.is_acknowledged || self.written_bytes == 0;
-        if self.is_closing && has_sent && (self.has_received || !self.goes_both_ways) {
+        self.outbox.write(connection, self.settings.messages, &ZEROS);
+        let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_closing) else { return };
+        let has_sent = (self.is_acknowledged || self.written_bytes == 0) && self.outbox.is_done();
+        if has_sent && (self.has_received || !self.goes_both_ways) {
             self.is_gone = true;
             connection.close(clock::instant(now), VarInt::from_u32(0), Bytes::new());
         }
@@ -407,9 +452,13 @@ impl Quic {
         };
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
-        let frames = connection.stats().frame_tx.stream;
+        let frames = |connection: &Connection| {
+            let frames = connection.stats().frame_tx;
+            frames.stream + frames.datagram
+        };
+        let before = frames(connection);
         let transmit = connection.poll_transmit(clock::instant(now), 1, &mut buffer);
-        let has_data = connection.stats().frame_tx.stream > frames;
+        let has_data = frames(connection) > before;
         let transmit = transmit.map(|transmit| self.datagram(&transmit, &buffer));
         self.buffer = buffer;
         self.data_packets += u64::from(has_data);
@@ -439,6 +488,14 @@ impl Endpoint for Quic {
 
     fn write(&mut self, bytes: u64) {
         self.written_bytes = self.written_bytes.saturating_add(bytes);
+    }
+
+    fn write_message(&mut self, bytes: u64) -> Option<u64> {
+        if self.settings.messages == Messages::OneStream {
+            Endpoint::write(self, bytes);
+            return None;
+        }
+        Some(self.outbox.push(bytes))
     }
 
     fn close(&mut self) {

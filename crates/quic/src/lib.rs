@@ -21,11 +21,13 @@
 mod clock;
 pub mod control;
 pub mod endpoint;
+pub mod messages;
 pub mod null;
 pub mod random;
 pub mod settings;
 
 pub use endpoint::{Crypto, Quic};
+pub use messages::Messages;
 pub use settings::{CongestionControl, Settings};
 
 /// The library behind this crate, with its version.

@@ -2,6 +2,7 @@
 
 use crate::control;
 pub use crate::control::Kind as CongestionControl;
+use crate::messages::Messages;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{MtuDiscoveryConfig, TransportConfig, VarInt};
 use roamsim_engine::Span;
@@ -25,6 +26,8 @@ pub struct Settings {
     pub receive_window_bytes: u64,
     /// The longest time without packets from the peer; `None`: without limit.
     pub max_idle_timeout: Option<Span>,
+    /// How messages travel.
+    pub messages: Messages,
     /// Whether the client goes on from the address that its node prefers.
     pub migration: bool,
     /// Octets of the certificate chain that the server shows.
@@ -42,6 +45,8 @@ impl Default for Settings {
             receive_window_bytes: 1_250_000,
             // The library's.
             max_idle_timeout: Some(Span::from_secs(30)),
+            // Of data without messages.
+            messages: Messages::OneStream,
             // Chosen: RFC 9000 section 9 leaves it to the client.
             migration: true,
             // Chosen: two certificates with keys on elliptic curves; the first flight stays within the
@@ -68,7 +73,8 @@ impl Settings {
         config.mtu_discovery_config(Some(discovery));
         // One datagram at a time: a packet is a packet here.
         config.enable_segmentation_offload(false);
-        config.datagram_receive_buffer_size(None);
+        // Without datagrams the transport parameter is not sent. What arrives is read at once.
+        config.datagram_receive_buffer_size((self.messages == Messages::Datagrams).then_some(1 << 16));
         let factory: Arc<dyn ControllerFactory + Send + Sync> = Arc::new(control::Factory {
             kind: self.congestion_control,
             initial_window_bytes: self.initial_window_bytes,

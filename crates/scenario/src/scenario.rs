@@ -169,7 +169,10 @@ impl Scenario {
 
     /// The nodes whose QUIC clients migrate.
     fn with_migrating_clients(&self) -> BTreeSet<&str> {
-        self.flows.iter().filter_map(Flow::migrating_client).collect()
+        let flows = self.flows.iter().map(|flow| (&*flow.transport, [flow.from.as_str(), &flow.to]));
+        let signalling =
+            self.signalling.iter().map(|entry| (&entry.transport, [entry.from.as_str(), &entry.to]));
+        flows.chain(signalling).filter_map(|(transport, ends)| transport.migrating_client(ends)).collect()
     }
 
     /// The congestion controls from outside that its connections have, by name: [`Options::laws`] must hold
@@ -239,7 +242,10 @@ impl Traffic for Scenario {
 
     fn has_transfers(&self, flow: &str) -> bool {
         let mut named = self.flows.iter().filter(|other| other.name == *flow);
-        named.any(|flow| matches!(flow.application, Application::Transfers(_)))
+        named.any(|flow| {
+            matches!(flow.application, Application::Transfers(_))
+                && matches!(*flow.transport, Transport::Tcp(_))
+        })
     }
 
     fn is_commanded(&self, link: &str) -> bool {

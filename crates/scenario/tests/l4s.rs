@@ -55,19 +55,26 @@ fn dctcp_alone_has_the_window_and_the_marks_of_its_closed_form() {
     // packets of 1500 octets a second; 20 ms are 83 packets, 4 ms are K = 16.7, so W* = 100. From alpha^2 (1
     // - alpha / 4) = (2 W* + 1) / (W* + 1)^2, alpha = 0.143, and so is the share of marked packets. The queue
     // swings down from K + 1 by (W* + 1) alpha / 2 = 7.2 packets.
-    let sets = [("link.line.queue.step_threshold", "4ms"), ("flow.scalable.transport.delayed_ack", "false")];
-    let outcome = outcome(DOWNLOADS, &sets);
-    let sent = integers(&outcome, "flows", "segments_sent")[0];
-    let marked = integers(&outcome, "ecn", "marked_packets")[0];
-    let share = marked as f64 / sent as f64;
-    let goodput_bps = floats(&outcome, "flows", "goodput_bps")[0];
-    let waits = waits_s(&outcome);
-    assert!((0.9 * 0.143..1.1 * 0.143).contains(&share), "{share}");
-    // 1460 of 1500 octets are payload.
-    assert!(goodput_bps > 0.995 * 50e6 * 1460.0 / 1500.0, "{goodput_bps}");
-    // Midway, 14.1 packets are 3.4 ms.
-    assert!((0.9 * 3.4e-3..1.1 * 3.4e-3).contains(&waits[0].1), "{waits:?}");
-    assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0);
+    for (accurate, agreed) in [("false", "yes"), ("true", "accurate")] {
+        let sets = [
+            ("link.line.queue.step_threshold", "4ms"),
+            ("flow.scalable.transport.delayed_ack", "false"),
+            ("flow.scalable.transport.accurate_ecn", accurate),
+        ];
+        let outcome = outcome(DOWNLOADS, &sets);
+        let sent = integers(&outcome, "flows", "segments_sent")[0];
+        let marked = integers(&outcome, "ecn", "marked_packets")[0];
+        let share = marked as f64 / sent as f64;
+        let goodput_bps = floats(&outcome, "flows", "goodput_bps")[0];
+        let waits = waits_s(&outcome);
+        assert!((0.9 * 0.143..1.1 * 0.143).contains(&share), "{share}");
+        // 1460 of 1500 octets are payload.
+        assert!(goodput_bps > 0.995 * 50e6 * 1460.0 / 1500.0, "{goodput_bps}");
+        // Midway, 14.1 packets are 3.4 ms.
+        assert!((0.9 * 3.4e-3..1.1 * 3.4e-3).contains(&waits[0].1), "{waits:?}");
+        assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0);
+        assert_eq!(&texts(&outcome, "ecn", "agreed")[0], agreed);
+    }
 }
 
 #[test]

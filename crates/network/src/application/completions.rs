@@ -63,6 +63,13 @@ impl Completions {
         }
     }
 
+    /// All that are under way have been given up by their sender.
+    pub fn fail_all(&mut self) {
+        for bytes in std::mem::take(&mut self.under_way).into_values() {
+            self.class(bytes).failed += 1;
+        }
+    }
+
     /// Classes of sizes in octets, from and below, in order: those that there can be.
     pub fn by_size(&self) -> impl Iterator<Item = (u64, u64, &Class)> {
         self.classes.iter().map(|(&power, class)| (10_u64.pow(power), 10_u64.pow(power + 1), class))

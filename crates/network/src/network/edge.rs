@@ -134,9 +134,9 @@ impl Edge {
         self.no_socket.iter().map(|(&node, &count)| (node, count))
     }
 
-    /// Octets that come to a port of a node are for this open socket; false where they are for another one.
-    pub(crate) fn bind(&mut self, node: NodeId, port: u16, socket: u32) -> bool {
-        *self.sockets.entry((node, port)).or_insert(socket) == socket
+    /// Octets that come to a port of a node are for this open socket, if they are for no other yet.
+    pub(crate) fn bind(&mut self, node: NodeId, port: u16, socket: u32) {
+        self.sockets.entry((node, port)).or_insert(socket);
     }
 
     /// Whether programs run at a node.

@@ -72,6 +72,11 @@ impl Scheme {
             Scheme::Migration => "migration",
         }
     }
+
+    /// Whether transports are told which addresses can be used, and which is selected.
+    pub(crate) fn tells_transports(self) -> bool {
+        matches!(self, Scheme::MobileSctp | Scheme::Migration)
+    }
 }
 
 /// What describes a selection.
@@ -156,11 +161,6 @@ impl Selection {
             preferred: None,
             alarm: Alarm::default(),
         }
-    }
-
-    /// Whether transports are told of the addresses that can be used.
-    pub(crate) fn is_followed(&self) -> bool {
-        matches!(self.config.scheme, Scheme::MobileSctp | Scheme::Migration)
     }
 
     /// The selected interface.

@@ -7,7 +7,7 @@
 //! like any others.
 //!
 //! Applications write octets without content. Messages keep their place in the stream, and are delivered when
-//! the octets up to their end have arrived.
+//! the octets up to their end have arrived; or the endpoint numbers them, and tells which have arrived.
 
 use super::Counts;
 use roamsim_engine::{Span, Time};
@@ -58,6 +58,14 @@ pub enum EndpointEvent {
         /// Octets from the beginning of the stream.
         up_to: u64,
     },
+    /// A message that the peer numbered has arrived.
+    Message {
+        /// Its number.
+        number: u64,
+        /// Whether it is repeated until it arrives. Of others, those before one that has arrived count as
+        /// lost until they arrive too.
+        is_reliable: bool,
+    },
     /// The peer sends nothing more.
     RemoteClosed,
     /// It has given up.
@@ -86,6 +94,13 @@ pub trait Endpoint: Send {
 
     /// The application writes so many octets.
     fn write(&mut self, bytes: u64);
+
+    /// The application writes a message of so many octets. Its number, counted from 0, if the peer tells by
+    /// that when it has arrived; `None` if it is a part of the stream.
+    fn write_message(&mut self, bytes: u64) -> Option<u64> {
+        self.write(bytes);
+        None
+    }
 
     /// The application writes nothing more: closes when everything has been delivered.
     fn close(&mut self);

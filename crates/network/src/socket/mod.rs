@@ -153,6 +153,7 @@ impl EcnCounts {
     pub fn since(self, earlier: EcnCounts) -> EcnCounts {
         EcnCounts {
             agreed: self.agreed,
+            accurate: self.accurate,
             marked_packets: self.marked_packets.saturating_sub(earlier.marked_packets),
             reductions: self.reductions.saturating_sub(earlier.reductions),
         }
@@ -184,6 +185,7 @@ impl Counts {
             ecn: match (self.ecn, other.ecn) {
                 (Some(a), Some(b)) => Some(EcnCounts {
                     agreed: a.agreed || b.agreed,
+                    accurate: a.accurate || b.accurate,
                     marked_packets: a.marked_packets + b.marked_packets,
                     reductions: a.reductions + b.reductions,
                 }),
@@ -198,6 +200,8 @@ impl Counts {
 pub struct EcnCounts {
     /// Whether both ends have agreed on it.
     pub agreed: bool,
+    /// Whether that is AccECN (RFC 9768).
+    pub accurate: bool,
     /// Packets that came marked.
     pub marked_packets: u64,
     /// Reductions of the window because the peer told of marks.

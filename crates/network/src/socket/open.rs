@@ -1,6 +1,7 @@
 //! Sockets of endpoints of other crates.
 //!
-//! Messages wait at the receiving socket by the offset of their end in the stream, as those of TCP do.
+//! Messages wait at the receiving socket by the offset of their end in the stream, as those of TCP do, or by
+//! the number that their endpoint gives them.
 
 use super::endpoint::{Arrival, Endpoint, EndpointEvent};
 use super::{Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
@@ -48,6 +49,9 @@ pub struct OpenSocket {
     delivered_bytes: u64,
     /// On their way to this socket.
     incoming: VecDeque<Coming>,
+    /// A numbered one that has just arrived, and the latest of those that are not repeated.
+    arrived: Option<Message>,
+    latest: Option<u64>,
     /// The station whose addresses it is told of.
     station: Option<u32>,
     life: Life,
@@ -84,6 +88,8 @@ impl OpenSocket {
                 written_bytes: 0,
                 delivered_bytes: 0,
                 incoming: VecDeque::new(),
+                arrived: None,
+                latest: None,
                 station: stations[at],
                 life: Life::default(),
             };
@@ -98,8 +104,31 @@ impl OpenSocket {
         if self.endpoint.is_gone() {
             return None;
         }
-        self.write_stream(u64::from(message.bytes()));
-        Some(Coming { at: self.written_bytes, message })
+        let bytes = u64::from(message.bytes());
+        let at = self.endpoint.write_message(bytes).unwrap_or_else(|| {
+            self.written_bytes += bytes;
+            self.written_bytes
+        });
+        Some(Coming { at, message })
+    }
+
+    /// How many messages that are not repeated are missing before the latest that has arrived; `None` if none
+    /// of them has.
+    pub(crate) fn missing(&self) -> Option<u64> {
+        let latest = self.latest?;
+        Some(self.incoming.partition_point(|coming| coming.at < latest) as u64)
+    }
+
+    /// Takes a numbered message that has arrived.
+    fn arrive(&mut self, number: u64, is_reliable: bool) -> Option<SocketEvent> {
+        if !is_reliable {
+            self.latest = self.latest.max(Some(number));
+        }
+        let at = self.incoming.binary_search_by_key(&number, |coming| coming.at).ok()?;
+        let message = self.incoming.remove(at)?.message;
+        let bytes = u64::from(message.bytes());
+        self.arrived = Some(message);
+        Some(SocketEvent::Message { bytes })
     }
 
     /// Expects a message from the peer.
@@ -217,6 +246,11 @@ impl Socket for OpenSocket {
             match self.endpoint.poll_event()? {
                 EndpointEvent::Established => self.life.established = true,
                 EndpointEvent::Received { up_to } => return Some(SocketEvent::Stream { up_to }),
+                EndpointEvent::Message { number, is_reliable } => {
+                    if let Some(event) = self.arrive(number, is_reliable) {
+                        return Some(event);
+                    }
+                }
                 EndpointEvent::RemoteClosed => return Some(SocketEvent::RemoteClosed),
                 EndpointEvent::TimedOut => self.life.fails(now, Failure::TimedOut),
                 EndpointEvent::Reset => self.life.fails(now, Failure::Reset),
@@ -241,6 +275,9 @@ impl Socket for OpenSocket {
     }
 
     fn poll_message(&mut self) -> Option<Message> {
+        if let Some(message) = self.arrived.take() {
+            return Some(message);
+        }
         let arrived = self.delivered_bytes;
         self.incoming.pop_front_if(|coming| coming.at <= arrived).map(|coming| coming.message)
     }

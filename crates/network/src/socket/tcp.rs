@@ -21,7 +21,7 @@ use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::{Ecn, TrafficClass};
 use roamsim_engine::{Stream, Time};
-use roamsim_protocols::tcp::{self, Config, Connection, Flags, GivenUp, Segment, State};
+use roamsim_protocols::tcp::{self, Codepoint, Config, Connection, Flags, GivenUp, Segment, State};
 use roamsim_protocols::{Address, Machine};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -177,8 +177,14 @@ impl TcpSocket {
     #[inline(always)]
     pub(crate) fn take_in(&mut self, now: Time, packet: &Packet, segment: &Segment) {
         self.traffic.received(packet.size_bytes);
-        if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
-            self.connection.note_mark(segment);
+        match packet.traffic_class.ecn() {
+            Ecn::NotCapable => {}
+            Ecn::CongestionExperienced => self.connection.note_mark(segment),
+            ecn if self.connection.takes_codepoints() => self.connection.note_codepoint(match ecn {
+                Ecn::Capable1 => Codepoint::Capable1,
+                _ => Codepoint::Capable0,
+            }),
+            _ => {}
         }
         self.connection.handle_segment_at(now, segment);
     }
@@ -307,6 +313,7 @@ impl Socket for TcpSocket {
             fast_retransmits: stats.fast_retransmits,
             ecn: self.connection.config().ecn.then(|| EcnCounts {
                 agreed: self.connection.has_ecn(),
+                accurate: self.connection.ecn_is_accurate(),
                 marked_packets: stats.ecn_marks_received,
                 reductions: stats.ecn_reductions,
             }),

@@ -6,18 +6,19 @@
 
 use super::{Work, World};
 use crate::handover::Scheme;
-use crate::selection::Selection;
+use crate::selection;
 use crate::socket::SocketId;
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
 
 impl World {
-    /// The number of a node among the stations, if its transports are told of its addresses.
-    pub(super) fn mobile_station(&self, node: NodeId) -> Option<u32> {
+    /// The number of a node among the stations, if its transports are told of its addresses; on a node that
+    /// selects, if its scheme is this one.
+    pub(super) fn mobile_station(&self, node: NodeId, selected: selection::Scheme) -> Option<u32> {
         let station = self.handovers.station_of(node)?;
         let told = match self.handovers.stations[station as usize].scheme {
-            Scheme::Selected => self.selections.of(node).is_some_and(Selection::is_followed),
+            Scheme::Selected => self.selections.of(node).is_some_and(|own| own.config.scheme == selected),
             ref scheme => scheme.tells_transports(),
         };
         told.then_some(station)

@@ -13,6 +13,7 @@
 //! unless the address comes back.
 
 use super::{Work, World};
+use crate::selection::Scheme;
 use crate::socket::{Follows, SocketId};
 use crate::topology::NodeId;
 use roamsim_engine::Time;
@@ -23,7 +24,7 @@ impl World {
     /// Has the socket that will have this number follow the addresses of its node, if that is a station that
     /// tells them.
     pub(super) fn follow(&mut self, number: u32, node: NodeId) -> Option<Follows> {
-        let station = self.mobile_station(node)?;
+        let station = self.mobile_station(node, Scheme::MobileSctp)?;
         self.handovers.stations[station as usize].followers.push(SocketId::Sctp(number));
         Some(Follows { station, opening: false, primary: None })
     }

@@ -1,11 +1,11 @@
 //! Nodes that select one of their interfaces: link events reach their selections, and their flows follow as
 //! the scheme says.
 //!
-//! Every new connection begins at the selected interface. Of those that there are:
-//! - [`Scheme::None`] moves none. One that has sent nothing yet follows, and before the first selection all
-//!   do, for a node without an interface has no address.
-//! - [`Scheme::Redirect`] sets both ends at the instant of the switch: what the redirection of MIH users does
-//!   at its end (`handover/redirection.rs`), without its messages.
+//! Every new connection begins at the selected interface. One that has sent nothing yet follows, and before
+//! the first selection UDP, TCP and SCTP do, for a node without an interface has no address. Of the others:
+//! - [`Scheme::None`] moves none.
+//! - [`Scheme::Redirect`] sets both ends of UDP and TCP at the instant of the switch: what the redirection of
+//!   MIH users does at its end (`handover/redirection.rs`), without its messages.
 //! - [`Scheme::MobileSctp`] has associations told of the addresses that can be used (`reconfiguration.rs`).
 //! - [`Scheme::Migration`] has clients of QUIC told of them (`addresses.rs`).
 
@@ -83,15 +83,12 @@ impl World {
         let selection = &mut self.selections.all[number as usize];
         selection.arm(number, moment);
         let (node, scheme) = (selection.config.node, selection.config.scheme);
-        let is_followed = selection.is_followed();
         if switches && let Some(interface) = selection.selected() {
             let is_first = selection.switches.last().is_some_and(|last| last.reason == Reason::First);
             self.network.topology.set_primary(interface);
-            if !is_followed {
-                self.move_flows(number, interface, is_first || scheme == Scheme::Redirect);
-            }
+            self.move_flows(number, interface, is_first);
         }
-        if is_followed
+        if scheme.tells_transports()
             && (comes_or_goes || switches)
             && let Some(station) = self.handovers.station_of(node)
         {
@@ -99,10 +96,11 @@ impl World {
         }
     }
 
-    /// The flows of a selection go by this interface: all of them, or those that have sent nothing yet.
-    fn move_flows(&mut self, number: u32, interface: Address, all: bool) {
+    /// The flows of a selection go by this interface: at first all of them, then those that the scheme
+    /// redirects and those that have sent nothing yet.
+    fn move_flows(&mut self, number: u32, interface: Address, is_first: bool) {
         let selection = &self.selections.all[number as usize];
-        let node = selection.config.node;
+        let (node, redirects) = (selection.config.node, selection.config.scheme == Scheme::Redirect);
         for flow in selection.flows.clone() {
             let flow = &self.flows[flow as usize];
             let associations: Vec<Association> = match &flow.connections {
@@ -110,8 +108,17 @@ impl World {
                 None => vec![flow.association],
             };
             for Association { source, sink } in associations {
-                let has_sent = |end| self.socket(end).traffic().sent_packets > 0;
-                if !all && (has_sent(source) || has_sent(sink)) {
+                let ends = [source, sink];
+                let begun = ends.iter().any(|&end| self.socket(end).traffic().sent_packets > 0);
+                let stays = match source {
+                    SocketId::Udp(_) | SocketId::Tcp(_) => begun && !redirects && !is_first,
+                    // One that is told of the addresses makes requests.
+                    SocketId::Sctp(_) => {
+                        begun && !is_first || ends.iter().any(|&end| self.socket(end).station().is_some())
+                    }
+                    SocketId::Open(_) => begun,
+                };
+                if stays {
                     continue;
                 }
                 for (own, peer) in [(source, sink), (sink, source)] {

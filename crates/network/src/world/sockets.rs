@@ -10,6 +10,7 @@ use crate::flow::Association;
 use crate::link::flight::Place;
 use crate::network::{FirstHop, Network};
 use crate::packet::{Message, Packet, Pdu};
+use crate::selection::Scheme;
 use crate::socket::endpoint::Endpoint;
 use crate::socket::{
     Counts, Envelope, OpenSocket, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket,
@@ -129,7 +130,8 @@ impl World {
     }
 
     /// Adds an association between endpoints of another crate, of which `a` will open the connection. `None`
-    /// where no route joins the nodes, or where a port is taken.
+    /// where no route joins the nodes. Of ends with the same node and port, octets from outside are for the
+    /// first.
     ///
     /// An end on a station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp),
     /// [`Scheme::Migration`](crate::handover::Scheme::Migration) or
@@ -142,12 +144,10 @@ impl World {
         let addresses = self.addresses(&a.0, &b.0)?;
         let first = self.open.len() as u32;
         let ends = [(first, a.0.node, a.0.port), (first + 1, b.0.node, b.0.port)];
-        let are_bound = ends.map(|(number, node, port)| self.network.edge.bind(node, port, number));
-        if are_bound != [true, true] {
-            return None;
-        }
-        let stations = ends.map(|(number, node, _)| {
-            let station = self.mobile_station(node).or_else(|| self.handed_over_station(node))?;
+        let stations = ends.map(|(number, node, port)| {
+            self.network.edge.bind(node, port, number);
+            let told = self.mobile_station(node, Scheme::Migration);
+            let station = told.or_else(|| self.handed_over_station(node))?;
             self.handovers.stations[station as usize].followers.push(SocketId::Open(number));
             Some(station)
         });
@@ -343,6 +343,14 @@ impl World {
                     self.deliver_stream(now, flow, bytes);
                 } else if let Some(message) = message {
                     self.deliver(now, user, message);
+                }
+                if let SocketId::Open(number) = id
+                    && let Some(missing) = self.open[number as usize].missing()
+                    && let Some(flow) = user.receives()
+                    && let flow = &mut self.flows[flow as usize]
+                    && flow.server.is_none()
+                {
+                    flow.measurement.lost_messages = missing;
                 }
             }
             SocketEvent::Begun => self.hand_over(id),

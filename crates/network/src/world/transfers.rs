@@ -1,4 +1,5 @@
-//! Flows of transfers that arrive: each gets a connection of its own.
+//! Flows of transfers that arrive: each gets a connection of its own, or is a message of a connection whose
+//! transport keeps messages apart.
 
 use super::World;
 use crate::alarm::Moment;
@@ -14,7 +15,9 @@ impl World {
     pub(super) fn begin_transfer(&mut self, moment: &mut Moment<'_>, number: u32, bytes: u32) {
         let now = moment.now;
         let flow = number as usize;
-        let Some(mut connections) = self.flows[flow].connections.take() else { return };
+        let Some(mut connections) = self.flows[flow].connections.take() else {
+            return self.begin_on_connection(moment, number, bytes);
+        };
         let transfer = self.flows[flow].measurement.sent_messages;
         let association = self.connect_for(now, &mut connections, transfer);
         self.flows[flow].connections = Some(connections);
@@ -31,6 +34,23 @@ impl World {
         self.open(source);
         self.send_message(moment, source, Message::Application(message));
         self.close(source);
+    }
+
+    /// The same over the connection of the flow, which the first one opens.
+    fn begin_on_connection(&mut self, moment: &mut Moment<'_>, number: u32, bytes: u32) {
+        let flow = &mut self.flows[number as usize];
+        let (transfer, source) = (flow.measurement.sent_messages, flow.association.source);
+        if let Source::Transfers(transfers) = &mut flow.source {
+            transfers.completions.begin(transfer, bytes);
+        }
+        if transfer == 0 {
+            self.open(source);
+        }
+        let is_gone = self.socket(source).is_gone();
+        self.send_of_flow(moment, number, bytes);
+        if is_gone && let Source::Transfers(transfers) = &mut self.flows[number as usize].source {
+            transfers.completions.fail(transfer);
+        }
     }
 
     /// Sockets for the next connection.
@@ -105,10 +125,14 @@ impl World {
     /// The connection of a transfer is gone with what was in it.
     pub(super) fn fail_transfer(&mut self, source: SocketId, flow: u32) {
         let flow = &mut self.flows[flow as usize];
-        if let (Source::Transfers(transfers), Some(connections)) = (&mut flow.source, &flow.connections)
-            && let Some(transfer) = connections.transfer_of(source)
-        {
-            transfers.completions.fail(transfer);
+        let Source::Transfers(transfers) = &mut flow.source else { return };
+        match &flow.connections {
+            None => transfers.completions.fail_all(),
+            Some(connections) => {
+                if let Some(transfer) = connections.transfer_of(source) {
+                    transfers.completions.fail(transfer);
+                }
+            }
         }
     }
 

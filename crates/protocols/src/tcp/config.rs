@@ -327,6 +327,8 @@ pub struct Config {
     /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a
     /// scenario says so).
     pub ecn: bool,
+    /// Feedback of marks is accurate, if the peer agrees (AccECN, RFC 9768). Needs `ecn`. Default off.
+    pub accurate_ecn: bool,
     /// Data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), in place of ECT(0). Default off.
     pub l4s: bool,
     /// A mark of ECN reduces the window by less than a loss: to 0.8 of the flight, with CUBIC 0.85
@@ -399,6 +401,7 @@ impl Default for Config {
             hystart_rules: HystartRules::PlusPlus,
             pacing: false,
             ecn: false,
+            accurate_ecn: false,
             l4s: false,
             abe: false,
             successive_fast_retransmits: true,
@@ -452,6 +455,7 @@ impl Config {
             || self.keep_alive.is_some()
             || self.user_timeout.is_some()
             || self.rto_rules == RtoRules::Linux
+            || self.accurate_ecn
     }
 
     /// Whether more than one received segment is acknowledged at once.

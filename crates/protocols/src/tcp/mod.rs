@@ -10,12 +10,13 @@
 //! 6675), Vegas (Brakmo and Peterson 1995), the cubic window (RFC 9438), limited transmit (RFC 3042), initial
 //! window (RFC 6928), delayed acknowledgements, Nagle, silly window avoidance on both sides, zero-window
 //! probes, and the stricter checks on RST, SYN and ACK of RFC 5961 with its limit on the rate of challenge
-//! acknowledgements, explicit congestion notification (RFC 3168, RFC 8511), keep-alive (RFC 1122 4.2.3.6) and
-//! the user timeout (RFC 5482).
+//! acknowledgements, explicit congestion notification (RFC 3168, RFC 8511) with accurate feedback (RFC
+//! 9768), keep-alive (RFC 1122 4.2.3.6) and the user timeout (RFC 5482).
 //!
 //! Not modelled: urgent data, data on a SYN, and path MTU discovery.
 //! The model page is `docs/models/tcp.md`.
 
+mod accurate_ecn;
 mod ack_delay;
 mod block_report;
 pub mod config;
@@ -34,12 +35,13 @@ pub mod stats;
 mod window_tuning;
 pub mod wire;
 
+pub use accurate_ecn::Codepoint;
 pub use config::{
     Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
     KeepAlive, NagleRules, RtoRules, Variant, WindowValidation,
 };
 pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, GivenUp, State};
-pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+pub use segment::{AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};
 pub use stats::Stats;

@@ -69,8 +69,14 @@ impl RttEstimator {
     /// A measurement of one segment that was sent once, one of `samples_per_rtt` a round trip.
     #[inline]
     pub(crate) fn sample(&mut self, bounds: &Bounds, elapsed: Span, samples_per_rtt: u64) {
-        let r = whole_ticks(elapsed, bounds.granularity).as_ns();
-        self.latest = Span::from_ns(r);
+        self.sample_of_ticks(bounds, whole_ticks(elapsed, bounds.granularity), samples_per_rtt);
+    }
+
+    /// The same of a time in whole ticks.
+    #[inline]
+    pub(crate) fn sample_of_ticks(&mut self, bounds: &Bounds, elapsed: Span, samples_per_rtt: u64) {
+        let r = elapsed.as_ns();
+        self.latest = elapsed;
         let samples = samples_per_rtt.max(1);
         let (srtt, rttvar) = match self.srtt() {
             None => (r, r / 2),
@@ -220,7 +226,8 @@ impl BoundedEstimator {
 /// `old` moved towards `new` by one part in `parts`.
 #[inline]
 fn weighted(old: u64, new: u64, parts: u64) -> u64 {
-    if new >= old { old + (new - old) / parts } else { old - (old - new) / parts }
+    let step = new.abs_diff(old) / parts;
+    if new >= old { old + step } else { old - step }
 }
 
 #[cfg(test)]

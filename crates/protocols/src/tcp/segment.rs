@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// The control bits (RFC 9293 3.1), in the positions of the header's octet 13.
+/// The control bits (RFC 9293 3.1), in the positions of the header's octets 12 and 13.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No bit set.
@@ -26,6 +26,8 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(0x80);
+    /// Accurate ECN (RFC 9768).
+    pub const AE: Flags = Flags(0x100);
 
     /// Whether every bit of `other` is set.
     #[inline]
@@ -56,9 +58,9 @@ impl BitOrAssign for Flags {
 }
 
 impl fmt::Display for Flags {
-    /// The letters of tcpdump: S F R P U E W, and a dot for ACK.
+    /// The letters of tcpdump: S F R P U E W e, and a dot for ACK.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LETTERS: [(Flags, &str); 8] = [
+        const LETTERS: [(Flags, &str); 9] = [
             (Flags::FIN, "F"),
             (Flags::SYN, "S"),
             (Flags::RST, "R"),
@@ -67,6 +69,7 @@ impl fmt::Display for Flags {
             (Flags::URG, "U"),
             (Flags::ECE, "E"),
             (Flags::CWR, "W"),
+            (Flags::AE, "e"),
         ];
         if *self == Flags::NONE {
             return f.write_str("none");
@@ -98,16 +101,34 @@ pub struct Timestamps {
 /// The blocks of a SACK option (RFC 2018 section 3): pairs of left and right edge, sequence numbers as on the
 /// wire.
 ///
-/// They are kept aside, since most segments carry none and all segments are moved often.
+/// They are kept aside, since most segments carry none and all segments are moved often. So is the option of
+/// AccECN, in the same place.
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 pub struct SackBlocks(Option<Box<Listed>>);
 
-/// At least one block.
+/// The octets that an end has received in packets of each kind, modulo 2^24 (RFC 9768 3.2.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AccurateOption {
+    /// In packets with CE.
+    pub marked: u32,
+    /// In packets with ECT(0).
+    pub capable0: u32,
+    /// In packets with ECT(1).
+    pub capable1: u32,
+}
+
+impl AccurateOption {
+    /// What it takes in the header, with padding.
+    pub const BYTES: u32 = 12;
+}
+
+/// Blocks, the option of AccECN, or both.
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 struct Listed {
     /// Zero from `count` on.
     blocks: [(u32, u32); SackBlocks::MOST],
     count: u8,
+    accurate: Option<AccurateOption>,
 }
 
 impl SackBlocks {
@@ -136,8 +157,25 @@ impl SackBlocks {
 
     /// Whether there is none: no option then.
     #[inline]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|listed| listed.count == 0)
+    }
+
+    /// Whether nothing is kept aside, neither blocks nor the option of AccECN.
+    #[inline]
+    pub const fn holds_nothing(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// The option of AccECN.
+    #[inline]
+    pub fn accurate(&self) -> Option<AccurateOption> {
+        self.0.as_ref()?.accurate
+    }
+
+    /// Sets the option of AccECN.
+    pub fn set_accurate(&mut self, option: AccurateOption) {
+        self.0.get_or_insert_default().accurate = Some(option);
     }
 }
 
@@ -148,7 +186,7 @@ impl fmt::Debug for SackBlocks {
 }
 
 /// Octets that a header has for options (RFC 9293 3.1: 15 words less 5).
-const OPTIONS_BYTES: u32 = 40;
+pub(super) const OPTIONS_BYTES: u32 = 40;
 
 /// The options a segment carries.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
@@ -167,9 +205,9 @@ pub struct Options {
 
 impl Options {
     /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale
-    /// 3 and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a block with two no-operations
-    /// each.
-    #[inline]
+    /// 3 and a no-operation, AccECN 11 and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a
+    /// block with two no-operations each.
+    #[inline(always)]
     pub fn bytes(&self) -> u32 {
         let bytes = self.bytes_without_sack();
         if self.sack.is_empty() {
@@ -186,8 +224,8 @@ impl Options {
     }
 
     #[inline]
-    const fn bytes_without_sack(&self) -> u32 {
-        let mut bytes = 0;
+    fn bytes_without_sack(&self) -> u32 {
+        let mut bytes = if self.sack.accurate().is_some() { AccurateOption::BYTES } else { 0 };
         if self.sack_permitted {
             bytes += 4;
         }
@@ -283,6 +321,10 @@ impl fmt::Display for Segment {
                 let before = if i == 0 { separator } else { "" };
                 let name = if i == 0 { "sack " } else { " " };
                 write!(f, "{before}{name}{left}:{right}")?;
+            }
+            if let Some(AccurateOption { marked, capable0, capable1 }) = self.options.sack.accurate() {
+                let before = if separator.is_empty() && self.options.sack.is_empty() { "" } else { "," };
+                write!(f, "{before}accecn e0b {capable0} ceb {marked} e1b {capable1}")?;
             }
             f.write_str("]")?;
         }

@@ -1,12 +1,12 @@
 //! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps, RFC 2018
-//! for SACK).
+//! for SACK, RFC 9768 for AccECN with all three counters).
 //!
 //! The urgent pointer is sent as zero and not read. Options other than these, MSS, end of list and
 //! no-operation are passed over by their length, as are those of a wrong length for their kind.
 
 use std::fmt;
 
-use super::segment::{self, Flags, Options, SackBlocks, Segment, Timestamps};
+use super::segment::{self, AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};
 use crate::checksum::Sum;
 
 const KIND_END: u8 = 0;
@@ -16,6 +16,9 @@ const KIND_WINDOW_SCALE: u8 = 3;
 const KIND_SACK_PERMITTED: u8 = 4;
 const KIND_SACK: u8 = 5;
 const KIND_TIMESTAMPS: u8 = 8;
+/// AccECN in the orders ECT(0), CE, ECT(1) and ECT(1), CE, ECT(0).
+const KIND_ACCURATE_0: u8 = 172;
+const KIND_ACCURATE_1: u8 = 174;
 
 const HEADER_BYTES: usize = segment::HEADER_BYTES as usize;
 
@@ -83,8 +86,8 @@ pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &m
     out.extend_from_slice(&segment.seq.to_be_bytes());
     out.extend_from_slice(&segment.ack.to_be_bytes());
     // Data offset in words: at most 15 (see `Options::bytes`).
-    out.push(((header_bytes / 4) as u8) << 4);
-    out.push(segment.flags.0);
+    out.push(((header_bytes / 4) as u8) << 4 | (segment.flags.0 >> 8) as u8 & 1);
+    out.push(segment.flags.0 as u8);
     out.extend_from_slice(&segment.window.to_be_bytes());
     out.extend_from_slice(&[0; 4]); // checksum and urgent pointer
     if let Some(mss) = segment.options.mss {
@@ -102,6 +105,12 @@ pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &m
     }
     if segment.options.sack_permitted {
         out.extend_from_slice(&[KIND_NO_OPERATION, KIND_NO_OPERATION, KIND_SACK_PERMITTED, 2]);
+    }
+    if let Some(AccurateOption { marked, capable0, capable1 }) = segment.options.sack.accurate() {
+        out.extend_from_slice(&[KIND_NO_OPERATION, KIND_ACCURATE_0, 11]);
+        for counter in [capable0, marked, capable1] {
+            out.extend_from_slice(&counter.to_be_bytes()[1..]);
+        }
     }
     let blocks = segment.options.sack.as_slice();
     let blocks = &blocks[..blocks.len().min(segment.options.sack_blocks_that_fit())];
@@ -147,7 +156,7 @@ pub fn decode(octets: &[u8], pseudo_header_sum: Option<u32>) -> Result<(Segment,
         destination_port: u16_at(header, 2),
         seq: u32_at(header, 4),
         ack: u32_at(header, 8),
-        flags: Flags(header[13]),
+        flags: Flags(u16::from(header[12] & 1) << 8 | u16::from(header[13])),
         window: u16_at(header, 14),
         payload_bytes: u32::try_from(payload.len()).unwrap_or(u32::MAX),
         options: decode_options(whole_header)?,
@@ -181,10 +190,22 @@ fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
             }
             (KIND_SACK_PERMITTED, &[_, _]) => options.sack_permitted = true,
             (KIND_SACK, option) if length % 8 == 2 => {
+                let accurate = options.sack.accurate();
                 options.sack = SackBlocks::default();
+                if let Some(accurate) = accurate {
+                    options.sack.set_accurate(accurate);
+                }
                 for block in option[2..].chunks_exact(8) {
                     options.sack.push(u32_at(block, 0), u32_at(block, 4));
                 }
+            }
+            (KIND_ACCURATE_0 | KIND_ACCURATE_1, option) if length == 11 => {
+                let counter = |at: usize| u32_at(option, at) >> 8;
+                // The last counter has no octet behind it.
+                let (first, marked, last) = (counter(2), counter(5), u32_at(option, 7) & 0x00FF_FFFF);
+                let (capable0, capable1) =
+                    if kind == KIND_ACCURATE_0 { (first, last) } else { (last, first) };
+                options.sack.set_accurate(AccurateOption { marked, capable0, capable1 });
             }
             _ => {}
         }
@@ -318,12 +339,13 @@ mod tests {
         fn any_segment()(
             ports in any::<(u16, u16)>(),
             numbers in any::<(u32, u32)>(),
-            flags in any::<u8>(),
+            flags in any::<u16>(),
             window in any::<u16>(),
             mss in any::<Option<u16>>(),
             window_scale in any::<Option<u8>>(),
             timestamps in any::<Option<(u32, u32)>>(),
             sack_permitted in any::<bool>(),
+            accurate in any::<Option<[u32; 3]>>(),
             blocks in prop::collection::vec(any::<(u32, u32)>(), 0..5),
         ) -> Segment {
             let mut options = Options {
@@ -333,6 +355,11 @@ mod tests {
                 sack_permitted,
                 sack: SackBlocks::default(),
             };
+            if let Some([marked, capable0, capable1]) = accurate.map(|three| three.map(|counter| counter >> 8))
+                && options.bytes() + AccurateOption::BYTES <= 40
+            {
+                options.sack.set_accurate(AccurateOption { marked, capable0, capable1 });
+            }
             for (left, right) in blocks.into_iter().take(options.sack_blocks_that_fit()) {
                 options.sack.push(left, right);
             }
@@ -341,7 +368,7 @@ mod tests {
                 destination_port: ports.1,
                 seq: numbers.0,
                 ack: numbers.1,
-                flags: Flags(flags),
+                flags: Flags(flags % 512),
                 window,
                 payload_bytes: 0,
                 options,

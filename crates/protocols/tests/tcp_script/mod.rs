@@ -6,7 +6,7 @@ use notation::{Expected, Settings, Step, event_text, parse_segment, parse_step, 
 use std::sync::Arc;
 
 use roamsim_engine::Span;
-use roamsim_protocols::tcp::{Config, Connection, Flags, Options, SackBlocks, Segment, State};
+use roamsim_protocols::tcp::{Codepoint, Config, Connection, Flags, Options, SackBlocks, Segment, State};
 use roamsim_protocols::{Context, Machine};
 
 use crate::script::Subject;
@@ -64,15 +64,17 @@ impl Subject for Tcp {
             Step::Abort => tcp.abort(),
             Step::Read(bytes) => tcp.read(*bytes),
             Step::SetReading(reading) => tcp.set_reading(*reading),
-            Step::Arrives(segment, marked) => {
+            Step::Arrives(segment, codepoint) => {
                 let segment = Segment {
                     options: shift_blocks(&segment.options, self.iss),
                     seq: segment.seq.wrapping_add(self.irs),
                     ack: segment.ack.wrapping_add(self.iss),
                     ..segment.clone()
                 };
-                if *marked {
-                    tcp.note_mark(&segment);
+                match codepoint {
+                    Codepoint::NotCapable => {}
+                    Codepoint::Marked => tcp.note_mark(&segment),
+                    said => tcp.note_codepoint(*said),
                 }
                 tcp.handle_segment(cx, &segment);
             }
@@ -171,6 +173,9 @@ fn shift_blocks(options: &Options, by: u32) -> Options {
     let mut sack = SackBlocks::default();
     for (left, right) in options.sack.as_slice() {
         sack.push(left.wrapping_add(by), right.wrapping_add(by));
+    }
+    if let Some(accurate) = options.sack.accurate() {
+        sack.set_accurate(accurate);
     }
     Options { sack, ..options.clone() }
 }

@@ -1,8 +1,8 @@
 //! The notation of scripts: reading and printing.
 
 use roamsim_protocols::tcp::{
-    Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive, NagleRules, Options, RtoRules, Segment,
-    Timestamps, VegasThresholds, WindowValidation,
+    AccurateOption, Codepoint, Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive, NagleRules,
+    Options, RtoRules, Segment, Timestamps, VegasThresholds, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -25,8 +25,8 @@ pub enum Step {
     Abort,
     Read(u64),
     SetReading(bool),
-    /// It arrives; in a packet that is marked.
-    Arrives(Segment, bool),
+    /// It arrives, in a packet that says this.
+    Arrives(Segment, Codepoint),
 }
 
 /// A segment that a line expects; what is `None` is not looked at.
@@ -117,6 +117,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "pacing" => config.pacing = on_off(text)?,
         "undo" => config.undo = on_off(text)?,
         "ecn" => config.ecn = on_off(text)?,
+        "accurate_ecn" => config.accurate_ecn = on_off(text)?,
         "abe" => config.abe = on_off(text)?,
         "fast_convergence" => config.fast_convergence = on_off(text)?,
         "msl" => config.msl = span(text)?,
@@ -132,11 +133,17 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
 pub fn parse_step(text: &str) -> Result<Step, String> {
     if let Some(segment) = text.strip_prefix('<') {
         let segment = segment.trim();
-        let (segment, marked) = segment.strip_prefix("[ce] ").map_or((segment, false), |rest| (rest, true));
+        let said = [
+            ("[ce] ", Codepoint::Marked),
+            ("[ect0] ", Codepoint::Capable0),
+            ("[ect1] ", Codepoint::Capable1),
+        ];
+        let found = said.iter().find_map(|(word, said)| Some((segment.strip_prefix(word)?, *said)));
+        let (segment, codepoint) = found.unwrap_or((segment, Codepoint::NotCapable));
         let expected = parse_segment(segment)?;
         let window = expected.window.unwrap_or(u16::MAX);
         let options = expected.options.ok_or("<any> cannot arrive".to_owned())?;
-        return Ok(Step::Arrives(Segment { window, options, ..expected.segment }, marked));
+        return Ok(Step::Arrives(Segment { window, options, ..expected.segment }, codepoint));
     }
     let unknown = || format!("unknown action `{text}`");
     let (name, rest) = text.split_once('(').ok_or_else(unknown)?;
@@ -224,6 +231,7 @@ fn parse_flags(text: &str) -> Result<Flags, String> {
             '.' => Flags::ACK,
             'E' => Flags::ECE,
             'W' => Flags::CWR,
+            'A' => Flags::AE,
             '-' => Flags::NONE,
             _ => return Err(format!("unknown flag `{letter}`")),
         };
@@ -240,6 +248,10 @@ fn parse_options(text: &str) -> Result<Options, String> {
             ["wscale", shift] => options.window_scale = Some(value(shift)?),
             ["TS", "val", val, "ecr", ecr] => {
                 options.timestamps = Some(Timestamps { value: value(val)?, echo_reply: value(ecr)? });
+            }
+            ["accecn", "e0b", e0b, "ceb", ceb, "e1b", e1b] => {
+                let (marked, capable0, capable1) = (value(ceb)?, value(e0b)?, value(e1b)?);
+                options.sack.set_accurate(AccurateOption { marked, capable0, capable1 });
             }
             ["sackOK"] => options.sack_permitted = true,
             ["sack", ref blocks @ ..] => {
@@ -265,6 +277,7 @@ pub fn print_segment(segment: &Segment) -> String {
         (Flags::ACK, '.'),
         (Flags::ECE, 'E'),
         (Flags::CWR, 'W'),
+        (Flags::AE, 'A'),
     ];
     let flags: String =
         letters.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, letter)| letter).collect();
@@ -283,6 +296,9 @@ pub fn print_segment(segment: &Segment) -> String {
     if !options.sack.is_empty() {
         let blocks = options.sack.as_slice().iter().map(|(left, right)| format!(" {left}:{right}"));
         parts.push(format!("sack{}", blocks.collect::<String>()));
+    }
+    if let Some(AccurateOption { marked, capable0, capable1 }) = options.sack.accurate() {
+        parts.push(format!("accecn e0b {capable0} ceb {marked} e1b {capable1}"));
     }
     if !parts.is_empty() {
         text += &format!(" <{}>", parts.join(","));

@@ -34,9 +34,10 @@ impl Builder<'_> {
             Application::Transfers(_) => random(protocol).map(|stream| stream.child(0)),
             _ => random(protocol),
         };
-        let association = model.transport.connect(world, [a, b], first);
+        let has_messages = !matches!(model.application, Application::Bulk(_) | Application::Transfer(_));
+        let association = model.transport.connect(world, [a, b], has_messages, first);
         let association = association.expect("validation refuses flows without a route");
-        let reliable = !matches!(*model.transport, Transport::Udp(_));
+        let reliable = !has_messages || !model.transport.sends_datagrams();
         let activity = Activity {
             start: self.start(&model.application.start(), stream("start")),
             stop: self.stop(model.application.stop()),

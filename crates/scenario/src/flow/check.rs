@@ -4,6 +4,7 @@ use super::model::Flow;
 use crate::access::Network;
 use crate::application::check as application;
 use crate::application::model::{Application, RequestResponse};
+use crate::application::transfers::model::MAX_CONNECTIONS;
 use crate::distribution::check::check_size;
 use crate::distribution::model::TimeDistribution;
 use crate::flow::reader;
@@ -12,6 +13,7 @@ use crate::node::model::Node;
 use crate::report::{At, Key, Report, join};
 use crate::timing::check_times;
 use crate::topology::Topology;
+use crate::transport::quic::model::QuicMessages;
 use crate::transport::{Transport, check as transport};
 use roamsim_network::socket::connections::FIRST_PORT;
 
@@ -34,7 +36,9 @@ pub(crate) fn check(
         let steps = join(&at, ["application"]);
         check_times(&steps, &flow.application.start(), flow.application.stop(), network.duration(), report);
         let [from_program, _] = with_programs(flow, network.nodes);
-        application::check(&steps, &flow.application, over_udp, from_program, network.duration(), report);
+        let is_stream = matches!(flow.application, Application::Bulk(_) | Application::Transfer(_));
+        let datagrams = over_udp || (flow.transport.sends_datagrams() && !is_stream);
+        application::check(&steps, &flow.application, datagrams, from_program, network.duration(), report);
         check_both_ways(i, flow, report);
         check_transfers(i, flow, report);
         if matches!(*flow.transport, Transport::Quic(_)) && i >= usize::from(u16::MAX - FIRST_PORT) / 2 {
@@ -42,13 +46,15 @@ pub(crate) fn check(
             report.add(&at_transport, message, "write its flows first");
         }
         reader::check(i, flow, network.duration(), report);
-        if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
-            transport::check_messages(&at_transport, &flow.transport, report);
+        match is_stream {
+            true => transport::check_stream(&at_transport, &flow.transport, report),
+            false => transport::check_messages(&at_transport, &flow.transport, report),
         }
         for (key, size) in application::sizes(&flow.application) {
             let steps = join(&steps, [key]);
-            if check_size(&steps, &size, report) && over_udp {
-                transport::check_datagram(&steps, size.max_bytes(), ends, network, topology, report);
+            if check_size(&steps, &size, report) {
+                let on = (network, topology);
+                transport::check_message_size(&steps, &size, &flow.transport, ends, on, report);
             }
         }
     }
@@ -161,23 +167,37 @@ fn check_request_response(
 
 /// Checks what a flow of transfers that arrive needs.
 fn check_transfers(i: usize, flow: &Flow, report: &mut Report<'_>) {
-    if !matches!(flow.application, Application::Transfers(_)) {
-        return;
-    }
+    let Application::Transfers(transfers) = &flow.application else { return };
     let at = [Key("flow"), At(i)];
-    if !matches!(*flow.transport, Transport::Tcp(_)) {
-        let message = "`transfers` need TCP: each has a connection of its own";
-        report.add(&join(&at, ["transport"]), message, "write protocol = \"tcp\"");
+    match &*flow.transport {
+        Transport::Tcp(_) => {}
+        Transport::Quic(quic) => {
+            if quic.messages == QuicMessages::Datagrams {
+                let message = "a transfer is longer than a datagram, and needs a stream";
+                let help = "leave `messages` out: each transfer has a stream of its own";
+                report.add(&join(&at, ["transport", "messages"]), message, help);
+            }
+            let steps = join(&at, ["application", "max_connections"]);
+            if transfers.max_connections != MAX_CONNECTIONS {
+                let message = "over QUIC all transfers share one connection";
+                report.add(&steps, message, "leave it out: QUIC begins 100 streams at a time");
+            }
+        }
+        Transport::Udp(_) | Transport::Sctp(_) => {
+            let message = "`transfers` need TCP or QUIC: each has a connection or a stream of its own";
+            let help = "write protocol = \"tcp\" or \"quic\"";
+            report.add(&join(&at, ["transport"]), message, help);
+        }
     }
     if flow.bidirectional {
-        let message = "the connection of a transfer ends with it: nothing comes the other way";
+        let message = "transfers go one way: nothing comes the other way";
         report.add(&join(&at, ["bidirectional"]), message, "leave it out, or write a second flow");
     }
     for (key, written) in
         [("reader", flow.reader.is_some()), ("reverse_reader", flow.reverse_reader.is_some())]
     {
         if written {
-            let message = "a reader is of one connection, and each transfer has its own";
+            let message = "a reader reads one stream, and each transfer has its own";
             report.add(&join(&at, [key]), message, "leave it out");
         }
     }

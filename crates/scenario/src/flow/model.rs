@@ -12,7 +12,6 @@ use crate::decode::{Sharing, share};
 use crate::dscp::Dscp;
 use crate::names::name::Name;
 use crate::transport::Transport;
-use crate::transport::quic::model::End;
 use crate::units;
 
 /// A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
@@ -60,12 +59,7 @@ fn transport<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Transport
 impl Flow {
     /// The node of its QUIC client, if that migrates.
     pub(crate) fn migrating_client(&self) -> Option<&str> {
-        let Transport::Quic(quic) = &*self.transport else { return None };
-        let client = match quic.client {
-            End::From => &self.from,
-            End::To => &self.to,
-        };
-        quic.migration.then_some(client)
+        self.transport.migrating_client([&self.from, &self.to])
     }
 }
 

@@ -226,6 +226,7 @@ fn check_mobile_node(
     let of_transfers = |flow: &&Flow| {
         [&flow.from, &flow.to].iter().any(|end| ***end == **name)
             && matches!(flow.application, Application::Transfers(_))
+            && !matches!(*flow.transport, Transport::Quic(_))
     };
     if let Some(flow) = all.flows.iter().find(of_transfers) {
         let message = format!(
@@ -343,6 +344,10 @@ fn check_sessions(
     {
         let message = "the sessions of a handover stay at one address of the mobile node each";
         return report.add(&join(at, ["dynamic_addresses"]), message, "leave `dynamic_addresses` out");
+    }
+    if matches!(transport, Transport::Quic(_)) {
+        let message = "the sessions of a handover stay at their addresses, and clients of QUIC do not";
+        return report.add(at, message, "write protocol = \"udp\", \"tcp\" or \"sctp\"");
     }
     let before = report.count();
     transport::check_messages(at, transport, report);

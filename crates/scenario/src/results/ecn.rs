@@ -5,6 +5,7 @@ use crate::table::{Table, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::link::{Attachment, Link};
+use roamsim_network::socket::EcnCounts;
 use roamsim_network::subject::Subject;
 
 pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
@@ -18,7 +19,14 @@ pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
     if flows.is_empty() {
         return Vec::new();
     }
-    let agreed = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let agreed = |counts: EcnCounts| {
+        match (counts.agreed, counts.accurate) {
+            (false, _) => "no",
+            (true, false) => "yes",
+            (true, true) => "accurate",
+        }
+        .to_owned()
+    };
     let ecn = Table {
         name: "ecn",
         columns: vec![
@@ -26,7 +34,7 @@ pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
             text("direction", flows.iter().map(|&(_, direction, ..)| direction.to_owned())),
             text("from", flows.iter().map(|(flow, ..)| flow.from.to_owned())),
             text("to", flows.iter().map(|(flow, ..)| flow.to.to_owned())),
-            text("agreed", flows.iter().map(|(_, _, source, _)| agreed(source.agreed))),
+            text("agreed", flows.iter().map(|(_, _, source, _)| agreed(*source))),
             integer("marked_packets", "packets", flows.iter().map(|(_, _, _, sink)| sink.marked_packets)),
             integer("reductions", "reductions", flows.iter().map(|(_, _, source, _)| source.reductions)),
         ],

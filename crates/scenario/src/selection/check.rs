@@ -47,6 +47,7 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
         check_signals(&at, entry, &interfaces, report);
         if report.count() == 0 {
             warn_of_never_selected(&at, entry, &interfaces, report);
+            warn_of_flows_that_stay(&at, entry, all.flows, report);
         }
         for (j, flow) in all.flows.iter().enumerate() {
             if [&flow.from, &flow.to].into_iter().any(|end| *end == *entry.node) {
@@ -267,43 +268,58 @@ fn warn_of_never_selected(
     }
 }
 
-/// Checks that the scheme can move a flow.
+/// Refuses a transport that asks for another scheme.
 fn check_flow((i, entry): (usize, &Selection), (j, flow): (usize, &Flow), report: &mut Report<'_>) {
-    let steps = [Key("flow"), At(j), Key("transport")];
-    let sctp = match &*flow.transport {
-        Transport::Sctp(sctp) => Some(sctp),
-        _ => None,
-    };
-    let is_quic = matches!(*flow.transport, Transport::Quic(_));
+    let dynamic = matches!(&*flow.transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
+    if dynamic && entry.scheme != Scheme::MobileSctp {
+        let message = "the scheme moves no association, and this one has dynamic addresses";
+        let help = "leave `dynamic_addresses` out, or write scheme = \"mobile_sctp\" in the [[selection]]";
+        let steps = [Key("flow"), At(j), Key("transport")];
+        report.add_related(&steps, message, help, (&[Key("selection"), At(i), Key("scheme")], "the scheme"));
+    }
+}
+
+/// Why the scheme does not move a flow of the node, and the scheme that does, if any does.
+fn why_it_stays(entry: &Selection, flow: &Flow) -> Option<(&'static str, Option<&'static str>)> {
     let migrates = flow.migrating_client() == Some(&*entry.node);
-    let (message, help) = match (entry.scheme, sctp) {
-        (Scheme::Migration, _) if migrates => return,
-        (Scheme::Migration, _) if is_quic => (
-            "only a QUIC client migrates (RFC 9000 section 9)",
-            "make the selecting node the client: `client` here, without `migration = false`",
-        ),
-        (Scheme::Migration, _) => (
-            "migration moves QUIC clients alone",
-            "write protocol = \"quic\" here, or another scheme in the [[selection]]",
-        ),
-        _ if is_quic => {
-            ("QUIC has addresses of its own", "write scheme = \"migration\" in the [[selection]]")
-        }
-        (Scheme::Redirect, Some(_)) => (
-            "redirection moves UDP and TCP: an SCTP association has its own addresses",
-            "write scheme = \"mobile_sctp\" in the [[selection]], or \"none\" for failover by SCTP itself",
-        ),
-        (Scheme::MobileSctp, None) => (
-            "mobile SCTP moves SCTP associations alone",
-            "write protocol = \"sctp\" here, or scheme = \"redirect\" in the [[selection]]",
-        ),
-        (Scheme::None, Some(sctp)) if sctp.dynamic_addresses => (
-            "the scheme `none` moves no association, and this one has dynamic addresses",
-            "leave `dynamic_addresses` out, or write scheme = \"mobile_sctp\" in the [[selection]]",
-        ),
-        _ => return,
+    let of_transport = match &*flow.transport {
+        Transport::Udp(_) | Transport::Tcp(_) => Some(Scheme::Redirect),
+        Transport::Sctp(_) => Some(Scheme::MobileSctp),
+        Transport::Quic(_) => migrates.then_some(Scheme::Migration),
     };
-    let message = format!("the scheme of \"{}\" cannot serve this flow: {message}", entry.name);
-    let place = [Key("selection"), At(i), Key("scheme")];
-    report.add_related(&steps, message, help, (&place, "the scheme"));
+    let why = match entry.scheme {
+        scheme if scheme == Scheme::None || of_transport == Some(scheme) => return None,
+        Scheme::Migration if of_transport.is_none() => {
+            "only a QUIC client migrates (RFC 9000 section 9), without `migration = false`"
+        }
+        Scheme::None | Scheme::Migration => "migration moves QUIC clients alone",
+        Scheme::Redirect => "redirection moves UDP and TCP alone",
+        Scheme::MobileSctp => "mobile SCTP moves SCTP associations alone",
+    };
+    let moves = of_transport.map(|scheme| match scheme {
+        Scheme::MobileSctp => "mobile_sctp",
+        Scheme::Migration => "migration",
+        Scheme::None | Scheme::Redirect => "redirect",
+    });
+    Some((why, moves))
+}
+
+/// Warns of flows that the scheme does not move: of the first one, with the number of others.
+fn warn_of_flows_that_stay(at: &[Step], entry: &Selection, flows: &[Flow], report: &mut Report<'_>) {
+    let own = flows.iter().filter(|flow| [&flow.from, &flow.to].iter().any(|end| ***end == *entry.node));
+    let mut staying = own.filter_map(|flow| Some((flow, why_it_stays(entry, flow)?)));
+    let Some((flow, (why, moves))) = staying.next() else { return };
+    let others = match staying.count() {
+        0 => String::new(),
+        1 => "; one more flow stays".to_owned(),
+        others => format!("; {others} more flows stay"),
+    };
+    let message = format!("flow \"{}\" stays at its address: {why}{others}", flow.name);
+    let help = match moves {
+        None => format!("make \"{}\" the `client` in the transport of the flow", entry.node),
+        Some(moves) => {
+            format!("write scheme = \"{moves}\", or give the flow a transport that the scheme moves")
+        }
+    };
+    report.warn(&join(at, ["scheme"]), message, help);
 }

@@ -26,8 +26,8 @@ pub struct Selection {
     /// first.
     #[serde(default)]
     pub prefer: Vec<String>,
-    /// How its flows move to the selected interface. Default chosen: `none`, what hosts do without a
-    /// mobility protocol.
+    /// How its flows move to the selected interface. A flow that the scheme cannot move stays as under
+    /// `none`, and a warning says so. Default chosen: `none`, what hosts do without a mobility protocol.
     #[serde(default)]
     pub scheme: Scheme,
     /// How long another interface must stay preferred before it is selected. One that goes down is left at

@@ -265,7 +265,7 @@ impl Builder<'_> {
             traffic_class: dscp.traffic_class(),
             address: addresses[at],
         });
-        let association = transport.connect(world, socket_ends, random);
+        let association = transport.connect(world, socket_ends, true, random);
         let association = association.expect("validation refuses signalling without a route");
         let sockets = [association.source, association.sink];
         for at in [0, 1] {

@@ -16,6 +16,7 @@ use crate::signalling::model::{
 use crate::timing::check_times;
 use crate::topology::Topology;
 use crate::transport::check::TooLarge;
+use crate::transport::quic::model::QuicMessages;
 use crate::transport::{Transport, check as transport};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
@@ -45,6 +46,12 @@ pub(crate) fn check(
         let at_transport = join(&at, ["transport"]);
         transport::check(&at_transport, &source.transport, ends, network, topology, report);
         transport::check_messages(&at_transport, &source.transport, report);
+        if let Transport::Quic(quic) = &source.transport
+            && quic.messages == QuicMessages::Datagrams
+        {
+            let message = "MIH messages over QUIC go on streams, because they have any size";
+            report.add(&join(&at_transport, ["messages"]), message, "leave `messages` out");
+        }
         check_times(&at, &source.start, source.stop, network.duration(), report);
         check_sizes(&at, source, report);
         if matches!(source.transport, Transport::Udp(_)) {

@@ -1,7 +1,9 @@
 //! What is wrong with a transport, and with what an application hands to it.
 
+use super::quic::model::{Quic, QuicMessages};
 use super::{Transport, Udp, quic, sctp, tcp};
 use crate::access::Network;
+use crate::distribution::model::SizeDistribution;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
 
@@ -33,9 +35,38 @@ pub(crate) fn check_messages(at: &[Step], transport: &Transport, report: &mut Re
             "leave `message_size` out, or use the application \"bulk\" or \"transfer\"",
         );
     }
-    if let Transport::Quic(_) = transport {
-        let message = "QUIC carries the applications \"bulk\" and \"transfer\" here, and no messages";
-        report.add(at, message, "use TCP, SCTP or UDP, or one of these applications");
+}
+
+/// Checks the transport of an application that writes a stream without messages.
+pub(crate) fn check_stream(at: &[Step], transport: &Transport, report: &mut Report<'_>) {
+    let steps = join(at, ["messages"]);
+    if matches!(transport, Transport::Quic(quic) if quic.messages != QuicMessages::StreamEach) {
+        let message = "`messages` says how messages travel, and here is a stream without";
+        report.add(&steps, message, "leave it out, or use an application with messages, such as \"cbr\"");
+    }
+}
+
+/// Checks the size of messages of which each goes in one packet.
+pub(crate) fn check_message_size(
+    steps: &[Step],
+    size: &SizeDistribution,
+    transport: &Transport,
+    ends: Option<(usize, usize)>,
+    (network, topology): (&Network<'_>, &Topology),
+    report: &mut Report<'_>,
+) {
+    match transport {
+        Transport::Udp(_) => check_datagram(steps, size.max_bytes(), ends, network, topology, report),
+        Transport::Quic(quic) if quic.messages == QuicMessages::Datagrams => {
+            let (least, most) = (Quic::MIN_DATAGRAM_FRAME_BYTES, Quic::MAX_DATAGRAM_FRAME_BYTES);
+            if size.min_bytes() < least || size.max_bytes() > most {
+                let message = format!("a message in a DATAGRAM frame has {least} to {most} B here");
+                let help =
+                    format!("write \"{most}B\" or less, or messages = \"stream_each\" in the transport");
+                report.add(steps, message, help);
+            }
+        }
+        Transport::Tcp(_) | Transport::Sctp(_) | Transport::Quic(_) => {}
     }
 }
 

@@ -15,7 +15,7 @@ use roamsim_protocols::tcp::Config;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use self::quic::model::Quic;
+use self::quic::model::{End, Quic, QuicMessages};
 use self::sctp::model::Sctp;
 use self::tcp::model::Tcp;
 
@@ -75,11 +75,32 @@ impl Transport {
         }
     }
 
-    /// Adds a connection between two ends; `random` gives their streams, by the protocol's word.
+    /// The node of its QUIC client, if that migrates, of its sender and its receiver.
+    pub(crate) fn migrating_client<'n>(&self, [from, to]: [&'n str; 2]) -> Option<&'n str> {
+        let Transport::Quic(quic) = self else { return None };
+        let client = match quic.client {
+            End::From => from,
+            End::To => to,
+        };
+        quic.migration.then_some(client)
+    }
+
+    /// Whether each message goes in one packet that is not repeated.
+    pub(crate) fn sends_datagrams(&self) -> bool {
+        match self {
+            Transport::Udp(_) => true,
+            Transport::Quic(quic) => quic.messages == QuicMessages::Datagrams,
+            Transport::Tcp(_) | Transport::Sctp(_) => false,
+        }
+    }
+
+    /// Adds a connection between two ends, for an application that writes messages or a stream without;
+    /// `random` gives their streams, by the protocol's word.
     pub(crate) fn connect(
         &self,
         world: &mut World,
         [a, b]: [SocketEnd; 2],
+        has_messages: bool,
         random: impl Fn(&str) -> [Stream; 2],
     ) -> Option<Association> {
         match self {
@@ -96,11 +117,14 @@ impl Transport {
             #[cfg(feature = "quic")]
             Transport::Quic(settings) => {
                 let [of_a, of_b] = random("quic");
-                quic::build::add(world, settings, (a, of_a), (b, of_b))
+                quic::build::add(world, (settings, has_messages), (a, of_a), (b, of_b))
             }
             // Validation refuses it.
             #[cfg(not(feature = "quic"))]
-            Transport::Quic(_) => None,
+            Transport::Quic(_) => {
+                let _ = has_messages;
+                None
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use roamsim_engine::{Span, Time};
 
 use super::{Connection, Extended, State};
 use crate::machine::Context;
+use crate::tcp::accurate_ecn::Codepoint;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::from_wire;
 
@@ -19,10 +20,23 @@ impl Connection {
     }
 
     /// The same by the time alone.
-    #[inline]
+    #[inline(always)]
     pub fn handle_segment_at(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_received += 1;
-        if !self.arrive_steady(now, segment) {
+        if self.arrive_steady(now, segment) {
+            return;
+        }
+        if self.steady.is_extended() {
+            self.arrive_at_extended(now, segment);
+        } else {
+            self.arrive_otherwise(now, segment);
+        }
+    }
+
+    /// A segment arrives at a steady connection that is extended.
+    #[inline(never)]
+    fn arrive_at_extended(&mut self, now: Time, segment: &Segment) {
+        if !(self.arrive_stamped(now, segment) || self.arrive_extended(now, segment)) {
             self.arrive_otherwise(now, segment);
         }
     }
@@ -30,7 +44,7 @@ impl Connection {
     /// A segment arrives that is not as expected of a steady connection.
     #[inline(never)]
     fn arrive_otherwise(&mut self, now: Time, segment: &Segment) {
-        if !(self.arrive_extended(now, segment) || self.arrive_plain(now, segment)) {
+        if !self.arrive_plain(now, segment) {
             self.arrive_by_state(now, segment);
         }
     }
@@ -38,6 +52,7 @@ impl Connection {
     /// A segment arrives, whatever the state and whatever the segment.
     #[inline(never)]
     pub(super) fn arrive_by_state(&mut self, now: Time, segment: &Segment) {
+        let counts = self.ecn.accurate && self.is_in_window(segment);
         match self.state {
             State::Closed => self.arrive_closed(segment),
             State::Listen => self.arrive_listen(now, segment),
@@ -46,6 +61,14 @@ impl Connection {
         }
         if self.ecn.marked {
             self.heed_mark();
+        }
+        if counts {
+            self.count_packet(segment);
+        }
+        if self.config.accurate_ecn
+            && let Some(extras) = &mut self.sender.extras
+        {
+            extras.codepoint = Codepoint::NotCapable;
         }
         self.settle();
     }
@@ -82,6 +105,15 @@ impl Connection {
             return;
         }
         let acknowledges = self.heeds_acknowledgement(segment);
+        let translated;
+        let segment = match self.ecn.accurate {
+            true => {
+                translated = self.translate_ace(segment, ack);
+                &translated
+            }
+            false => segment,
+        };
+        let flags = segment.flags;
         if acknowledges && self.extended.has(Extended::MARKS) {
             self.count_acked_marks(segment, ack);
         }
@@ -190,16 +222,13 @@ impl Connection {
         }
     }
 
-    /// The round-trip time that an ACK up to `ack` measures, if it measures one.
-    #[inline]
-    pub(super) fn timed_round_trip(&mut self, now: Time, segment: &Segment, ack: u64) -> Option<Span> {
-        if self.extended.has(Extended::TIMESTAMPS) {
-            let echo = segment.options.timestamps?.echo_reply;
-            // Ticks are counted from their start; less than a tick measures as one.
-            let ticks = self.timestamp_clock(now).wrapping_sub(echo) as i32;
-            return (echo != 0 && ticks >= 0)
-                .then(|| self.timestamp_tick().saturating_mul(u64::from(ticks.unsigned_abs().max(1))));
-        }
-        self.sender.end_timing(now, ack)
+    /// The round-trip time since the timestamp that a segment echoes, if it echoes one.
+    #[inline(always)]
+    pub(super) fn echoed_round_trip(&self, now: Time, segment: &Segment) -> Option<Span> {
+        let echo = segment.options.timestamps?.echo_reply;
+        // Ticks are counted from their start; less than a tick measures as one.
+        let ticks = self.timestamp_clock(now).wrapping_sub(echo) as i32;
+        (echo != 0 && ticks >= 0)
+            .then(|| self.timestamp_tick().saturating_mul(u64::from(ticks.unsigned_abs().max(1))))
     }
 }

@@ -11,16 +11,20 @@
 //! DCTCP.CE says whether the last data was marked. If it changes, an acknowledgement goes at once, in the new
 //! state; the one in the old state that section 3.2 allows is not sent. CWR has no meaning then.
 //!
-//! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate
-//! feedback (RFC 9768).
+//! With accurate feedback (AccECN, RFC 9768) a SYN also has AE, and
+//! [`accurate_ecn`](crate::tcp::accurate_ecn) says what is echoed. An acknowledgement that tells of new marks
+//! is then taken as one with ECE.
+//!
+//! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce.
 
 use roamsim_engine::Time;
 
-use super::Connection;
 use super::receiver::Acknowledgement;
+use super::{Connection, State};
+use crate::tcp::accurate_ecn::{self, AccurateEcn, Answer, Codepoint};
 use crate::tcp::config::Config;
 use crate::tcp::congestion::Cause;
-use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::segment::{AccurateOption, Flags, OPTIONS_BYTES, Options, Segment};
 use crate::tcp::sequence::from_wire;
 
 /// The state of both directions.
@@ -30,6 +34,8 @@ pub(super) struct Ecn {
     pub(super) agreed: bool,
     /// The segment that is handled has a mark that counts.
     pub(super) marked: bool,
+    /// Feedback is accurate (RFC 9768).
+    pub(super) accurate: bool,
     /// Marks are echoed one by one (RFC 8257 section 3.2).
     pub(super) exact: bool,
     /// A mark has arrived, and the peer has not said yet that it has slowed down. Where marks are echoed one
@@ -62,9 +68,9 @@ impl Ecn {
         self.exact = self.agreed && config.echoes_exactly();
     }
 
-    /// Whether data without a mark changes what is echoed.
+    /// Whether data without a mark changes what is echoed, or may.
     pub(super) fn awaits_unmarked(&self) -> bool {
-        self.exact && self.echoes
+        self.exact && self.echoes || self.accurate
     }
 
     /// What a segment says, of a connection that has agreed on ECN. Only a packet of new data may be marked,
@@ -113,6 +119,29 @@ impl Connection {
         self.config.l4s
     }
 
+    /// Whether feedback of marks is accurate (RFC 9768), or may become so: whoever brings segments in says
+    /// the codepoint of each by [`note_codepoint`](Connection::note_codepoint).
+    #[inline]
+    pub fn takes_codepoints(&self) -> bool {
+        self.ecn.accurate || self.state == State::Listen || self.state == State::SynSent
+    }
+
+    /// The segment that is handled next came in a packet that says this.
+    #[cold]
+    pub fn note_codepoint(&mut self, codepoint: Codepoint) {
+        if self.config.accurate_ecn
+            && self.takes_codepoints()
+            && let Some(extras) = &mut self.sender.extras
+        {
+            extras.codepoint = codepoint;
+        }
+    }
+
+    /// Whether both ends have agreed on AccECN.
+    pub fn ecn_is_accurate(&self) -> bool {
+        self.ecn.accurate
+    }
+
     /// Whether both ends have agreed on ECN.
     pub fn has_ecn(&self) -> bool {
         self.ecn.agreed
@@ -123,11 +152,120 @@ impl Connection {
     /// it.
     #[cold]
     pub fn note_mark(&mut self, segment: &Segment) {
-        let receiver = &self.receiver;
-        self.ecn.marked = from_wire(receiver.irs, segment.seq, receiver.rcv_nxt).is_some_and(|seq| {
-            seq < receiver.rcv_adv && seq + u64::from(segment.payload_bytes) > receiver.rcv_nxt
-        });
+        self.ecn.marked = self.is_in_window(segment);
+        self.note_codepoint(Codepoint::Marked);
         self.settle();
+    }
+
+    /// Whether a segment has octets within the window.
+    pub(super) fn is_in_window(&self, segment: &Segment) -> bool {
+        let receiver = &self.receiver;
+        from_wire(receiver.irs, segment.seq, receiver.rcv_nxt).is_some_and(|seq| {
+            seq < receiver.rcv_adv && seq + u64::from(segment.payload_bytes) > receiver.rcv_nxt
+        })
+    }
+
+    fn accurate_ecn(&mut self) -> Option<&mut AccurateEcn> {
+        self.sender.extras.as_mut()?.accurate_ecn.as_deref_mut()
+    }
+
+    /// The peer's SYN says whether it agrees, where this end offers it.
+    pub(super) fn agree_on_marks(&mut self, flags: Flags) {
+        if !(self.config.ecn && self.config.accurate_ecn) {
+            return self.ecn.synchronize(&self.config, flags);
+        }
+        let answer = match flags.contains(Flags::ACK) {
+            true => accurate_ecn::read_syn_ack(flags),
+            false => accurate_ecn::read_syn(flags),
+        };
+        self.ecn.agreed = answer != Answer::Without;
+        self.ecn.accurate = answer == Answer::Accurate;
+        self.ecn.exact = answer == Answer::Classic && self.config.echoes_exactly();
+        if self.ecn.accurate
+            && let Some(extras) = &mut self.sender.extras
+        {
+            extras.accurate_ecn = Some(Box::new(AccurateEcn::new(extras.codepoint)));
+        }
+    }
+
+    /// What a SYN, or a SYN-ACK that `answers`, says.
+    pub(super) fn mark_flags_on_syn(&mut self, answers: bool) -> Flags {
+        let (offers, offers_accurate) = (self.config.ecn, self.config.accurate_ecn);
+        match answers.then(|| self.accurate_ecn()).flatten() {
+            Some(accurate) => accurate.flags(true),
+            None if offers && offers_accurate && !answers => Flags::AE | Flags::CWR | Flags::ECE,
+            None => self.ecn.flags_on_syn(offers, answers),
+        }
+    }
+
+    /// The SYN-ACK of this end is acknowledged.
+    #[cold]
+    pub(super) fn end_mark_handshake(&mut self) {
+        if let Some(accurate) = self.accurate_ecn() {
+            accurate.end_handshake();
+        }
+    }
+
+    /// What a segment says, of a connection that has agreed on ECN.
+    #[inline(always)]
+    pub(super) fn mark_flags(&mut self, has_new_data: bool) -> Flags {
+        if self.ecn.accurate { self.accurate_flags(has_new_data) } else { self.ecn.flags(has_new_data) }
+    }
+
+    #[inline(never)]
+    fn accurate_flags(&mut self, has_new_data: bool) -> Flags {
+        let Some(accurate) = self.accurate_ecn() else { return Flags::NONE };
+        let (carries, flags) = (accurate.carries, accurate.flags(false));
+        self.ecn.capable = has_new_data && carries;
+        flags
+    }
+
+    /// The counters go with a segment that has room for them, in the header and within the MSS.
+    #[cold]
+    pub(super) fn add_accurate_option(&mut self, options: &mut Options, payload_bytes: u32) {
+        let bytes = options.bytes() + AccurateOption::BYTES;
+        let most = self.sender.agreed_mss.min(self.sender.path_mss);
+        if bytes > OPTIONS_BYTES || payload_bytes > 0 && u64::from(bytes + payload_bytes) > most {
+            return;
+        }
+        if let Some(option) = self.accurate_ecn().and_then(AccurateEcn::option) {
+            options.sack.set_accurate(option);
+        }
+    }
+
+    /// A segment within the window has been handled.
+    #[cold]
+    pub(super) fn count_packet(&mut self, segment: &Segment) {
+        let codepoint = self.sender.extras.as_ref().map_or(Codepoint::NotCapable, |extras| extras.codepoint);
+        let at_once =
+            self.accurate_ecn().is_some_and(|accurate| accurate.on_packet(codepoint, segment.payload_bytes));
+        if at_once && self.state.is_synchronized() {
+            let receiver = &mut self.receiver;
+            receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
+        }
+    }
+
+    /// A segment with the counts of AccECN as one with ECE, where these tell of new marks. A congestion
+    /// control that counts marks is told of them.
+    #[cold]
+    pub(super) fn translate_ace(&mut self, segment: &Segment, ack: Option<u64>) -> Segment {
+        let sender = &mut self.sender;
+        let (snd_una, smss) = (sender.snd_una, sender.smss);
+        let believed = ack.filter(|ack| (snd_una..=sender.snd_max).contains(ack));
+        let accurate = sender.extras.as_mut().and_then(|extras| extras.accurate_ecn.as_deref_mut());
+        let mut is_marked = false;
+        if let (Some(ack), Some(accurate)) = (believed, accurate) {
+            let acked = ack - snd_una;
+            let told = accurate.on_ack(segment.flags, segment.options.sack.accurate(), acked, smss);
+            is_marked = told.packets > 0 || told.bytes > 0;
+            if acked > 0 {
+                sender.congestion.on_acked_marks(told.bytes, true, snd_una, sender.snd_nxt);
+                sender.congestion.on_acked_marks(acked - told.bytes, false, ack, sender.snd_nxt);
+            }
+        }
+        let without = segment.flags.0 & !(Flags::AE | Flags::CWR | Flags::ECE).0;
+        let flags = Flags(without) | if is_marked { Flags::ECE } else { Flags::NONE };
+        Segment { flags, ..segment.clone() }
     }
 
     /// Behind what the marked segment says itself: one with CWR begins a new time (section 6.1.3).

@@ -1,9 +1,10 @@
 //! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
 //! HyStart, Linux's acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and
-//! user timeout.
+//! user timeout, accurate feedback of marks.
 
 use roamsim_engine::Time;
 
+use crate::tcp::accurate_ecn::{AccurateEcn, Codepoint};
 use crate::tcp::ack_delay::AckDelay;
 use crate::tcp::config::{Config, HystartRules, RtoRules, WindowValidation};
 use crate::tcp::congestion::{AckTrain, HyStart};
@@ -56,6 +57,10 @@ pub(super) struct Extras {
     pub(super) short_end: Option<u64>,
     /// Keep-alive and user timeout.
     pub(super) liveness: Option<Box<Liveness>>,
+    /// Of the packet of the segment that is handled, where feedback of marks may be accurate.
+    pub(super) codepoint: Codepoint,
+    /// Accurate feedback of marks, once agreed on.
+    pub(super) accurate_ecn: Option<Box<AccurateEcn>>,
 }
 
 /// How much of the congestion window is in use.
@@ -176,6 +181,8 @@ impl Extras {
                 variation: (config.rto_rules == RtoRules::Linux).then(LinuxVariation::default),
                 short_end: config.has_minshall().then_some(0),
                 liveness: Liveness::new(config),
+                codepoint: Codepoint::NotCapable,
+                accurate_ecn: None,
             })
         })
     }

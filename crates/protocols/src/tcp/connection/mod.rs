@@ -125,11 +125,26 @@ impl Pending {
 /// Whether nothing goes on but new data and its acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Steady {
-    No,
+    No = 0,
     /// Of a connection that has nothing that the shortest way leaves out.
-    Plain,
-    /// Of one that is [`Extended`].
-    Extended,
+    Plain = 1,
+    /// Of one that is [`Extended`] by timestamps alone.
+    Stamped = 2,
+    /// Of another that is [`Extended`].
+    Extended = 4,
+}
+
+/// By bits: comparisons in a row become a table of jumps, and a plain connection pays for it.
+impl Steady {
+    #[inline(always)]
+    fn is_plain(self) -> bool {
+        self as u8 & Steady::Plain as u8 != 0
+    }
+
+    #[inline(always)]
+    fn is_extended(self) -> bool {
+        self as u8 & (Steady::Stamped as u8 | Steady::Extended as u8) != 0
+    }
 }
 
 /// What the shortest way leaves out, and a connection has, one bit each.
@@ -282,30 +297,52 @@ impl Connection {
     /// nothing, so that the time is all that it has to know.
     #[inline(always)]
     pub fn transmit_to<T>(&mut self, now: Time, write: impl FnOnce(Segment, &Connection) -> T) -> Option<T> {
-        let due = if self.steady == Steady::Plain { self.due_when_steady() } else { Due::Other };
+        let due = if self.steady.is_plain() { self.due_when_steady() } else { Due::Other };
         let (start, length, flags) = match due {
             Due::Nothing => return None,
-            Due::Data => {
-                let (start, length) = (self.sender.snd_nxt, self.sender.smss);
-                (start, length as u32, self.send_data(now, start, length, false, Steady::Plain))
-            }
+            Due::Data => self.send_next_data(now, Steady::Plain),
             Due::Acknowledgement => {
                 let (start, flags) = (self.sender.offset_without_data(), self.send_acknowledgement());
                 // Written here, which knows that it has no data.
                 let segment = self.segment(start, flags, 0, Options::default());
                 return Some(write(segment, self));
             }
-            Due::Other => match self.next(now) {
-                Next::Nothing => return None,
-                Next::Segment { start, length, flags } if !self.has_options() => (start, length, flags),
-                next => {
-                    let segment = self.segment_with_options(now, next)?;
+            Due::Other => {
+                let due = if self.steady.is_extended() { self.due_when_steady() } else { Due::Other };
+                let sent = match due {
+                    Due::Nothing => return None,
+                    Due::Data => Some(self.send_next_data(now, Steady::Extended)),
+                    Due::Acknowledgement => {
+                        let flags = self.send_acknowledgement();
+                        Some((self.acknowledgement_offset(), 0, flags))
+                    }
+                    Due::Other => None,
+                };
+                if let Some((start, length, flags)) = sent {
+                    // A steady connection has no SACK blocks to tell.
+                    let options = Options { timestamps: self.agreed_timestamps(now), ..Options::default() };
+                    let segment = self.segment(start, flags, length, options);
                     return Some(write(segment, self));
                 }
-            },
+                match self.next(now) {
+                    Next::Nothing => return None,
+                    Next::Segment { start, length, flags } if !self.has_options() => (start, length, flags),
+                    next => {
+                        let segment = self.segment_with_options(now, next)?;
+                        return Some(write(segment, self));
+                    }
+                }
+            }
         };
         let segment = self.segment(start, flags, length, Options::default());
         Some(write(segment, self))
+    }
+
+    /// A full-sized segment of new data of a steady connection: where it starts, its length and control bits.
+    #[inline(always)]
+    fn send_next_data(&mut self, now: Time, kind: Steady) -> (u64, u32, Flags) {
+        let (start, length) = (self.sender.snd_nxt, self.sender.smss);
+        (start, length as u32, self.send_data(now, start, length, false, kind))
     }
 
     /// The segment that goes, if one does, with all that it may have.
@@ -534,7 +571,11 @@ impl Connection {
         } else {
             SackBlocks::default()
         };
-        Options { timestamps, sack, ..Options::default() }
+        let mut options = Options { timestamps, sack, ..Options::default() };
+        if self.ecn.accurate {
+            self.add_accurate_option(&mut options, payload_bytes);
+        }
+        options
     }
 
     /// A segment with the fields that every segment of this connection has, and its acknowledgement, which is
@@ -583,7 +624,9 @@ impl Connection {
     #[inline(always)]
     fn has_options(&self) -> bool {
         self.steady != Steady::Plain
-            && (self.extended.has(Extended::TIMESTAMPS) || self.receiver.has_blocks_to_tell())
+            && (self.extended.has(Extended::TIMESTAMPS)
+                || self.receiver.has_blocks_to_tell()
+                || self.ecn.accurate)
     }
 
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).

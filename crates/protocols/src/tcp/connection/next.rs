@@ -6,13 +6,11 @@
 //! repeated are filled up with whatever follows in the stream.
 //!
 //! Most segments are those of a steady connection, which [`steady`](super::steady) decides in a few
-//! comparisons. They are the first branch of [`Connection::next`]. For a connection without extras that
-//! branch is in line, in [`Connection::transmit_to`].
+//! comparisons, in line in [`Connection::transmit_to`].
 
 use roamsim_engine::Time;
 
 use super::receiver::Acknowledgement;
-use super::steady::Due;
 use super::timers::Purpose;
 use super::{Connection, Extended, Steady};
 use crate::tcp::congestion::Cause;
@@ -33,21 +31,10 @@ pub(super) enum Next {
 }
 
 impl Connection {
-    /// What goes next, whatever the state. Unless it is control, it counts as sent.
+    /// What goes next, unless [`steady`](super::steady) has decided it. Unless it is control, it counts as
+    /// sent.
     #[inline(never)]
     pub(super) fn next(&mut self, now: Time) -> Next {
-        if self.steady == Steady::Extended {
-            match self.due_when_steady() {
-                Due::Nothing => return Next::Nothing,
-                Due::Data => {
-                    let (start, length) = (self.sender.snd_nxt, self.sender.smss);
-                    let flags = self.send_data(now, start, length, false, Steady::Extended);
-                    return Next::Segment { start, length: length as u32, flags };
-                }
-                Due::Acknowledgement => return self.next_acknowledgement(),
-                Due::Other => {}
-            }
-        }
         if self.reset.is_some() || self.syn_due {
             return Next::Control;
         }
@@ -66,15 +53,22 @@ impl Connection {
         self.next_acknowledgement()
     }
 
+    /// Where an acknowledgement alone stands: a keep-alive probe stands an octet before (RFC 9293 3.8.4).
     #[inline(always)]
-    fn next_acknowledgement(&mut self) -> Next {
-        let flags = self.send_acknowledgement();
+    pub(super) fn acknowledgement_offset(&mut self) -> u64 {
         let mut start = self.sender.offset_without_data();
         if self.extended.has(Extended::LIVENESS)
             && self.sender.liveness().is_some_and(|liveness| std::mem::take(&mut liveness.probe_due))
         {
             start -= 1;
         }
+        start
+    }
+
+    #[inline(always)]
+    fn next_acknowledgement(&mut self) -> Next {
+        let flags = self.send_acknowledgement();
+        let start = self.acknowledgement_offset();
         Next::Segment { start, length: 0, flags }
     }
 
@@ -330,7 +324,7 @@ impl Connection {
             self.note_transmission(now, start, end, repeated > 0);
         }
         if self.ecn.agreed {
-            flags |= self.ecn.flags(steady || repeated == 0 && length > 0);
+            flags |= self.mark_flags(steady || repeated == 0 && length > 0);
         }
         flags
     }
@@ -339,6 +333,6 @@ impl Connection {
     #[inline(always)]
     pub(super) fn send_acknowledgement(&mut self) -> Flags {
         self.stats.pure_acks_sent += 1;
-        if self.ecn.agreed { self.ecn.flags(false) } else { Flags::NONE }
+        if self.ecn.agreed { self.mark_flags(false) } else { Flags::NONE }
     }
 }

@@ -157,7 +157,7 @@ impl Connection {
         if !self.timers.runs(Purpose::Retransmission) {
             self.timers.start(Purpose::Retransmission, now + self.sender.rtt.rto());
         }
-        let options = Options {
+        let mut options = Options {
             mss: Some(u16::try_from(self.config.mss_bytes).unwrap_or(u16::MAX)),
             window_scale: if answers { self.receiver.scaled } else { self.config.window_scaling }
                 .then(|| Receiver::offered_shift(self.config.receive_window_bytes.max(1))),
@@ -172,13 +172,16 @@ impl Connection {
         };
         if answers {
             self.receiver.acknowledged();
+            if self.ecn.accurate {
+                self.add_accurate_option(&mut options, 0);
+            }
         }
         Segment {
             source_port: self.local_port,
             destination_port: self.remote_port,
             seq: self.sender.iss,
             ack: if answers { to_wire(self.receiver.irs, self.receiver.rcv_nxt) } else { 0 },
-            flags: self.ecn.flags_on_syn(self.config.ecn, answers)
+            flags: self.mark_flags_on_syn(answers)
                 | if answers { Flags::SYN | Flags::ACK } else { Flags::SYN },
             window: self.receiver.advertise_on_syn(),
             payload_bytes: 0,
@@ -276,7 +279,7 @@ impl Connection {
     /// Takes the peer's SYN: its sequence number and options.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         let options = &segment.options;
-        self.ecn.synchronize(&self.config, segment.flags);
+        self.agree_on_marks(segment.flags);
         let timestamps = options.timestamps.filter(|_| self.config.timestamps);
         let (stamped, tracked) = (timestamps.is_some(), self.sender.is_tracked());
         let looks = self.sender.extras.as_ref().is_some_and(|extras| extras.looks_at_arrivals());
@@ -311,13 +314,19 @@ impl Connection {
 
     /// This end's SYN is acknowledged by `segment`.
     fn become_established(&mut self, now: Time, segment: &Segment) {
+        if self.state == State::SynReceived {
+            self.end_mark_handshake();
+        }
         self.state = State::Established;
         self.syn_due = false;
         self.timers.stop();
         // A window on a SYN is never scaled (RFC 7323 2.2).
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.snd_wnd_shift };
         self.sender.established(now, &self.config, u64::from(segment.window) << shift);
-        let elapsed = self.timed_round_trip(now, segment, 1);
+        let elapsed = match self.extended.has(Extended::TIMESTAMPS) {
+            true => self.echoed_round_trip(now, segment),
+            false => self.sender.end_timing(now, 1),
+        };
         self.sender.congestion.on_handshake(now, elapsed);
         if let Some(elapsed) = elapsed {
             self.take_round_trip(elapsed, 1, 1);

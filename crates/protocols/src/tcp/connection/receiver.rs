@@ -214,7 +214,7 @@ impl Receiver {
     ///
     /// Where a shift rounds down, the edge the peer computes may lie below one offered before, by less than
     /// 2^shift octets (RFC 7323 2.4); what was offered is still accepted.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advertise(&mut self) -> u16 {
         let window = match self.opening() {
             Some(window) => {

@@ -548,16 +548,28 @@ impl Connection {
     /// An ACK up to `ack` may measure the round trip.
     #[inline(always)]
     pub(super) fn take_echo(&mut self, now: Time, segment: &Segment, ack: u64) {
-        if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
-            // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
-            let flight = self.sender.flight();
-            let samples = if self.extended.has(Extended::TIMESTAMPS) {
-                flight.div_ceil(2 * self.sender.smss)
-            } else {
-                1
-            };
-            self.take_round_trip(elapsed, samples, ack);
+        if !self.extended.has(Extended::TIMESTAMPS) {
+            // One a round trip.
+            if let Some(elapsed) = self.sender.end_timing(now, ack) {
+                self.take_round_trip(elapsed, 1, ack);
+            }
+        } else {
+            self.take_timestamp_echo(now, segment, ack);
         }
+    }
+
+    /// An ACK up to `ack` echoes a timestamp, and measures the round trip by it.
+    #[inline(never)]
+    pub(super) fn take_timestamp_echo(&mut self, now: Time, segment: &Segment, ack: u64) {
+        let Some(elapsed) = self.echoed_round_trip(now, segment) else { return };
+        // RFC 7323 4.2: every second segment measures.
+        let samples = self.sender.flight().div_ceil(2 * self.sender.smss);
+        let bounds = self.config.rtt_bounds();
+        if self.sender.extras.is_some() || self.timestamp_tick() != bounds.granularity {
+            return self.take_round_trip(elapsed, samples, ack);
+        }
+        self.stats.rtt_samples += 1;
+        self.sender.rtt.sample_of_ticks(&bounds, elapsed, samples);
     }
 
     /// A round trip has been measured, one of so many in a round, by an acknowledgement up to `ack`.

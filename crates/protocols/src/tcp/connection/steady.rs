@@ -51,10 +51,11 @@ impl Connection {
     /// Keeps whether the connection is steady, after anything that may have ended it, or begun it.
     #[inline]
     pub(super) fn settle(&mut self) {
-        self.steady = match self.is_steady() {
-            false => Steady::No,
-            true if self.extended.has_any() => Steady::Extended,
-            true => Steady::Plain,
+        self.steady = match (self.is_steady(), self.extended.0) {
+            (false, _) => Steady::No,
+            (true, 0) => Steady::Plain,
+            (true, Extended::TIMESTAMPS) => Steady::Stamped,
+            (true, _) => Steady::Extended,
         };
     }
 
@@ -62,24 +63,39 @@ impl Connection {
     #[inline(always)]
     pub(super) fn arrive_steady(&mut self, now: Time, segment: &Segment) -> bool {
         debug_assert!(self.steady == Steady::No || self.is_steady());
-        self.arrive_expected::<false>(now, segment)
+        self.arrive_expected::<false, false>(now, segment)
     }
 
-    /// The same of one that is extended.
+    /// The same of one that has timestamps alone.
     #[inline]
-    pub(super) fn arrive_extended(&mut self, now: Time, segment: &Segment) -> bool {
-        self.arrive_expected::<true>(now, segment)
+    pub(super) fn arrive_stamped(&mut self, now: Time, segment: &Segment) -> bool {
+        self.arrive_expected::<true, false>(now, segment)
     }
 
-    /// The same of either kind, which is known here: a plain one is asked nothing about what it has not.
+    /// The same of another that is extended.
+    #[inline(never)]
+    pub(super) fn arrive_extended(&mut self, now: Time, segment: &Segment) -> bool {
+        self.arrive_expected::<true, true>(now, segment)
+    }
+
+    /// The same of each kind, which is known here: none is asked about what it has not. It may be `STAMPED`,
+    /// and is if it has no `OTHERS`.
     #[inline(always)]
-    fn arrive_expected<const EXTENDED: bool>(&mut self, now: Time, segment: &Segment) -> bool {
+    fn arrive_expected<const STAMPED: bool, const OTHERS: bool>(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+    ) -> bool {
         let (sender, receiver) = (&mut self.sender, &self.receiver);
         let seq = receiver.rcv_nxt;
         let payload = u64::from(segment.payload_bytes);
         let acked = u64::from(segment.ack.wrapping_sub(to_wire(sender.iss, sender.snd_una)));
-        let kind = if EXTENDED { Steady::Extended } else { Steady::Plain };
-        let has_timestamps = EXTENDED && self.extended.has(Extended::TIMESTAMPS);
+        let kind = match (STAMPED, OTHERS) {
+            (_, true) => Steady::Extended,
+            (true, false) => Steady::Stamped,
+            (false, false) => Steady::Plain,
+        };
+        let has_timestamps = STAMPED && (!OTHERS || self.extended.has(Extended::TIMESTAMPS));
         let expected = self.steady == kind
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.options.sack.is_empty()
@@ -93,11 +109,11 @@ impl Connection {
             return false;
         }
         sender.take_window(segment, seq, sender.snd_una + acked);
-        if EXTENDED && self.extended.has(Extended::LIVENESS) {
+        if OTHERS && self.extended.has(Extended::LIVENESS) {
             self.note_heard(now);
         }
         if acked > 0 {
-            self.take_ack::<EXTENDED>(now, segment, acked);
+            self.take_ack::<STAMPED, OTHERS>(now, segment, acked);
         }
         if has_timestamps {
             self.record_timestamp(now, segment, seq);
@@ -105,8 +121,7 @@ impl Connection {
         if payload > 0 {
             self.stats.data_segments_received += 1;
             self.receiver.rcv_nxt += payload;
-            let at_once =
-                EXTENDED && self.extended.has(Extended::ARRIVALS) && self.note_arrival(now, segment);
+            let at_once = OTHERS && self.extended.has(Extended::ARRIVALS) && self.note_arrival(now, segment);
             self.owe_acknowledgement(now, payload, at_once);
         }
         true
@@ -114,31 +129,38 @@ impl Connection {
 
     /// So many octets of those in flight are acknowledged.
     #[inline(always)]
-    fn take_ack<const EXTENDED: bool>(&mut self, now: Time, segment: &Segment, acked: u64) {
+    fn take_ack<const STAMPED: bool, const OTHERS: bool>(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        acked: u64,
+    ) {
         let sender = &mut self.sender;
         let ack = sender.snd_una + acked;
-        if EXTENDED {
+        if OTHERS {
             self.take_echo(now, segment, ack);
+        } else if STAMPED {
+            self.take_timestamp_echo(now, segment, ack);
         } else if let Some(elapsed) = sender.end_timing(now, ack) {
             self.take_round_trip(elapsed, 1, ack);
         }
         let sender = &mut self.sender;
         sender.snd_una = ack;
         self.pending.set(Pending::ACKNOWLEDGED);
-        if EXTENDED && self.extended.has(Extended::MARKS) {
+        if OTHERS && self.extended.has(Extended::MARKS) {
             sender.congestion.on_acked_marks(acked, false, ack, sender.snd_nxt);
         }
         let Heard { mut rtt, overdue } = sender.detection.on_new_ack(ack, now);
         sender.recovery.on_undisturbed_ack(ack);
-        let is_tracked = EXTENDED && sender.is_tracked();
-        if EXTENDED && self.extended.has(Extended::LIVENESS) {
+        let is_tracked = OTHERS && sender.is_tracked();
+        if OTHERS && self.extended.has(Extended::LIVENESS) {
             self.note_progress(now);
         }
         if is_tracked {
             rtt = self.finish_steady_ack(now, rtt);
         }
         let (sender, most_segments) = (&mut self.sender, u64::from(self.config.byte_counting_limit));
-        if EXTENDED {
+        if OTHERS {
             sender.grow_window(now, acked, most_segments, rtt, true);
         } else {
             sender.grow_any_window(now, acked, most_segments, rtt, true);
@@ -177,7 +199,7 @@ impl Connection {
                     return Due::Other;
                 }
             } else if with_one_more <= sender.congestion.cwnd_bytes()
-                && (self.steady == Steady::Plain || !sender.is_held())
+                && (self.steady != Steady::Extended || !sender.is_held())
             {
                 return Due::Data;
             }

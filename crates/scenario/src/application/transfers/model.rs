@@ -9,8 +9,9 @@ use crate::files::transfers::{self, Arrivals};
 use crate::files::{Fault, Lines};
 use crate::units;
 
-/// Transfers that arrive, each over a TCP connection of its own, which its source opens, writes the transfer
-/// to and closes: `rate` and `size` for a Poisson process, or a recorded list.
+/// Transfers that arrive. Over TCP each has a connection of its own, which its source opens, writes the
+/// transfer to and closes; over QUIC each has a stream of its own in one connection. Write `rate` and `size`
+/// for a Poisson process, or a recorded list.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transfers {
@@ -29,8 +30,8 @@ pub struct Transfers {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub content: Option<Lines<Arrivals>>,
-    /// The most connections at a time, closing ones included. Further arrivals count as `refused`. Default
-    /// chosen: more than a link that keeps up has.
+    /// The most TCP connections at a time, closing ones included. Further arrivals count as `refused`.
+    /// Default chosen: more than a link that keeps up has.
     #[serde(default = "default_max_connections")]
     pub max_connections: u32,
     /// When it begins; a distribution is drawn once a run. Default: with the run.
@@ -43,6 +44,9 @@ pub struct Transfers {
     pub stop: Option<Time>,
 }
 
+/// The most TCP connections at a time where a scenario does not say it.
+pub(crate) const MAX_CONNECTIONS: u32 = 10_000;
+
 impl Transfers {
     /// When those of a list arrive, since the start, and their octets.
     pub(super) fn listed(&self) -> Option<Result<&Arrivals, &Fault>> {
@@ -52,5 +56,5 @@ impl Transfers {
 }
 
 fn default_max_connections() -> u32 {
-    10_000
+    MAX_CONNECTIONS
 }

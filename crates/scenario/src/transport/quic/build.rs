@@ -1,21 +1,22 @@
 //! QUIC connections of flows.
 
-use super::model::{End, Quic as Model, QuicCongestionControl};
+use super::model::{End, Quic as Model, QuicCongestionControl, QuicMessages};
 use roamsim_engine::{Span, Stream};
 use roamsim_network::World;
 use roamsim_network::flow::Association;
 use roamsim_network::socket::endpoint::Endpoint;
 use roamsim_network::socket::{SocketEnd, User};
-use roamsim_quic::{CongestionControl, Crypto, Quic, Settings};
+use roamsim_quic::{CongestionControl, Crypto, Messages, Quic, Settings};
 
-/// Adds a connection from `a` to `b`, each end with its random stream.
+/// Adds a connection from `a` to `b`, each end with its random stream, for an application with messages or
+/// without.
 pub(crate) fn add(
     world: &mut World,
-    model: &Model,
+    (model, has_messages): (&Model, bool),
     (a, of_a): (SocketEnd, Stream),
     (b, of_b): (SocketEnd, Stream),
 ) -> Option<Association> {
-    let settings = settings(model);
+    let settings = settings(model, has_messages);
     let end = |user, crypto, random| -> Box<dyn Endpoint> {
         let end = Quic::new(&settings, crypto, random);
         Box::new(if matches!(user, User::FlowBothWays { .. }) { end.both_ways() } else { end })
@@ -36,12 +37,13 @@ pub(crate) fn add(
 }
 
 /// Every key is taken apart and every field is written: one that is forgotten does not compile.
-fn settings(model: &Model) -> Settings {
+fn settings(model: &Model, has_messages: bool) -> Settings {
     let &Model {
         congestion_control,
         initial_window_bytes,
         receive_window_bytes,
         max_idle_timeout,
+        messages,
         // Of the flow.
         client: _,
         migration,
@@ -54,6 +56,12 @@ fn settings(model: &Model) -> Settings {
         },
         initial_window_bytes,
         receive_window_bytes,
+        messages: match messages {
+            _ if !has_messages => Messages::OneStream,
+            QuicMessages::StreamEach => Messages::StreamEach,
+            QuicMessages::OneStream => Messages::OneStream,
+            QuicMessages::Datagrams => Messages::Datagrams,
+        },
         max_idle_timeout: Some(max_idle_timeout).filter(|&timeout| timeout > Span::ZERO),
         migration,
         certificate_bytes: certificate_bytes as u32,
@@ -66,7 +74,9 @@ mod tests {
 
     #[test]
     fn a_scenario_that_says_nothing_has_the_defaults_of_the_endpoint() {
-        assert_eq!(settings(&Model::default()), Settings::default());
+        assert_eq!(settings(&Model::default(), false), Settings::default());
+        assert_eq!(settings(&Model::default(), true).messages, Messages::StreamEach);
+        assert_eq!(Model::MIN_DATAGRAM_FRAME_BYTES, roamsim_quic::messages::NUMBER_BYTES as u64);
         assert_eq!(Model::MIN_DATAGRAM_BYTES, u64::from(roamsim_quic::settings::MIN_DATAGRAM_BYTES));
         assert_eq!(Model::MAX_DATAGRAM_BYTES, u64::from(roamsim_quic::settings::MAX_DATAGRAM_BYTES));
     }

@@ -27,6 +27,9 @@ pub struct Quic {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_idle_timeout: Span,
+    /// How the messages of an application travel. Default chosen: each on a stream of its own, as requests of
+    /// HTTP/3 (RFC 9114 section 6).
+    pub messages: QuicMessages,
     /// The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
     pub client: End,
     /// Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000 section
@@ -49,6 +52,7 @@ impl Default for Quic {
             initial_window_bytes: 12_000,
             receive_window_bytes: 1_250_000,
             max_idle_timeout: Span::from_secs(30),
+            messages: QuicMessages::StreamEach,
             client: End::From,
             migration: true,
             certificate_bytes: 1500,
@@ -63,10 +67,29 @@ impl Quic {
     /// Payload of UDP that path MTU discovery tries at most, as quinn-proto 0.11.19.
     pub const MAX_DATAGRAM_BYTES: u64 = 1452;
 
+    /// The shortest message in a DATAGRAM frame: the simulator's number for it.
+    pub const MIN_DATAGRAM_FRAME_BYTES: u64 = 4;
+
+    /// The longest message in a DATAGRAM frame (RFC 9221 section 5) that every path of QUIC carries: without
+    /// header, packet number of 4 octets, tag, and type and length of the frame, as quinn-proto counts.
+    pub const MAX_DATAGRAM_FRAME_BYTES: u64 = Quic::MIN_DATAGRAM_BYTES - (1 + 8 + 4 + 16) - (1 + 8);
+
     /// Octets of a full packet that are not the application's: short header with a connection ID of 8 and a
     /// packet number of 2 octets, the header of a STREAM frame, and the tag (RFC 9000 sections 17.3.1 and
     /// 19.8, RFC 9001 section 5.3).
     pub const OVERHEAD_BYTES: u64 = 1 + 8 + 2 + 8 + 16;
+}
+
+/// How messages travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuicMessages {
+    /// Each on a stream of its own (RFC 9000 section 2): a lost packet delays the messages in it alone.
+    StreamEach,
+    /// All on one stream, in order: a lost packet delays all that follow.
+    OneStream,
+    /// Each in a DATAGRAM frame (RFC 9221): a lost one is not repeated.
+    Datagrams,
 }
 
 /// An end of a flow.

@@ -70,6 +70,7 @@ pub(crate) fn config(
         hystart_rules,
         pacing,
         ecn,
+        accurate_ecn,
         l4s,
         abe,
         msl,
@@ -149,6 +150,7 @@ pub(crate) fn config(
         },
         pacing,
         ecn,
+        accurate_ecn,
         l4s,
         abe,
         window_validation: match window_validation {

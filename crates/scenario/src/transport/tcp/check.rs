@@ -216,6 +216,14 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave it out or write false, or choose a variant with fast recovery";
         report.add(&limited_transmit, "Tahoe is older than limited transmit and does without", help);
     }
+    if tcp.accurate_ecn && !tcp.ecn {
+        let help = "write ecn = true as well, or leave it out";
+        report.add(&join(at, ["accurate_ecn"]), "without ECN there are no marks to tell of", help);
+    }
+    if tcp.accurate_ecn && tcp.one_way_connections {
+        let message = "data of one-way connections has no acknowledgement that could count marks";
+        report.add(&join(at, ["accurate_ecn"]), message, "leave one of the two out");
+    }
     if tcp.abe && !tcp.ecn {
         let help = "write ecn = true as well, or leave it out";
         report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);

@@ -187,6 +187,9 @@ pub struct Tcp {
     /// Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
     /// instead of drop. Default chosen: off, as queues do not mark by default.
     pub ecn: bool,
+    /// Accurate feedback of marks, if both ends offer it: the receiver counts packets and bytes (AccECN, RFC
+    /// 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it.
+    pub accurate_ecn: bool,
     /// Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
     /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no,
     /// RFC 8257 uses ECT(0).
@@ -288,6 +291,7 @@ impl Default for Tcp {
             hystart_rules: TcpHystartRules::Rfc9406,
             pacing: machine.pacing,
             ecn: machine.ecn,
+            accurate_ecn: machine.accurate_ecn,
             l4s: machine.l4s,
             abe: machine.abe,
             msl: machine.msl,

@@ -58,7 +58,11 @@ impl Twins {
         }
         self.arrived += 1;
         self.short.stats.segments_received += 1;
-        if self.short.arrive_steady(now, segment) || self.short.arrive_extended(now, segment) {
+        let short = &mut self.short;
+        if short.arrive_steady(now, segment)
+            || short.arrive_stamped(now, segment)
+            || short.arrive_extended(now, segment)
+        {
             self.predicted += 1;
         } else if self.short.arrive_plain(now, segment) {
             self.plain += 1;
@@ -75,7 +79,7 @@ impl Twins {
     fn poll(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
         let kind = self.short.steady;
         if kind != Steady::No {
-            self.dues[usize::from(kind == Steady::Extended)][self.short.due_when_steady() as usize] += 1;
+            self.dues[usize::from(kind != Steady::Plain)][self.short.due_when_steady() as usize] += 1;
         }
         let unasked = (!self.short.may_transmit()).then(|| self.short.clone());
         let segment = self.short.poll_transmit(cx);
@@ -133,6 +137,7 @@ fn any_config(random: &mut Stream) -> Config {
             interval: Span::from_ms(200),
             probes: 2,
         }),
+        accurate_ecn: rules(),
         user_timeout: rules().then_some(Span::from_secs(3)),
         ..Config::default()
     };

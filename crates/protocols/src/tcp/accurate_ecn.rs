@@ -1,0 +1,291 @@
+//! Accurate feedback of marks (AccECN, RFC 9768): how many packets and octets of each kind have arrived.
+//!
+//! A receiver counts packets with CE (r.cep) and the octets of payload in packets with ECT(0), CE and ECT(1)
+//! (3.2). Each of its segments says the last three bits of r.cep in AE, CWR and ECE (the ACE field, 3.2.2),
+//! and segments with room for it say the octets in an option (3.2.3). A sender follows both (3.2.2.5, 3.2.3.3
+//! and appendix A), and its congestion control hears of an acknowledgement that tells of marks as of one with
+//! ECE.
+//!
+//! Not modelled: options with fewer than three counters are read, but not sent; control packets that are
+//! ECT; tests for mangled fields beyond a zeroed ACE (3.2.2.4).
+
+use super::segment::{AccurateOption, Flags};
+
+/// What the ECN field of a packet says (RFC 3168 section 5, RFC 9331).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Codepoint {
+    /// Not-ECT.
+    #[default]
+    NotCapable,
+    /// ECT(1).
+    Capable1,
+    /// ECT(0).
+    Capable0,
+    /// CE.
+    Marked,
+}
+
+/// Counters of three octets wrap here (RFC 9768 3.2.3).
+const WRAP: u32 = 1 << 24;
+
+/// Marked packets after which an acknowledgement goes at once (3.2.2.5.1: 2 to 6; chosen, as Linux: 2).
+const MARKS_AN_ACK: u32 = 2;
+
+/// How a SYN or SYN-ACK, by its flags, answers an end that offers AccECN (table 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Accurate,
+    Classic,
+    Without,
+}
+
+/// What a SYN offers to an end that knows AccECN. What is not defined yet counts as AccECN (3.1.5).
+pub(super) fn read_syn(flags: Flags) -> Answer {
+    match ace(flags) {
+        0 => Answer::Without,
+        0b011 => Answer::Classic,
+        _ => Answer::Accurate,
+    }
+}
+
+/// What a SYN-ACK answers to an offer of AccECN: 0b101 is a nonce of RFC 3540, 0b111 a reflected SYN.
+pub(super) fn read_syn_ack(flags: Flags) -> Answer {
+    match ace(flags) {
+        0b010 | 0b011 | 0b100 | 0b110 => Answer::Accurate,
+        0b001 | 0b101 => Answer::Classic,
+        _ => Answer::Without,
+    }
+}
+
+/// AE, CWR and ECE as a number.
+pub(super) fn ace(flags: Flags) -> u32 {
+    u32::from(flags.contains(Flags::AE)) << 2
+        | u32::from(flags.contains(Flags::CWR)) << 1
+        | u32::from(flags.contains(Flags::ECE))
+}
+
+/// The flags that say a number.
+fn flags_of(ace: u32) -> Flags {
+    let flag = |bit: u32, flag| if ace >> bit & 1 == 1 { flag } else { Flags::NONE };
+    flag(2, Flags::AE) | flag(1, Flags::CWR) | flag(0, Flags::ECE)
+}
+
+/// Both directions of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AccurateEcn {
+    /// Packets with CE: r.cep.
+    marked_packets: u32,
+    /// Octets in packets with CE, ECT(0) and ECT(1): r.ceb, r.e0b, r.e1b.
+    octets: AccurateOption,
+    /// What the last packet but this one said.
+    before: Codepoint,
+    /// The octets have changed since they were told last.
+    tells: bool,
+    /// Marked packets since an acknowledgement went.
+    untold: u32,
+    /// What the SYN of the peer said, until this end has acknowledged it.
+    handshake: Option<Codepoint>,
+    /// The peer's marked packets as far as they are known: s.cep and s.ceb.
+    peer_marked_packets: u32,
+    peer_marked_octets: u32,
+    /// Marked octets that the peer has told of and has not acknowledged.
+    ahead_bytes: u64,
+    /// Nothing but the handshake has been heard yet.
+    is_first: bool,
+    /// The path carries the field.
+    pub(super) carries: bool,
+}
+
+/// What an acknowledgement tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Packets that were marked since the last one.
+    pub(super) packets: u32,
+    /// Their octets, as far as they are acknowledged hereby.
+    pub(super) bytes: u64,
+}
+
+impl AccurateEcn {
+    /// The counters at the start (3.2.1), where the peer's SYN or SYN-ACK came with this codepoint.
+    pub(super) fn new(handshake: Codepoint) -> AccurateEcn {
+        AccurateEcn {
+            marked_packets: 5,
+            octets: AccurateOption { marked: 0, capable0: 1, capable1: 1 },
+            before: Codepoint::NotCapable,
+            tells: true,
+            untold: 0,
+            handshake: Some(handshake),
+            peer_marked_packets: 5,
+            peer_marked_octets: 0,
+            ahead_bytes: 0,
+            is_first: true,
+            carries: true,
+        }
+    }
+
+    /// A packet has arrived that counts, with so many octets. True when it is acknowledged at once: at every
+    /// second mark, and where data says something else than the data before (3.2.2.5.1 and 3.2.3.3).
+    pub(super) fn on_packet(&mut self, codepoint: Codepoint, bytes: u32) -> bool {
+        let counter = match codepoint {
+            Codepoint::NotCapable => None,
+            Codepoint::Capable1 => Some(&mut self.octets.capable1),
+            Codepoint::Capable0 => Some(&mut self.octets.capable0),
+            Codepoint::Marked => Some(&mut self.octets.marked),
+        };
+        if let Some(counter) = counter.filter(|_| bytes > 0) {
+            *counter = counter.wrapping_add(bytes) % WRAP;
+            self.tells = true;
+        }
+        let is_marked = codepoint == Codepoint::Marked;
+        self.marked_packets += u32::from(is_marked);
+        self.untold += u32::from(is_marked);
+        let changes = bytes > 0 && std::mem::replace(&mut self.before, codepoint) != codepoint;
+        bytes > 0 && (changes || self.untold >= MARKS_AN_ACK)
+    }
+
+    /// The flags of a segment: on a SYN-ACK and the acknowledgement of one, what the SYN said (tables 2 and
+    /// 3), otherwise the count.
+    pub(super) fn flags(&mut self, is_syn_ack: bool) -> Flags {
+        let said = if is_syn_ack { self.handshake } else { self.handshake.take() };
+        self.untold = 0;
+        flags_of(match said {
+            Some(Codepoint::NotCapable) => 0b010,
+            Some(Codepoint::Capable1) => 0b011,
+            Some(Codepoint::Capable0) => 0b100,
+            Some(Codepoint::Marked) => 0b110,
+            None => self.marked_packets % 8,
+        })
+    }
+
+    /// The SYN-ACK says what the SYN did; what follows counts.
+    pub(super) fn end_handshake(&mut self) {
+        self.handshake = None;
+    }
+
+    /// The option of a segment that has room for it.
+    pub(super) fn option(&mut self) -> Option<AccurateOption> {
+        std::mem::take(&mut self.tells).then_some(self.octets)
+    }
+
+    /// A segment with this field and option acknowledges so many octets for the first time, in segments of
+    /// `smss`. A field that stays zero from the first one on is one that the path erases (3.2.2.4).
+    pub(super) fn on_ack(
+        &mut self,
+        flags: Flags,
+        option: Option<AccurateOption>,
+        acked: u64,
+        smss: u64,
+    ) -> Told {
+        let ace = ace(flags);
+        if std::mem::take(&mut self.is_first) && ace == 0 {
+            self.carries = false;
+        }
+        if !self.carries {
+            return Told::default();
+        }
+        let modulo = ace.wrapping_sub(self.peer_marked_packets) % 8;
+        let counted = option.map(|option| {
+            let more = option.marked.wrapping_sub(self.peer_marked_octets) % WRAP;
+            // Less than before by less than half of the range: an older one.
+            if more < WRAP / 2 {
+                self.peer_marked_octets = option.marked;
+                more
+            } else {
+                0
+            }
+        });
+        // Appendix A.2: without the option, as many as may be where the field may have wrapped.
+        let most = acked.div_ceil(smss.max(1)).min(1 << 20) as u32;
+        let packets = match counted {
+            Some(bytes) => {
+                let by_bytes = u64::from(bytes).div_ceil(smss.max(1)) as u32;
+                modulo + by_bytes.saturating_sub(modulo) / 8 * 8
+            }
+            None if most > 7 => most - (most - modulo) % 8,
+            None => modulo,
+        };
+        self.peer_marked_packets = self.peer_marked_packets.wrapping_add(packets);
+        self.ahead_bytes += counted.map_or(u64::from(packets) * smss, u64::from);
+        let bytes = self.ahead_bytes.min(acked);
+        self.ahead_bytes -= bytes;
+        Told { packets, bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn option(marked: u32) -> Option<AccurateOption> {
+        Some(AccurateOption { marked, capable0: 1, capable1: 1 })
+    }
+
+    #[test]
+    fn syns_and_their_answers_are_read_by_table_2() {
+        let syn = [0b000, 0b011, 0b111, 0b100].map(|ace| read_syn(flags_of(ace)));
+        assert_eq!(syn, [Answer::Without, Answer::Classic, Answer::Accurate, Answer::Accurate]);
+        let answers: Vec<_> = (0..8).map(|ace| read_syn_ack(flags_of(ace))).collect();
+        let (a, c, w) = (Answer::Accurate, Answer::Classic, Answer::Without);
+        assert_eq!(answers, [w, c, a, a, a, c, a, w]);
+    }
+
+    #[test]
+    fn the_field_counts_from_five_and_wraps() {
+        let mut end = AccurateEcn::new(Codepoint::Capable1);
+        // The SYN-ACK and the acknowledgement of one say what the SYN did, then 5.
+        assert_eq!(
+            [ace(end.flags(true)), ace(end.flags(false)), ace(end.flags(false))],
+            [0b011, 0b011, 0b101]
+        );
+        for _ in 0..4 {
+            end.on_packet(Codepoint::Marked, 1000);
+        }
+        // 5 + 4 = 9.
+        assert_eq!(ace(end.flags(false)), 1);
+    }
+
+    #[test]
+    fn a_change_and_every_second_mark_are_acknowledged_at_once() {
+        let mut end = AccurateEcn::new(Codepoint::NotCapable);
+        use Codepoint::{Capable0, Marked};
+        let said =
+            [Capable0, Capable0, Marked, Marked, Marked, Capable0].map(|said| end.on_packet(said, 100));
+        assert_eq!(said, [true, false, true, true, true, true]);
+        end.flags(false);
+        assert!(!end.on_packet(Capable0, 100));
+        assert_eq!(end.octets, AccurateOption { marked: 300, capable0: 401, capable1: 1 });
+    }
+
+    #[test]
+    fn a_sender_follows_the_field_and_the_octets() {
+        let mut end = AccurateEcn::new(Codepoint::NotCapable);
+        let told = |packets, bytes| Told { packets, bytes };
+        // Two marks, by the field alone: octets are taken as whole segments.
+        assert_eq!(end.on_ack(flags_of(7), None, 4000, 1000), told(2, 2000));
+        assert_eq!(end.on_ack(flags_of(7), None, 4000, 1000), told(0, 0));
+        // Ten segments are acknowledged, and the field stands: it may have gone around, 8 of 10.
+        assert_eq!(end.on_ack(flags_of(7), None, 10_000, 1000), told(8, 8000));
+        // One more, and from here the option says octets: 10,500 of the 10,000 known are 500 more.
+        end.peer_marked_octets = 10_000;
+        assert_eq!(end.on_ack(flags_of(0), option(10_500), 10_000, 1000), told(1, 500));
+        // The field stands, and the option says nine segments: 8 is what the field can have gone around by.
+        assert_eq!(end.on_ack(flags_of(0), option(19_500), 9000, 1000), told(8, 9000));
+        // An older option changes nothing.
+        assert_eq!(end.on_ack(flags_of(0), option(10_500), 1000, 1000), told(0, 0));
+        assert_eq!(end.peer_marked_octets, 19_500);
+    }
+
+    #[test]
+    fn octets_told_ahead_of_their_acknowledgement_wait_for_it() {
+        let mut end = AccurateEcn::new(Codepoint::NotCapable);
+        assert_eq!(end.on_ack(flags_of(6), option(1000), 0, 1000), Told { packets: 1, bytes: 0 });
+        assert_eq!(end.on_ack(flags_of(6), option(1000), 3000, 1000), Told { packets: 0, bytes: 1000 });
+    }
+
+    #[test]
+    fn a_field_that_begins_at_zero_is_not_carried() {
+        let mut end = AccurateEcn::new(Codepoint::NotCapable);
+        assert_eq!(end.on_ack(Flags::NONE, None, 1000, 1000), Told::default());
+        assert!(!end.carries);
+    }
+}

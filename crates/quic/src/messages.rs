@@ -1,0 +1,110 @@
+//! Messages: each on a stream of its own, or in a DATAGRAM frame (RFC 9221).
+//!
+//! A stream of its own is unidirectional and ends with its message (RFC 9000 section 2). A lost packet delays
+//! the messages that it carried and no others. The peer allows 100 streams at a time, the library's default;
+//! further messages wait.
+//!
+//! A DATAGRAM frame is sent once. Its first four octets are the message's number, by which the peer's socket
+//! finds it. The library keeps about a megabyte of frames that wait to be sent, and drops the oldest.
+
+use bytes::{Bytes, BytesMut};
+use quinn_proto::{Connection, Dir, StreamId};
+use std::collections::VecDeque;
+
+/// How messages travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Messages {
+    /// Each on a stream of its own.
+    StreamEach,
+    /// One behind the other on one stream.
+    OneStream,
+    /// Each in a DATAGRAM frame, which is not repeated.
+    Datagrams,
+}
+
+/// Octets of a datagram's number.
+pub const NUMBER_BYTES: usize = 4;
+
+/// A stream whose message is not yet handed over.
+#[derive(Clone, Copy, Debug)]
+struct Outgoing {
+    stream: StreamId,
+    left_bytes: u64,
+}
+
+/// Messages that an end sends.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    written: u64,
+    /// Their octets; those of datagrams with their number.
+    waiting: VecDeque<(u64, u64)>,
+    /// Open streams in order of their messages.
+    open: Vec<Outgoing>,
+    unacknowledged: u64,
+}
+
+impl Outbox {
+    /// Takes a message of so many octets; returns its number.
+    pub fn push(&mut self, bytes: u64) -> u64 {
+        let number = self.written;
+        self.written += 1;
+        self.waiting.push_back((number, bytes));
+        number
+    }
+
+    /// Whether everything has been sent, and on streams acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.waiting.is_empty() && self.open.is_empty() && self.unacknowledged == 0
+    }
+
+    /// A stream is acknowledged to its end.
+    pub fn on_acknowledged(&mut self) {
+        self.unacknowledged = self.unacknowledged.saturating_sub(1);
+    }
+
+    /// Hands over what the connection takes; `zeros` are octets to write.
+    pub fn write(&mut self, connection: &mut Connection, how: Messages, zeros: &Bytes) {
+        match how {
+            Messages::StreamEach => self.write_streams(connection, zeros),
+            Messages::Datagrams => self.write_datagrams(connection),
+            Messages::OneStream => {}
+        }
+    }
+
+    fn write_streams(&mut self, connection: &mut Connection, zeros: &Bytes) {
+        while !self.waiting.is_empty() {
+            // The number of the stream is that of its message.
+            let Some(stream) = connection.streams().open(Dir::Uni) else { break };
+            let Some((_, left_bytes)) = self.waiting.pop_front() else { break };
+            self.open.push(Outgoing { stream, left_bytes });
+            self.unacknowledged += 1;
+        }
+        self.open.retain_mut(|outgoing| {
+            let mut stream = connection.send_stream(outgoing.stream);
+            while outgoing.left_bytes > 0 {
+                let bytes = outgoing.left_bytes.min(zeros.len() as u64) as usize;
+                match stream.write_chunks(&mut [zeros.slice(..bytes)]) {
+                    Ok(written) => outgoing.left_bytes -= written.bytes as u64,
+                    Err(_) => return true,
+                }
+            }
+            let _ = stream.finish();
+            false
+        });
+    }
+
+    fn write_datagrams(&mut self, connection: &mut Connection) {
+        for (number, bytes) in self.waiting.drain(..) {
+            let mut payload = BytesMut::zeroed((bytes as usize).max(NUMBER_BYTES));
+            payload[..NUMBER_BYTES].copy_from_slice(&(number as u32).to_be_bytes());
+            // What does not fit is lost, as a datagram of UDP would be.
+            let _ = connection.datagrams().send(payload.freeze(), true);
+        }
+    }
+}
+
+/// The number of the message in a DATAGRAM frame.
+pub(crate) fn number_of(datagram: &[u8]) -> Option<u64> {
+    let number = datagram.first_chunk::<NUMBER_BYTES>()?;
+    Some(u64::from(u32::from_be_bytes(*number)))
+}
