@@ -132,9 +132,8 @@ fn defaults_in_the_schema_are_those_of_the_parser() {
             if !own.is_null() {
                 continue;
             }
-            // A setting of delayed acknowledgements is refused where there are none, as here, and so is a
-            // channel without a radio.
-            if key == "delayed_ack_timeout" || key == "channel" {
+            // A setting of what is not there, as here delayed acknowledgements, probes and a radio, is refused.
+            if key == "delayed_ack_timeout" || key.starts_with("keep_alive_") || key == "channel" {
                 continue;
             }
             let set = Scenario::parse(&text, "set", Format::Toml, &[(path.clone(), value)]);
