@@ -119,6 +119,9 @@ reports! {
     unknown_section: "[[link]]" => "[[links]]";
     unknown_key_of_another_protocol: "transport = { protocol = \"udp\" }\napplication" => "transport = { protocol = \"udp\", mss = \"1000B\" }\napplication";
     missing_key: "delay = \"20ms\"\n" => "";
+    missing_duration: "duration = \"60s\"\n" => "";
+    missing_ends: "between = [\"server\", \"phone\"]\n" => "";
+    missing_packet_size: "packet_size = \"172B\", " => "";
     missing_tag: "protocol = \"tcp\", " => "";
     single_brackets: "[[link]]" => "[link]";
     // Values.

@@ -114,6 +114,11 @@ impl de::Error for Error<'_> {
 /// How a key is written whose value its name does not tell.
 fn how_to_write(key: &str) -> Option<&'static str> {
     match key {
+        "between" => Some("name the two nodes, such as between = [\"server\", \"phone\"]"),
+        "duration" => Some("write a time with its unit, such as duration = \"60s\""),
+        "packet_size" => Some("write a size with its unit, such as packet_size = \"200B\""),
+        "path_loss" => Some("choose a law, such as path_loss = { model = \"free_space\" }"),
+        "speed" => Some("write a speed with its unit, such as speed = \"1m/s\""),
         "pos" => Some("name the node that is the point of service of this network, such as pos = \"router\""),
         "transport" => Some("say what it goes over, such as transport = { protocol = \"udp\" }"),
         _ => None,
