@@ -241,10 +241,10 @@ def test_stations_that_never_changed_their_cell_are_told_with_their_reason(roams
             }
         ),
     }
-    assert caveats.failures(tables) == {"handovers": "Stations without a handover: s heard west and east."}
+    assert caveats.failures(tables) == {"handovers": "Stations without a handover: s (heard west and east)."}
     assert not caveats.failures(tables | {"handovers": polars.DataFrame({"node": ["s"]})})
     # Where the cells overlap and the first is the nearer, mobile SCTP stays with it.
     stays = ["--set", "node.terminal.position.x=135m", "--set", "node.terminal.motion.to.x=145m"]
     said = roamsim("run", ROOT / "examples" / "mobile-sctp.toml", *stays).stdout
-    assert "Stations without a handover: terminal heard west cell and east cell." in said
+    assert "Stations without a handover: terminal (heard west cell and east cell)." in said
     assert "without a handover" not in roamsim("run", ROOT / "examples" / "mobile-sctp.toml").stdout

@@ -132,7 +132,7 @@ fn defaults_in_the_schema_are_those_of_the_parser() {
             if !own.is_null() {
                 continue;
             }
-            // A setting of what is not there, as here delayed acknowledgements, probes and a radio, is refused.
+            // A setting is refused where what it sets is not there, as here delayed ACKs, probes and a radio.
             if key == "delayed_ack_timeout" || key.starts_with("keep_alive_") || key == "channel" {
                 continue;
             }

@@ -37,7 +37,10 @@ impl Builder<'_> {
         let has_messages = !matches!(model.application, Application::Bulk(_) | Application::Transfer(_));
         let association = model.transport.connect(world, [a, b], has_messages, first);
         let association = association.expect("validation refuses flows without a route");
-        let reliable = !has_messages || !model.transport.sends_datagrams();
+        let reliable = match *model.transport {
+            Transport::Udp(_) => false,
+            _ => !has_messages || !model.transport.sends_datagrams(),
+        };
         let activity = Activity {
             start: self.start(&model.application.start(), stream("start")),
             stop: self.stop(model.application.stop()),
