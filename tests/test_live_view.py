@@ -147,7 +147,7 @@ def read():
 threading.Thread(target=read, daemon=True).start()
 port = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 begun = time.monotonic()
-while (after := time.monotonic() - begun) < 5:
+while (after := time.monotonic() - begun) < 7:
     port.sendto(b"%f" % after, ("server", 7))
     if select.select([port], [], [], 0.1)[0]:
         print("PONG", float(port.recv(100)), flush=True)
@@ -182,5 +182,6 @@ def test_programs_stay_connected_over_a_handover_by_ipv6(tmp_path: Path) -> None
     kept = roamsim.open_results(tmp_path / "kept")
     [handover_s] = kept["link_events"].filter(event="link_up", node="walker")["time_s"].to_list()[1:]
     assert 3 < handover_s < 4.7
-    assert times_s[-1] > 4 and len(times_s) > 10
+    # A segment that is lost once more waits for a timeout of up to 2 s.
+    assert times_s[-1] > 6 and len(times_s) > 10
     assert octets > 100_000 and kept["flows"]["delivered_bytes"].item() >= octets
