@@ -27,9 +27,9 @@ from roamsim.running import clusters
 from roamsim.running.engines import Choosing, WorkerLost
 
 DELAYS = "link.path.delay=10ms:40ms:10ms"
-#: Runs long enough that killing falls among them: some ten seconds of processor time in all.
+#: Runs long enough that killing falls among them: some four seconds of processor time in all.
 REPLICATIONS = 50
-SETTINGS = {"scenario.duration": "900s"}
+SETTINGS = {"scenario.duration": "3600s"}
 
 
 def octets(folder: Path) -> dict[str, bytes]:
