@@ -6,7 +6,7 @@
 //! and appendix A), and its congestion control hears of an acknowledgement that tells of marks as of one with
 //! ECE.
 //!
-//! Not modelled: options with fewer than three counters are read, but not sent; control packets that are
+//! Not modelled: options with fewer than three counters are neither sent nor read; control packets that are
 //! ECT; tests for mangled fields beyond a zeroed ACE (3.2.2.4).
 
 use super::segment::{AccurateOption, Flags};
@@ -90,6 +90,8 @@ pub(super) struct AccurateEcn {
     peer_marked_octets: u32,
     /// Marked octets that the peer has told of and has not acknowledged.
     ahead_bytes: u64,
+    /// Those that were estimated without an option, which a later option will tell of again.
+    estimated_bytes: u64,
     /// Nothing but the handshake has been heard yet.
     is_first: bool,
     /// The path carries the field.
@@ -101,8 +103,10 @@ pub(super) struct AccurateEcn {
 pub(super) struct Told {
     /// Packets that were marked since the last one.
     pub(super) packets: u32,
-    /// Their octets, as far as they are acknowledged hereby.
+    /// Marked octets, told now or before, that are acknowledged hereby.
     pub(super) bytes: u64,
+    /// It tells of marks that were not known.
+    pub(super) is_new: bool,
 }
 
 impl AccurateEcn {
@@ -118,6 +122,7 @@ impl AccurateEcn {
             peer_marked_packets: 5,
             peer_marked_octets: 0,
             ahead_bytes: 0,
+            estimated_bytes: 0,
             is_first: true,
             carries: true,
         }
@@ -167,48 +172,65 @@ impl AccurateEcn {
         std::mem::take(&mut self.tells).then_some(self.octets)
     }
 
-    /// A segment with this field and option acknowledges so many octets for the first time, in segments of
-    /// `smss`. A field that stays zero from the first one on is one that the path erases (3.2.2.4).
+    /// The acknowledgement of the SYN-ACK says how that came (table 3): where it was marked, the peer has
+    /// counted it. Zero says that the path erases the field.
+    pub(super) fn on_handshake_ack(&mut self, flags: Flags) {
+        let ace = ace(flags);
+        self.carries &= ace != 0;
+        if ace == 0b110 {
+            self.peer_marked_packets = 6;
+        }
+    }
+
+    /// A segment with this field and option acknowledges `acked` octets for the first time, of so many that
+    /// were not acknowledged, in segments of `smss`. A field that stays zero from the first one on is one that
+    /// the path erases (3.2.2.4).
+    ///
+    /// One that acknowledges nothing new may have been overtaken: its field is then behind, by less than half
+    /// of the range. So is an option.
     pub(super) fn on_ack(
         &mut self,
         flags: Flags,
         option: Option<AccurateOption>,
-        acked: u64,
+        (acked, unacknowledged): (u64, u64),
         smss: u64,
     ) -> Told {
         let ace = ace(flags);
         if std::mem::take(&mut self.is_first) && ace == 0 {
             self.carries = false;
         }
-        if !self.carries {
+        let modulo = ace.wrapping_sub(self.peer_marked_packets) % 8;
+        let more = option.map(|option| option.marked.wrapping_sub(self.peer_marked_octets) % WRAP);
+        let is_overtaken = acked == 0 && modulo >= 4 || more.is_some_and(|more| more >= WRAP / 2);
+        if !self.carries || is_overtaken {
             return Told::default();
         }
-        let modulo = ace.wrapping_sub(self.peer_marked_packets) % 8;
-        let counted = option.map(|option| {
-            let more = option.marked.wrapping_sub(self.peer_marked_octets) % WRAP;
-            // Less than before by less than half of the range: an older one.
-            if more < WRAP / 2 {
-                self.peer_marked_octets = option.marked;
-                more
-            } else {
-                0
-            }
+        let counted = more.map(|more| {
+            self.peer_marked_octets = (self.peer_marked_octets + more) % WRAP;
+            let known = self.estimated_bytes.min(u64::from(more));
+            self.estimated_bytes -= known;
+            u64::from(more) - known
         });
         // Appendix A.2: without the option, as many as may be where the field may have wrapped.
         let most = acked.div_ceil(smss.max(1)).min(1 << 20) as u32;
         let packets = match counted {
             Some(bytes) => {
-                let by_bytes = u64::from(bytes).div_ceil(smss.max(1)) as u32;
+                let by_bytes = bytes.div_ceil(smss.max(1)) as u32;
                 modulo + by_bytes.saturating_sub(modulo) / 8 * 8
             }
             None if most > 7 => most - (most - modulo) % 8,
             None => modulo,
         };
         self.peer_marked_packets = self.peer_marked_packets.wrapping_add(packets);
-        self.ahead_bytes += counted.map_or(u64::from(packets) * smss, u64::from);
+        let new_bytes = counted.unwrap_or_else(|| {
+            let estimate = (u64::from(packets) * smss).min(unacknowledged);
+            self.estimated_bytes += estimate;
+            estimate
+        });
+        self.ahead_bytes += new_bytes;
         let bytes = self.ahead_bytes.min(acked);
         self.ahead_bytes -= bytes;
-        Told { packets, bytes }
+        Told { packets, bytes, is_new: packets > 0 || new_bytes > 0 }
     }
 }
 
@@ -256,36 +278,55 @@ mod tests {
         assert_eq!(end.octets, AccurateOption { marked: 300, capable0: 401, capable1: 1 });
     }
 
+    fn told(packets: u32, bytes: u64, is_new: bool) -> Told {
+        Told { packets, bytes, is_new }
+    }
+
     #[test]
     fn a_sender_follows_the_field_and_the_octets() {
         let mut end = AccurateEcn::new(Codepoint::NotCapable);
-        let told = |packets, bytes| Told { packets, bytes };
+        let sent = 20_000;
         // Two marks, by the field alone: octets are taken as whole segments.
-        assert_eq!(end.on_ack(flags_of(7), None, 4000, 1000), told(2, 2000));
-        assert_eq!(end.on_ack(flags_of(7), None, 4000, 1000), told(0, 0));
+        assert_eq!(end.on_ack(flags_of(7), None, (4000, sent), 1000), told(2, 2000, true));
+        assert_eq!(end.on_ack(flags_of(7), None, (4000, sent), 1000), told(0, 0, false));
         // Ten segments are acknowledged, and the field stands: it may have gone around, 8 of 10.
-        assert_eq!(end.on_ack(flags_of(7), None, 10_000, 1000), told(8, 8000));
-        // One more, and from here the option says octets: 10,500 of the 10,000 known are 500 more.
-        end.peer_marked_octets = 10_000;
-        assert_eq!(end.on_ack(flags_of(0), option(10_500), 10_000, 1000), told(1, 500));
+        assert_eq!(end.on_ack(flags_of(7), None, (10_000, sent), 1000), told(8, 8000, true));
+        // One more, and from here the option says octets: 10,500, of which 10,000 are known.
+        assert_eq!(end.on_ack(flags_of(0), option(10_500), (10_000, sent), 1000), told(1, 500, true));
         // The field stands, and the option says nine segments: 8 is what the field can have gone around by.
-        assert_eq!(end.on_ack(flags_of(0), option(19_500), 9000, 1000), told(8, 9000));
-        // An older option changes nothing.
-        assert_eq!(end.on_ack(flags_of(0), option(10_500), 1000, 1000), told(0, 0));
-        assert_eq!(end.peer_marked_octets, 19_500);
+        assert_eq!(end.on_ack(flags_of(0), option(19_500), (9000, sent), 1000), told(8, 9000, true));
+        // An older option changes nothing, with the field that went with it.
+        assert_eq!(end.on_ack(flags_of(7), option(10_000), (1000, sent), 1000), told(0, 0, false));
+        assert_eq!((end.peer_marked_octets, end.peer_marked_packets % 8), (19_500, 0));
+    }
+
+    #[test]
+    fn a_field_that_was_overtaken_counts_nothing() {
+        let mut end = AccurateEcn::new(Codepoint::NotCapable);
+        // 7 comes before 6: the latter is behind by one, not ahead by seven.
+        assert_eq!(end.on_ack(flags_of(7), None, (0, 9000), 1000), told(2, 0, true));
+        assert_eq!(end.on_ack(flags_of(6), None, (0, 9000), 1000), told(0, 0, false));
+        assert_eq!(end.on_ack(flags_of(7), None, (3000, 9000), 1000), told(0, 2000, false));
+    }
+
+    #[test]
+    fn a_mark_of_a_short_segment_is_no_longer_than_what_was_sent() {
+        let mut end = AccurateEcn::new(Codepoint::NotCapable);
+        assert_eq!(end.on_ack(flags_of(6), None, (100, 100), 1000), told(1, 100, true));
+        assert_eq!(end.on_ack(flags_of(6), None, (100, 100), 1000), told(0, 0, false));
     }
 
     #[test]
     fn octets_told_ahead_of_their_acknowledgement_wait_for_it() {
         let mut end = AccurateEcn::new(Codepoint::NotCapable);
-        assert_eq!(end.on_ack(flags_of(6), option(1000), 0, 1000), Told { packets: 1, bytes: 0 });
-        assert_eq!(end.on_ack(flags_of(6), option(1000), 3000, 1000), Told { packets: 0, bytes: 1000 });
+        assert_eq!(end.on_ack(flags_of(6), option(1000), (0, 3000), 1000), told(1, 0, true));
+        assert_eq!(end.on_ack(flags_of(6), option(1000), (3000, 3000), 1000), told(0, 1000, false));
     }
 
     #[test]
     fn a_field_that_begins_at_zero_is_not_carried() {
         let mut end = AccurateEcn::new(Codepoint::NotCapable);
-        assert_eq!(end.on_ack(Flags::NONE, None, 1000, 1000), Told::default());
+        assert_eq!(end.on_ack(Flags::NONE, None, (1000, 1000), 1000), Told::default());
         assert!(!end.carries);
     }
 }

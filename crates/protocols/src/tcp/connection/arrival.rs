@@ -101,14 +101,15 @@ impl Connection {
             self.note_heard(now);
         }
         let ack = from_wire(self.sender.iss, segment.ack, self.sender.snd_una);
-        if self.state == State::SynReceived && !self.arrive_syn_received(now, segment, ack) {
+        let opens = self.state == State::SynReceived;
+        if opens && !self.arrive_syn_received(now, segment, ack) {
             return;
         }
         let acknowledges = self.heeds_acknowledgement(segment);
         let translated;
         let segment = match self.ecn.accurate {
             true => {
-                translated = self.translate_ace(segment, ack);
+                translated = self.translate_ace(segment, ack, opens);
                 &translated
             }
             false => segment,

@@ -246,18 +246,23 @@ impl Connection {
     }
 
     /// A segment with the counts of AccECN as one with ECE, where these tell of new marks. A congestion
-    /// control that counts marks is told of them.
+    /// control that counts marks is told of them. The segment that opens the connection says how its SYN-ACK
+    /// came.
     #[cold]
-    pub(super) fn translate_ace(&mut self, segment: &Segment, ack: Option<u64>) -> Segment {
+    pub(super) fn translate_ace(&mut self, segment: &Segment, ack: Option<u64>, opens: bool) -> Segment {
         let sender = &mut self.sender;
         let (snd_una, smss) = (sender.snd_una, sender.smss);
         let believed = ack.filter(|ack| (snd_una..=sender.snd_max).contains(ack));
         let accurate = sender.extras.as_mut().and_then(|extras| extras.accurate_ecn.as_deref_mut());
         let mut is_marked = false;
-        if let (Some(ack), Some(accurate)) = (believed, accurate) {
+        let Some(accurate) = accurate else { return segment.clone() };
+        if opens {
+            accurate.on_handshake_ack(segment.flags);
+        } else if let Some(ack) = believed {
             let acked = ack - snd_una;
-            let told = accurate.on_ack(segment.flags, segment.options.sack.accurate(), acked, smss);
-            is_marked = told.packets > 0 || told.bytes > 0;
+            let octets = (acked, sender.snd_max - snd_una);
+            let told = accurate.on_ack(segment.flags, segment.options.sack.accurate(), octets, smss);
+            is_marked = told.is_new;
             if acked > 0 {
                 sender.congestion.on_acked_marks(told.bytes, true, snd_una, sender.snd_nxt);
                 sender.congestion.on_acked_marks(acked - told.bytes, false, ack, sender.snd_nxt);
