@@ -177,16 +177,22 @@ impl TcpSocket {
     #[inline(always)]
     pub(crate) fn take_in(&mut self, now: Time, packet: &Packet, segment: &Segment) {
         self.traffic.received(packet.size_bytes);
-        match packet.traffic_class.ecn() {
-            Ecn::NotCapable => {}
-            Ecn::CongestionExperienced => self.connection.note_mark(segment),
-            ecn if self.connection.takes_codepoints() => self.connection.note_codepoint(match ecn {
-                Ecn::Capable1 => Codepoint::Capable1,
-                _ => Codepoint::Capable0,
-            }),
-            _ => {}
+        let ecn = packet.traffic_class.ecn();
+        if ecn != Ecn::NotCapable {
+            self.note_ecn(ecn, segment);
         }
         self.connection.handle_segment_at(now, segment);
+    }
+
+    /// A packet has come that is ECN-capable, or was marked.
+    #[inline(never)]
+    fn note_ecn(&mut self, ecn: Ecn, segment: &Segment) {
+        match ecn {
+            Ecn::CongestionExperienced => self.connection.note_mark(segment),
+            _ if !self.connection.takes_codepoints() => {}
+            Ecn::Capable1 => self.connection.note_codepoint(Codepoint::Capable1),
+            _ => self.connection.note_codepoint(Codepoint::Capable0),
+        }
     }
 
     /// Takes a message, and returns it for the peer's socket to expect; `None` where there is nobody to send
