@@ -183,8 +183,8 @@ impl AccurateEcn {
     }
 
     /// A segment with this field and option acknowledges `acked` octets for the first time, of so many that
-    /// were not acknowledged, in segments of `smss`. A field that stays zero from the first one on is one that
-    /// the path erases (3.2.2.4).
+    /// were not acknowledged, in segments of `smss`. The path erases a field that stays zero from the first
+    /// segment on (3.2.2.4).
     ///
     /// One that acknowledges nothing new may have been overtaken: its field is then behind, by less than half
     /// of the range. So is an option.
