@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib.util
 import itertools
 import os
 import shlex
@@ -20,6 +21,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import polars
@@ -114,6 +116,18 @@ class Server:
 
 # Two in turn, so that sets and dictionaries of words that a test's second command makes are in another order.
 SERVERS = itertools.cycle((Server(), Server()))
+
+
+def module_of(file: Path) -> ModuleType:
+    """A program that belongs to no package, as a module."""
+    spec = importlib.util.spec_from_file_location(f"program_{file.stem}", file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    # Data classes look their module up.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def read_whole(end: int) -> str:

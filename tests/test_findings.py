@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, module_of
 from roamsim.scenarios.reading import parse, parse_setting
 from roamsim.scenarios.vary import parse_variation, product
 
@@ -27,17 +26,7 @@ AGAIN = (
 )
 
 
-def of_folder() -> Any:
-    """The program that measures, as a module."""
-    specification = importlib.util.spec_from_file_location("measure", FOLDER / "measure.py")
-    assert specification
-    assert specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-measure = of_folder()
+measure: Any = module_of(FOLDER / "measure.py")
 COMMANDS = [(name, run) for name in measure.studies() for run in measure.declared(name)["run"]]
 
 

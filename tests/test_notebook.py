@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 from types import ModuleType
 from typing import Any
 
 import pytest
-from conftest import ROOT, environment
+from conftest import ROOT, environment, module_of
 
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
@@ -18,12 +17,7 @@ def maker() -> ModuleType:
     """The program that keeps the notebook's outputs."""
     for needed in ("ipykernel", "nbclient", "nbformat"):
         pytest.importorskip(needed)
-    spec = importlib.util.spec_from_file_location("notebook", ROOT / "docs/figures/notebook.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(ROOT / "docs/figures/notebook.py")
 
 
 @pytest.fixture(scope="module")

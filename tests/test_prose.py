@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, module_of
 
 LONG = "The queue " + "drops one more packet and " * 7 + "stops."  # 2 + 7 * 5 + 1 = 38 words
 
 
 @pytest.fixture(scope="module")
 def prose() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("prose", ROOT / "docs/prose.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["prose"] = module
-    spec.loader.exec_module(module)
-    return module
+    return module_of(ROOT / "docs/prose.py")
 
 
 def problems(prose: ModuleType, folder: Path, name: str, text: str) -> list[tuple[int, str]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, module_of
 from roamsim.scenarios.bundled import example
 
 
@@ -67,11 +66,7 @@ def test_a_dead_link_fails(tmp_path: Path) -> None:
 def test_an_example_of_the_gallery_has_picture_report_and_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spec = importlib.util.spec_from_file_location("gallery", ROOT / "docs/gallery.py")
-    assert spec
-    assert spec.loader
-    gallery = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(gallery)
+    gallery = module_of(ROOT / "docs/gallery.py")
     monkeypatch.setattr(gallery, "GALLERY", tmp_path)
     monkeypatch.setattr(gallery, "REPORTS", tmp_path / "reports")
     gallery.main(["slow-start"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,6 +22,13 @@ VARIANTS = {
     "vegas": "Vegas",
     "cubic": "CUBIC",
 }
+
+
+def write_block(page: Path, name: str, lines: Iterable[str]) -> None:
+    """Puts lines into a page between `<!-- NAME:start -->` and `<!-- NAME:end -->`."""
+    text = page.read_text(encoding="utf-8")
+    between = re.compile(rf"(?<=<!-- {name}:start -->\n).*(?=<!-- {name}:end -->)", re.DOTALL)
+    page.write_text(between.sub(lambda _: "\n".join(lines) + "\n", text), encoding="utf-8")
 
 
 @contextmanager

@@ -7,14 +7,13 @@ Every walk runs under each pair of a transport and a scheme of its selection, wi
 
 from __future__ import annotations
 
-import re
 import warnings
 from itertools import pairwise
 from pathlib import Path
 
 import polars
 import roamsim
-from figure_style import DOCS, drawn
+from figure_style import DOCS, drawn, write_block
 from roamsim.statistics import Estimate, mean
 
 PAGE = DOCS / "layers.md"
@@ -108,9 +107,7 @@ def main() -> None:
                 shown(found["paid"], 1),
             ]
             lines.append(f"| {' | '.join(cells)} |")
-    text = PAGE.read_text(encoding="utf-8")
-    between = re.compile(r"(?<=<!-- layers:start -->\n).*(?=<!-- layers:end -->)", re.DOTALL)
-    PAGE.write_text(between.sub(lambda _: "\n".join(lines) + "\n", text), encoding="utf-8")
+    write_block(PAGE, "layers", lines)
     draw(points)
 
 

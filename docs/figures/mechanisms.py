@@ -8,11 +8,9 @@ over a connection of its own. Differences are those of `roamsim compare`: in pai
 
 from __future__ import annotations
 
-import re
-
 import polars
 import roamsim
-from figure_style import DOCS, drawn
+from figure_style import DOCS, drawn, write_block
 
 PAGE = DOCS / "mechanisms.md"
 REPLICATIONS = 20
@@ -98,9 +96,7 @@ def main() -> None:
                 difference(waits[place - 1]) if place else "",
             ]
             lines.append(f"| {' | '.join(cells)} |")
-    text = PAGE.read_text(encoding="utf-8")
-    between = re.compile(r"(?<=<!-- mechanisms:start -->\n).*(?=<!-- mechanisms:end -->)", re.DOTALL)
-    PAGE.write_text(between.sub(lambda _: "\n".join(lines) + "\n", text), encoding="utf-8")
+    write_block(PAGE, "mechanisms", lines)
     draw(points)
 
 

@@ -433,8 +433,8 @@ impl Quic {
             }
         }
         self.outbox.write(connection, self.settings.messages, &ZEROS);
+        let has_sent = self.has_sent();
         let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_closing) else { return };
-        let has_sent = (self.is_acknowledged || self.written_bytes == 0) && self.outbox.is_done();
         if has_sent && (self.has_received || !self.goes_both_ways) {
             self.is_gone = true;
             connection.close(clock::instant(now), VarInt::from_u32(0), Bytes::new());

@@ -36,7 +36,7 @@ struct Outgoing {
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     written: u64,
-    /// Their octets; those of datagrams with their number.
+    /// Number and octets of each message; a datagram's octets include its number.
     waiting: VecDeque<(u64, u64)>,
     /// Open streams in order of their messages.
     open: Vec<Outgoing>,
