@@ -480,6 +480,21 @@ def test_the_table_of_contents_stays(tmp_path: Path, width: int) -> None:
         assert bottom <= told["section"][1] < 60
 
 
+def test_a_table_of_ten_intervals_fits_beside_the_contents(tmp_path: Path) -> None:
+    page = Report("t")
+    for title in ("First", "Second", "Third"):
+        page.heading(title)
+    page.table(
+        [{"condition": "a name of some words"} | {f"Active_Locked {n} (%)": "0.8272 ± 0.0010" for n in range(10)}]
+    )
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (1280, 900))
+        told = opened.said(
+            "(() => { const t = document.querySelector('.table .scroll'); return `${t.scrollWidth - t.clientWidth}`; })()"
+        )
+    assert told == "0"
+
+
 #: Goes down a page step by step: how high tables are before and after, and which of their hints are seen.
 DOWN = (
     f"""

@@ -160,6 +160,17 @@ def test_columns_of_prose_break_their_lines_and_others_do_not() -> None:
     assert f"<td>{'n' * 40}</td>" in report.html()
 
 
+def test_cells_break_before_an_interval_and_heads_behind_an_underscore() -> None:
+    report = Report("t")
+    shown = {"Connection_HO (%)": "0.82 ± 0.01", "share": "9.5 (4.7 … 18.4) not decidable", "by": "SCTP (RFC 2960)"}
+    report.table([shown])
+    text = report.html()
+    assert '<th class="interval">Connection_<wbr>HO (%)</th>' in text
+    assert '<td class="interval">0.82 ±\u00a00.01</td>' in text
+    assert '<td class="interval">9.5 (4.7\u00a0…\u00a018.4) not decidable</td>' in text
+    assert "<td>SCTP (RFC 2960)</td>" in text
+
+
 def test_an_id_is_used_once() -> None:
     report = example()
     with pytest.raises(ValueError, match="squares"):

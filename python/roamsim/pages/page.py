@@ -46,6 +46,9 @@ LONG = 15
 #: Characters of a cell from which on its column is prose, whose lines are broken (chosen: names are shorter).
 PROSE = 40
 
+#: The part of a cell that tells of an interval or of a published value; a narrow column has it on a line of its own.
+_INTERVAL = re.compile(r"± \S+|\([-\d][^()]*\)")
+
 #: A space between a number and its unit.
 _BEFORE_UNIT = re.compile(
     r"(?<=\d) (?=(?:%|[kMGT]?(?:b/s|bit/s|B)|[mµn]?s|min|h|k?m|m/s|km/h|dBm?|[kMG]?Hz)(?![\w/]))"
@@ -151,7 +154,11 @@ class Report:
         columns = list(dict.fromkeys(key for row in shown for key in row))
         numeric = {c for c in columns if any(_is_number(row.get(c)) for row in shown)}
         prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
-        kinds = {c: "number" if c in numeric else "prose" if c in prose else "" for c in columns}
+        intervals = {c for c in columns if any(_INTERVAL.search(shown_value(row.get(c))) for row in shown)}
+        kinds = {
+            c: "number" if c in numeric else "prose" if c in prose else "interval" if c in intervals else ""
+            for c in columns
+        }
         cells = [_cells([row.get(c) for row in shown], kinds[c]) for c in columns]
         lines = list(zip(*cells, strict=True))
         body = _part("table", list(kinds.items()), lines, LONG, total - len(shown), note)
@@ -383,7 +390,13 @@ def _environment() -> jinja2.Environment:
     """The templates of the page; what they are given is escaped, unless it is `Markup`."""
     loader = jinja2.FileSystemLoader(str(resources.files("roamsim.pages")))
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"inline": _inline, "together": _together, "statement_anchor": _statement_anchor}
+    environment.filters |= {
+        "inline": _inline,
+        "together": _together,
+        "statement_anchor": _statement_anchor,
+        "breakable": _breakable,
+        "head": _head,
+    }
     return environment
 
 
@@ -417,8 +430,18 @@ def _inline(text: str) -> Markup:
 
 
 def _together(text: str) -> str:
-    """Text in which a value stays on one line with its interval and its unit."""
-    return _BEFORE_UNIT.sub("\u00a0", text.replace(" ± ", "\u00a0±\u00a0"))
+    """Text whose values stay on one line with half-width and unit, and whose intervals have both ends on one line."""
+    return _BEFORE_UNIT.sub("\u00a0", text.replace(" ± ", "\u00a0±\u00a0").replace(" … ", "\u00a0…\u00a0"))
+
+
+def _breakable(text: str) -> str:
+    """A cell's text that a narrow column breaks before an interval, not inside of it, and not before a unit."""
+    return _INTERVAL.sub(lambda part: part[0].replace(" ", "\u00a0"), _BEFORE_UNIT.sub("\u00a0", text))
+
+
+def _head(name: str) -> Markup:
+    """A column's name, which a narrow column breaks behind an underscore."""
+    return Markup(html.escape(name).replace("_", "_<wbr>"))
 
 
 def _statement_anchor(name: str) -> str:
