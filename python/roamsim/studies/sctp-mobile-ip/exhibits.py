@@ -27,14 +27,15 @@ from .levels import (
     SCTP,
     SCTP_2960,
     SEGMENT_BYTES,
-    levels_by_bandwidth,
     levels_by_cell,
+    levels_by_radio,
+    levels_by_wire,
     published,
     segments,
 )
 from .recovery import blocks, recovery_map
 
-__all__ = ["blocks", "formats", "levels_by_bandwidth", "levels_by_cell", "recovery_map", "topology"]
+__all__ = ["blocks", "formats", "levels_by_cell", "levels_by_radio", "levels_by_wire", "recovery_map", "topology"]
 
 #: The three orders: the protocol that is said to be behind, and the one ahead.
 ORDERS = {"SACK over Reno": (RENO, SACK), "SCTP over Reno": (RENO, SCTP), "SCTP over SACK": (SACK, SCTP)}

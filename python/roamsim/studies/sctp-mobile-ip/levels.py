@@ -119,17 +119,26 @@ def levels_by_cell(data: Data) -> list[dict[str, Any]]:
     return rows
 
 
-def levels_by_bandwidth(data: Data) -> list[dict[str, Any]]:
-    """Geometric means of ours over the published levels, by one bandwidth over all of the other."""
-    rows = []
-    for condition, experiment in CONDITIONS.items():
-        for protocol in PROTOCOLS:
-            row: dict[str, Any] = {"errors": condition, "protocol": protocol}
-            for name, short in (("radio_kbps", "radio"), ("wireline_kbps", "wire")):
-                for at in data.labels(experiment, name):
-                    row[f"{short} {at}"] = with_interval(_geometric(data, experiment, protocol, **{name: at}))
-            rows.append(row)
-    return rows
+def levels_by_radio(data: Data) -> list[dict[str, Any]]:
+    """Geometric means of ours over the published levels, by the radio link's bandwidth over all wires."""
+    return _levels_by(data, "radio_kbps", "radio")
+
+
+def levels_by_wire(data: Data) -> list[dict[str, Any]]:
+    """The same by the wire's bandwidth over all radio links."""
+    return _levels_by(data, "wireline_kbps", "wire")
+
+
+def _levels_by(data: Data, name: str, short: str) -> list[dict[str, Any]]:
+    return [
+        {"errors": condition, "protocol": protocol}
+        | {
+            f"{short} {at} kb/s": with_interval(_geometric(data, experiment, protocol, **{name: at}))
+            for at in data.labels(experiment, name)
+        }
+        for condition, experiment in CONDITIONS.items()
+        for protocol in PROTOCOLS
+    ]
 
 
 def _geometric(data: Data, experiment: str, protocol: str, **at: Any) -> Estimate:
