@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from roamsim.statistics import mean
 
-from validation import compare, ours, queues, wifi, wimax
+from validation import coexistence, compare, ours, queues, wifi, wimax
 from validation.explanations import Explanation
 from validation.parts import VARIANTS, Case, Part, Quantity, parts
 from validation.runs import Outcome, Run
@@ -398,3 +398,10 @@ def test_queues_that_differ_by_more_than_five_percent_are_counted_unless_it_is_k
     assert text.count("1.040 |") == 2
     assert "| 1 SACK | red | **0.943** o | 1.000 | 1.000 | 1.040 |" in brief
     assert all("\n- o: **RED in ns-3 spares a queue of at most one packet**" in each for each in (text, brief))
+
+
+def test_bbr_and_cubic_share_a_queue_of_two_products() -> None:
+    share, use, repeats = coexistence.measured(2, 2)
+    assert 0.4 < share.mean < 0.65
+    assert use.mean > 0.95
+    assert 0 < repeats.mean < 0.01
