@@ -110,7 +110,9 @@ def picture_of(outcome: study.Outcome) -> str:
         figures = [one for one in defined.figures if one.id in outcome.figures]
         figure = next((one for one in figures if one.id == defined.headline), figures[0])
         made = specification(figure, outcome.figures[figure.id])
-    drawn: str = vl_convert.vegalite_to_svg({**made, "width": WIDTH, "config": {"background": "white"}})
+    # On a telephone the right end of a picture is out of sight.
+    config = {"background": "white", "legend": {"orient": "bottom"}}
+    drawn: str = vl_convert.vegalite_to_svg({**made, "width": WIDTH, "config": config})
     return drawn
 
 

@@ -45,6 +45,23 @@ def drawn(results: Results) -> dict[str, Any]:
     return {view["title"]["text"]: view for view in spec["vconcat"]} | {"": spec}
 
 
+def test_the_first_screen_counts_marks_and_the_page_has_their_table(roamsim: Command, tmp_path: Path) -> None:
+    results = results_of(roamsim, tmp_path, "queue-management")
+    ecn = results["ecn"].to_dicts()[0]
+    assert ecn["marked_packets"] > 1
+    assert outcome.came_out(results)[-1] == (
+        f"{ecn['marked_packets']} packets of download arrived marked; it reduced its window {ecn['reductions']} times."
+    )
+    page = report(results).html()
+    assert ">ecn<" in page
+    assert ">queues<" in page
+
+
+def test_one_flow_may_be_the_worst_and_the_slowest(roamsim: Command, tmp_path: Path) -> None:
+    said = outcome.came_out(results_of(roamsim, tmp_path, "video"))
+    assert re.fullmatch(r"5 flows .* The worst was film, with .* It was also the slowest: 95 % arrived .*", said[1])
+
+
 def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command, tmp_path: Path) -> None:
     results = results_of(roamsim, tmp_path, "mobile-ip")
     assert outcome.asked(results) == (

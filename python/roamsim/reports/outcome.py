@@ -105,6 +105,7 @@ def came_out(results: Results) -> list[str]:
         *_handovers(results),
         *(sentence for one in technologies() for sentence in getattr(one, "outcome", _nothing)(results)),
         *_links(results),
+        *_marks(results),
         *(note for note in (*results.failures.values(), results.alike_in_words) if note),
     ]
     runs = _runs(results)
@@ -223,12 +224,11 @@ def _messages(results: Results) -> Iterator[str]:
         sent, there = (sum(row[column] for row in flows) for column in ("sent_packets", "delivered_packets"))
         worst = min(flows, key=_arrived)
         late = max(flows, key=lambda row: row["p95_delay_s"] or 0.0)
-        slowest = (
-            ""
-            if late["p95_delay_s"] is None
-            else f" The slowest was {late['name']}: 95 % arrived within {duration(late['p95_delay_s'])}."
-        )
         least = "" if there == sent else f" The worst was {worst['name']}, with {percent(_arrived(worst))}."
+        slowest = ""
+        if late["p95_delay_s"] is not None:
+            which = "It was also the slowest" if least and late is worst else f"The slowest was {late['name']}"
+            slowest = f" {which}: 95 % arrived within {duration(late['p95_delay_s'])}."
         yield f"{len(flows)} flows delivered {_share(there, sent)}.{least}{slowest}"
         return
     for row in flows:
@@ -371,3 +371,20 @@ def _links(results: Results) -> Iterator[str]:
         else:
             told = f": {', '.join(f'{plain(count)} {reason}' for reason, count in counts)}"
         yield f"The network dropped {_some(total, 'packet', 'packets')}{told}."
+
+
+def _marks(results: Results) -> Iterator[str]:
+    """Marked packets (ECN), and how often their senders slowed down."""
+    flows = _told_apart([row for row in _of(results, "ecn") if row["marked_packets"]])
+    if len(flows) > EACH:
+        marked, reductions = (sum(row[column] for row in flows) for column in ("marked_packets", "reductions"))
+        fell = f"their windows were reduced {_reduced(reductions)}"
+        yield f"{plain(marked)} packets of {len(flows)} flows arrived marked; {fell}."
+        return
+    for row in flows:
+        marked = _some(row["marked_packets"], "packet", "packets")
+        yield f"{marked} of {row['name']} arrived marked; it reduced its window {_reduced(row['reductions'])}."
+
+
+def _reduced(count: float) -> str:
+    return _times(count) if count else "0 times"
