@@ -11,6 +11,7 @@ from typing import Any
 
 import polars
 import pytest
+import roamsim as package
 from conftest import ROOT, Command, run_command
 from markupsafe import escape
 from roamsim.pictures import course
@@ -19,6 +20,7 @@ from roamsim.reports.run import report
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.values import bit_rate, octets, percent
 from test_inspector import Elements
+from test_live import PHONE, SERVER, WIRE, echo
 from test_report import open_in_browser
 
 EXAMPLES = ROOT / "examples"
@@ -55,6 +57,20 @@ def test_the_first_screen_counts_marks_and_the_page_has_their_table(roamsim: Com
     page = report(results).html()
     assert ">ecn<" in page
     assert ">queues<" in page
+
+
+def test_the_first_screen_has_the_packets_of_programs(tmp_path: Path) -> None:
+    world = package.World(WIRE, external=["server", "phone"])
+    for packet in (echo(8, SERVER, PHONE), b"malformed"):
+        world.inject("server", packet)
+    world.step(1_000_000_000)
+    world.finish().save(tmp_path / "out")
+    results = open_results(tmp_path / "out")
+    assert outcome.asked(results) == "Programs at server and phone. One link, at most 20\u00a0s."
+    assert outcome.came_out(results)[:2] == [
+        "Programs at server sent 2 packets and received 0; 1 packet was refused.",
+        "Programs at phone sent 0 packets and received 1.",
+    ]
 
 
 def test_one_flow_may_be_the_worst_and_the_slowest(roamsim: Command, tmp_path: Path) -> None:

@@ -67,6 +67,15 @@ DROPPED = {
     "no socket": "without a socket",
 }
 
+#: Columns of packets from outside that did not enter the network.
+REFUSED = (
+    "malformed_packets",
+    "other_version_packets",
+    "foreign_source_packets",
+    "unknown_destination_packets",
+    "too_large_packets",
+)
+
 #: What a byte stream sends, by its protocol.
 SEGMENTS = {"quic": "packets", "sctp": "chunks"}
 
@@ -83,6 +92,9 @@ def asked(results: Results) -> str:
     if len(signalling) > EACH:
         what.append(f"{len(signalling) - EACH} more sources of MIH signalling")
     what += [f"{entry.get('name')}: a handover by MIH users" for entry in _entries(canonical, "handover")[:EACH]]
+    outside = [str(row["node"]) for row in _outside(results)]
+    if outside:
+        what.append(f"{'programs' if what else 'Programs'} at {_and(outside)}")
     network = [
         f"{len(entries)} {words[1]}" if len(entries) > 1 else f"one {words[0]}"
         for key, words in NETWORKS.items()
@@ -90,6 +102,8 @@ def asked(results: Results) -> str:
     ]
     # A value and its unit, as 300s, read more easily apart.
     length = re.sub(r"(?<=\d)(?=[a-zµ])", "\u00a0", str(canonical.get("scenario", {}).get("duration", "")))
+    # A live run ends with its programs.
+    length = f"at most {length}" if outside and length else length
     over = _capital(", ".join(part for part in (_and(network), length) if part))
     return f"{'. '.join(part for part in ('; '.join(what) or 'No traffic', over) if part)}."
 
@@ -102,6 +116,7 @@ def came_out(results: Results) -> list[str]:
         *_messages(results),
         *_video(results),
         *_signalling(results),
+        *_programs(results),
         *_handovers(results),
         *(sentence for one in technologies() for sentence in getattr(one, "outcome", _nothing)(results)),
         *_links(results),
@@ -252,6 +267,20 @@ def _arrived(row: Row) -> float:
 def _share(there: float, sent: float) -> str:
     share = f"{caveats.percent(there / sent)} of {plain(sent)}" if sent else "none of 0"
     return f"{f'all {plain(sent)}' if there == sent > 0 else share} messages"
+
+
+def _outside(results: Results) -> list[dict[str, Any]]:
+    """The rows of nodes whose programs had any packet."""
+    return [row for row in _of(results, "external") if row["offered_packets"] or row["emitted_packets"]]
+
+
+def _programs(results: Results) -> Iterator[str]:
+    """Packets of programs outside, and those that the network refused."""
+    for row in _outside(results)[:EACH]:
+        refused = sum(row[column] for column in REFUSED)
+        also = f"; {_some(refused, 'packet was', 'packets were')} refused" if refused else ""
+        sent = _some(row["offered_packets"], "packet", "packets")
+        yield f"Programs at {row['node']} sent {sent} and received {plain(row['emitted_packets'])}{also}."
 
 
 def _video(results: Results) -> Iterator[str]:
