@@ -122,7 +122,7 @@ def test_a_class_takes_200_000_acknowledgements_a_second(tmp_path: Path) -> None
     """1 Gb/s and an ACK for each segment. Processor time counts, of which other work on the machine takes none."""
     own = {
         KEY: f"{law(tmp_path)}:Again",
-        "scenario.duration": "2s",
+        "scenario.duration": "3s",
         "link.pipe.rate": "1Gb/s",
         "link.pipe.queue.packets": 5000,
         "link.pipe.loss.probability": 0,
