@@ -176,6 +176,7 @@ validate: setup
 	$(BIN)/python -m validation.queues --update docs/validation.md
 	$(BIN)/python -m validation.wifi --update docs/validation.md
 	$(BIN)/python -m validation.wimax --update docs/validation.md
+	$(BIN)/python -m validation.coexistence --update docs/validation.md
 
 references: setup
 	$(SAY) 'Running: every study, in short and in full (half an hour); version control shows what moved'

@@ -26,6 +26,8 @@ from peers.document import table
 FACTOR = 4
 #: The largest exponents: of set-up and memory, and of what an event costs.
 MOST, MOST_OF_EVENT = 1.2, 0.2
+#: Phones.
+IN_A_CELL = 10
 
 Tree = dict[str, object]
 List = list[Tree]
@@ -202,6 +204,56 @@ def cells(size: int) -> Tree:
     return scenario("2s", node=[*nodes(["server", "router"]), *places, terminal], link=links, cell=air, flow=[flow])
 
 
+def phones(size: int, radios: tuple[str, ...] = ("wifi", "cell", "link")) -> Tree:
+    """Phones that walk 100 m along a street, ten to a cell, and select one of these radios.
+
+    Wi-Fi reaches all the way if it is alone.
+    """
+    hosts: List = [{"name": "server"}]
+    links: List = []
+    access_points: List = []
+    cells: List = []
+    selections: List = []
+    flows: List = []
+    for phone in range(size):
+        name, group = f"phone-{phone}", phone // IN_A_CELL
+        x_m = 1000 * group
+        to = {"x": f"{x_m + 100}m", "y": "5m"}
+        motion = {"kind": "linear", "to": to, "speed": f"{1 + phone % IN_A_CELL / 10}m/s"}
+        walks: Tree = {} if radios == ("link",) else {"position": {"x": f"{x_m}m", "y": "5m"}, "motion": motion}
+        hosts.append({"name": name, **walks})
+        if "link" in radios:
+            links.append(wire(f"lte-{phone}", "server", name) | {"rate": "10Mb/s", "delay": "30ms"})
+        flows.append(datagrams(f"call-{phone}", ("server", name), "100ms", 7919 * phone % 100_000))
+        if len(radios) > 1:
+            choice: Tree = {"name": name, "node": name, "policy": "preference", "prefer": list(radios)}
+            selections.append(choice | {"scheme": "redirect"})
+    for group in range(size // IN_A_CELL):
+        stations = [f"phone-{group * IN_A_CELL + i}" for i in range(IN_A_CELL)]
+        places = {"wifi": ("ap", 0), "cell": ("mast", 50)}
+        for kind, offset_m in (places[radio] for radio in radios if radio in places):
+            hosts.append({"name": f"{kind}-{group}", "position": {"x": f"{1000 * group + offset_m}m", "y": "0m"}})
+            links.append(wire(f"to-{kind}-{group}", "server", f"{kind}-{group}"))
+        radius = "40m" if len(radios) > 1 else "120m"
+        radio = {"radius": radius, "path_loss": {"model": "log_distance", "exponent": 3.0}}
+        access_points.append(
+            {
+                "name": f"wifi-{group}",
+                "access_point": f"ap-{group}",
+                "stations": stations,
+                "standard": "802.11g",
+                "beacons": {},
+                "radio": radio,
+            }
+        )
+        coverage = {"model": "disc", "radius": "60m"}
+        air: Tree = {"name": f"cell-{group}", "base_station": f"mast-{group}", "stations": stations, "rate": "10Mb/s"}
+        cells.append(air | {"coverage": coverage})
+    lists = {"wifi": access_points, "cell": cells, "selection": selections}
+    used = {name: entries for name, entries in lists.items() if name in radios or name == "selection"}
+    return scenario("60s", node=hosts, link=links, **used, flow=flows)
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of network, its smaller size, and whether its run is judged by event; else by station."""
@@ -223,6 +275,7 @@ KINDS = {
     "wifi": Kind(wifi, 400),
     "walking": Kind(walking, 400),
     "cells": Kind(cells, 100),
+    "phones": Kind(phones, 100),
 }
 
 

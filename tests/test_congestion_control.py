@@ -6,6 +6,7 @@ import copy
 import importlib
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,23 @@ def test_a_rate_of_its_own_paces(tmp_path: Path) -> None:
         SCENARIO, set={KEY: f"{file}:Mine", "link.pipe.loss.probability": 0, "link.pipe.outages": []}
     )
     assert 1.9e6 < result.flows["goodput_bps"][0] < 2.01e6
+
+
+def test_a_class_takes_200_000_acknowledgements_a_second(tmp_path: Path) -> None:
+    """1 Gb/s and an ACK for each segment. Processor time counts, of which other work on the machine takes none."""
+    own = {
+        KEY: f"{law(tmp_path)}:Again",
+        "scenario.duration": "3s",
+        "link.pipe.rate": "1Gb/s",
+        "link.pipe.queue.packets": 5000,
+        "link.pipe.loss.probability": 0,
+        "link.pipe.outages": [],
+        "flow.ftp.transport.delayed_ack": False,
+    }
+    begun = time.process_time()
+    acknowledged = roamsim.run(SCENARIO, set=own).flows["segments_sent"][0]
+    assert acknowledged > 100_000
+    assert acknowledged / (time.process_time() - begun) > 200_000
 
 
 def test_jobs_change_nothing(tmp_path: Path) -> None:

@@ -28,7 +28,12 @@ from conftest import ROOT, SERVERS, environment, lacks_tun
 from markdown_it import MarkdownIt
 from roamsim import study
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("studies/**/README.md"))]
+#: Without those that `make docs` writes.
+PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted(ROOT.glob("docs/**/*.md")) if "gallery" not in page.parts),
+    *sorted(ROOT.glob("studies/**/README.md")),
+]
 
 IGNORED = shutil.ignore_patterns("target", ".git", ".venv*", "__pycache__", ".*_cache", "results", "*.so")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tomllib
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import jsonschema
 import pytest
-from conftest import ROOT, Command
+from conftest import ROOT, Command, begin, environment
 from roamsim.scenarios import bundled
 
 
@@ -25,6 +26,22 @@ def test_the_demo_compares_four_tcps_and_ends_with_its_page(roamsim: Command, tm
     (tmp_path / "wifi-roaming.toml").write_text(roamsim("examples", "wifi-roaming").stdout)
     again = roamsim(*by_hand.split()[1:])
     assert again.stdout.splitlines()[:7] == shown.stdout.splitlines()[:7]
+
+
+def test_without_the_extra_the_demo_compares_and_says_how_to_get_its_page(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "hidden/jinja2").mkdir(parents=True)
+    missing = 'raise ModuleNotFoundError("No module named \'jinja2\'", name="jinja2")\n'
+    (tmp_path / "hidden/jinja2/__init__.py").write_text(missing)
+    found = environment() | {"PYTHONPATH": str(tmp_path / "hidden")}
+    shown = begin("demo", "--out", "first", cwd=tmp_path, env=found, stdout=subprocess.PIPE)
+    told, hints = shown.communicate()
+    assert shown.returncode == 0, hints
+    assert told.splitlines()[3].startswith("newreno")
+    assert hints.endswith("  pip install 'roamsim[report]'\n  roamsim report first\n")
+    # With the extra, that makes the page of these runs.
+    assert not (tmp_path / "first/report.html").exists()
+    roamsim("report", "first")
+    assert (tmp_path / "first/report.html").is_file()
 
 
 def test_every_example_is_listed_by_name_and_title(roamsim: Command, tmp_path: Path) -> None:

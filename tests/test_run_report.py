@@ -11,6 +11,7 @@ from typing import Any
 
 import polars
 import pytest
+import roamsim as package
 from conftest import ROOT, Command, run_command
 from markupsafe import escape
 from roamsim.pictures import course
@@ -19,6 +20,7 @@ from roamsim.reports.run import report
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.values import bit_rate, octets, percent
 from test_inspector import Elements
+from test_live import PHONE, SERVER, WIRE, echo
 from test_report import open_in_browser
 
 EXAMPLES = ROOT / "examples"
@@ -43,6 +45,37 @@ def drawn(results: Results) -> dict[str, Any]:
     assert held is not None
     spec = json.loads(held[1])["course"]
     return {view["title"]["text"]: view for view in spec["vconcat"]} | {"": spec}
+
+
+def test_the_first_screen_counts_marks_and_the_page_has_their_table(roamsim: Command, tmp_path: Path) -> None:
+    results = results_of(roamsim, tmp_path, "queue-management")
+    ecn = results["ecn"].to_dicts()[0]
+    assert ecn["marked_packets"] > 1
+    assert outcome.came_out(results)[-1] == (
+        f"{ecn['marked_packets']} packets of download arrived marked; it reduced its window {ecn['reductions']} times."
+    )
+    page = report(results).html()
+    assert ">ecn<" in page
+    assert ">queues<" in page
+
+
+def test_the_first_screen_has_the_packets_of_programs(tmp_path: Path) -> None:
+    world = package.World(WIRE, external=["server", "phone"])
+    for packet in (echo(8, SERVER, PHONE), b"malformed"):
+        world.inject("server", packet)
+    world.step(1_000_000_000)
+    world.finish().save(tmp_path / "out")
+    results = open_results(tmp_path / "out")
+    assert outcome.asked(results) == "Programs at server and phone. One link, at most 20\u00a0s."
+    assert outcome.came_out(results)[:2] == [
+        "Programs at server sent 2 packets and received 0; 1 packet was refused.",
+        "Programs at phone sent 0 packets and received 1.",
+    ]
+
+
+def test_one_flow_may_be_the_worst_and_the_slowest(roamsim: Command, tmp_path: Path) -> None:
+    said = outcome.came_out(results_of(roamsim, tmp_path, "video"))
+    assert re.fullmatch(r"5 flows .* The worst was film, with .* It was also the slowest: 95 % arrived .*", said[1])
 
 
 def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command, tmp_path: Path) -> None:

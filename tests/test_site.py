@@ -74,3 +74,21 @@ def test_an_example_of_the_gallery_has_picture_report_and_page(
     assert 'id="course"' in (tmp_path / "reports/slow-start.html").read_text()
     assert example("slow-start").text.strip() in (tmp_path / "slow-start.md").read_text()
     assert 'href="slow-start.html"' in (tmp_path / "index.md").read_text()
+
+
+def test_a_study_of_the_gallery_has_picture_report_and_page(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gallery = module_of(ROOT / "docs/gallery.py")
+    monkeypatch.setattr(gallery, "GALLERY", tmp_path)
+    monkeypatch.setattr(gallery, "REPORTS", tmp_path / "reports")
+    monkeypatch.setattr(gallery.study, "available", lambda: {"small": small})
+    gallery.main(["small"])
+    assert "<path" in (tmp_path / "study-small.svg").read_text()
+    assert "Published statements" in (tmp_path / "reports/study-small.html").read_text()
+    page = (tmp_path / "study-small.md").read_text()
+    assert "study-small.svg" in page
+    assert "../../study-small.html" in page
+    assert "roamsim study run small --quick" in page
+    listed = (tmp_path / "index.md").read_text()
+    assert 'href="study-small.html"><img src="../../_images/study-small.svg"' in listed

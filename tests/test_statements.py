@@ -53,3 +53,24 @@ def test_what_is_no_test_is_found() -> None:
         "tests/test_statements.py::is_there",
     ):
         assert not is_there(missing), missing
+
+
+def numbers(identifiers: str) -> dict[str, set[int]]:
+    """The numbers in an identifier such as "MUST-50 to 53, SHLD-24", by their kind."""
+    found: dict[str, set[int]] = {"MUST": set(), "SHLD": set()}
+    kind, last = "", 0
+    for to, named, number in re.findall(r"(to )?(?:(MUST|SHLD)-)?(\d+)", identifiers):
+        kind, first = named or kind, last + 1 if to else int(number)
+        last = int(number)
+        found[kind].update(range(first, last + 1))
+    return found
+
+
+def test_every_numbered_requirement_of_rfc_9293_is_answered_once() -> None:
+    """Table 8 of its appendix B numbers 69 MUSTs and 31 SHOULDs. MUST-20 is two requirements there."""
+    _, listed = statements(9293)
+    identifiers = [numbers(each["id"]) for each in listed]
+    for kind, count in (("MUST", 69), ("SHLD", 31)):
+        every = sorted(number for each in identifiers for number in each[kind])
+        assert sorted(set(every)) == list(range(1, count + 1)), kind
+        assert [number for number in set(every) if every.count(number) > 1] in ([], [20]), kind

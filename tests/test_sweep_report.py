@@ -301,7 +301,7 @@ def test_the_first_screen_of_a_sweep_is_its_answer(roamsim: Command, scenario: P
     page = (tmp_path / "out" / "report.html").read_text()
     # There is one link, and one flow.
     assert "<h1>Goodput of download by loss probability and transport variant</h1>" in page
-    assert "<figcaption>Goodput of download by loss probability of path and transport variant of download<" in page
+    assert "<figcaption>Goodput of download by loss probability of path and transport variant<" in page
     order = [
         page.index(mark) for mark in ('class="answer"', 'class="chart"', 'class="contents"', 'class="parameters"')
     ]

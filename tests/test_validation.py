@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from roamsim.statistics import mean
 
-from validation import compare, ours, queues, wifi, wimax
+from validation import coexistence, compare, ours, queues, wifi, wimax
 from validation.explanations import Explanation
 from validation.parts import VARIANTS, Case, Part, Quantity, parts
 from validation.runs import Outcome, Run
-from validation.tables import WHY, made_with, part_ratios, part_table, ratio, update_parts
+from validation.tables import WHY, made_with, part_ratios, part_table, ratio, shared, update_parts
 
 
 def outcome(delivered_bytes: int) -> Outcome:
@@ -77,6 +77,26 @@ def test_a_peer_that_differs_nowhere_has_no_row_in_brief() -> None:
         rows = part_ratios(one_case(), ["ns-2"], outcomes).splitlines()[2:]
         assert len(rows) == expected
         assert rows[0] == "| ours | 1000 |"
+
+
+def test_variants_with_equal_rows_share_them() -> None:
+    rows = [
+        ["reno: MB", "5", "6"],
+        ["/ ns-2", "1.1", "1.2"],
+        ["reno: timeouts", "2", "3"],
+        ["sack: MB", "5", "6"],
+        ["/ ns-3", "1.1", "1.2"],
+        ["sack: timeouts", "2", "3"],
+        ["vegas: MB", "5", "6"],
+        ["/ ns-2", "1.1", "1.2"],
+    ]
+    assert shared(rows) == [
+        ["reno, vegas: MB", "5", "6"],
+        ["/ ns-2", "1.1", "1.2"],
+        ["reno, sack: timeouts", "2", "3"],
+        ["sack: MB", "5", "6"],
+        ["/ ns-3", "1.1", "1.2"],
+    ]
 
 
 def test_the_ratios_of_a_quantity_follow_its_row_in_brief() -> None:
@@ -378,3 +398,10 @@ def test_queues_that_differ_by_more_than_five_percent_are_counted_unless_it_is_k
     assert text.count("1.040 |") == 2
     assert "| 1 SACK | red | **0.943** o | 1.000 | 1.000 | 1.040 |" in brief
     assert all("\n- o: **RED in ns-3 spares a queue of at most one packet**" in each for each in (text, brief))
+
+
+def test_bbr_and_cubic_share_a_queue_of_two_products() -> None:
+    share, use, repeats = coexistence.measured(2, 2)
+    assert 0.4 < share.mean < 0.65
+    assert use.mean > 0.95
+    assert 0 < repeats.mean < 0.01

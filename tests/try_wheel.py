@@ -90,6 +90,7 @@ def main(folder: Path) -> None:
         if differ:
             sys.exit("these examples do not do what was recorded:\n" + "\n".join(sorted(differ)))
         print(f"{len(found.splitlines())} examples do what was recorded", flush=True)
+        do("roamsim", "demo", "--out", "bare")
         install(f"{wheel}[all]")
         do("roamsim", "demo", "--out", "demo")
         do("roamsim", "report", "two")

@@ -1,8 +1,8 @@
 """The kernel's TCP over a simulated path, and `stack = "linux"` over the same path.
 
-`roamsim live` joins two programs of this machine by the path. One sends as much as it can by the kernel's TCP and
-reads the number of its timeouts. The other counts the octets of 20 s from the first one on. The simulation counts the
-same. Random losses and delays have different draws on both sides.
+`roamsim live` joins two programs of this machine by the path. One sends as much as it can by the kernel's TCP, and
+reads the smoothed round trip after 5.5 s and the number of timeouts. The other counts the octets of 20 s from the
+first one on. The simulation counts the same. Random losses and delays have different draws on both sides.
 
     python -m validation.kernel --case loss=0,0.1,1,3 --case outage=0.2,0.5,1,2,3 --runs 8
     python -m validation.kernel --case reordering=1,2,5 --case step=5,2,1 --control reno
@@ -22,6 +22,7 @@ The machine has to keep the clock: the lateness of packets is part of the path. 
 import argparse
 import json
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import polars
 import roamsim
 from roamsim.statistics import Estimate, mean
 
@@ -40,7 +42,11 @@ SIMULATED = 40
 #: The `roamsim` beside the interpreter.
 COMMAND = str(Path(sys.executable).parent / "roamsim")
 
-#: `tcpi_total_rto` is a number of 16 bits at octet 240 of `struct tcp_info` (include/uapi/linux/tcp.h, Linux 6.7).
+#: The smoothed round trip is taken so many seconds after the start, before outages and steps.
+STEADY_S = 5.5
+
+#: Of `struct tcp_info` (include/uapi/linux/tcp.h, Linux 6.7): `tcpi_rtt` in microseconds is a number of 32 bits at
+#: octet 68, `tcpi_total_rto` is one of 16 bits at octet 240.
 SOURCE = """
     import socket, struct, time
     for _ in range(100):
@@ -50,12 +56,14 @@ SOURCE = """
         except OSError:
             time.sleep(0.1)
     there.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"CONTROL")
+    begun = time.monotonic()
     try:
         while True:
             there.send(bytes(16384))
             info = there.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 248)
             with open("TIMEOUTS", "a") as file:
-                file.write(f"{struct.unpack_from('H', info, 240)[0]}\\n")
+                rtt, timeouts = struct.unpack_from("I", info, 68)[0], struct.unpack_from("H", info, 240)[0]
+                file.write(f"{time.monotonic() - begun:.3f} {rtt} {timeouts}\\n")
     except OSError:
         pass
 """
@@ -112,10 +120,11 @@ def path(case: str, value: str, run: int, duration: str) -> dict[str, object]:
 
 
 class Measured(NamedTuple):
-    """Goodput in bit/s, timeouts, and the 99.9th percentile of lateness in ms (the simulation has none)."""
+    """Goodput, timeouts, smoothed round trip, and the 99.9th percentile of lateness (the simulation has none)."""
 
     rate_bps: float
     timeouts: int
+    srtt_ms: float
     late_ms: float = 0.0
 
 
@@ -137,7 +146,9 @@ def kernel(case: str, value: str, run: int, control: str) -> Measured:
         if octets is None or late is None:
             raise RuntimeError(f"no result: {done.stdout}\n{done.stderr}")
         late_ms = float(late.group(1)) * (1 if late.group(2) == "ms" else 1e-3)
-        return Measured(int(octets.group(1)) * 8 / SECONDS, int(timeouts.read_text().split()[-1]), late_ms)
+        rows = [line.split() for line in timeouts.read_text().splitlines()]
+        srtt_ms = max((row for row in rows if float(row[0]) < STEADY_S), key=lambda row: float(row[0]))[1]
+        return Measured(int(octets.group(1)) * 8 / SECONDS, int(rows[-1][2]), int(srtt_ms) / 1000, late_ms)
 
 
 def simulated(case: str, value: str, run: int, settings: dict[str, object]) -> Measured:
@@ -146,8 +157,13 @@ def simulated(case: str, value: str, run: int, settings: dict[str, object]) -> M
     scenario = path(case, value, run, f"{SECONDS + 0.0624}s")
     transport = {"protocol": "tcp", "stack": "linux", **settings}
     bulk = {"name": "bulk", "from": "server", "to": "client", "application": {"kind": "bulk"}, "transport": transport}
-    flows = roamsim.run({**scenario, "flow": [bulk]}, seed=run).flows
-    return Measured(flows["delivered_bytes"][0] * 8 / SECONDS, flows["timeouts"][0])
+    result = roamsim.run({**scenario, "flow": [bulk]}, seed=run, trace="rtt")
+    of_sender = result.samples.filter(
+        (polars.col("from") == "server") & (polars.col("quantity") == "srtt") & (polars.col("time_s") < STEADY_S)
+    )
+    flows = result.flows
+    srtt_ms = of_sender["value"][-1] * 1000
+    return Measured(flows["delivered_bytes"][0] * 8 / SECONDS, flows["timeouts"][0], srtt_ms)
 
 
 def megabits(rate: Estimate) -> str:
@@ -174,8 +190,8 @@ def main() -> None:
         settings["hystart"] = False
     settings |= tomllib.loads("\n".join(arguments.set))
     say = sys.stdout.write
-    say("| case | kernel, Mb/s | timeouts | simulated, Mb/s | timeouts | kernel / simulated | late, ms |\n")
-    say("|---|---|---|---|---|---|---|\n")
+    say("| case | kernel, Mb/s | timeouts | SRTT, ms | simulated, Mb/s | timeouts | SRTT, ms ")
+    say("| kernel / simulated | late, ms |\n|---|---|---|---|---|---|---|---|---|\n")
     for cases in arguments.case or ["loss=0,0.1,1,3"]:
         case, _, values = cases.partition("=")
         for value in values.split(","):
@@ -187,15 +203,18 @@ def main() -> None:
             ours = [simulated(case, value, run, settings) for run in range(1, SIMULATED + 1)]
             rate = mean([each.rate_bps for each in ours])
             timeouts = sum(each.timeouts for each in ours) / len(ours)
+            srtt_ms = statistics.median(each.srtt_ms for each in ours)
             say(f"| {case} {value} | ")
             if theirs:
                 kernels = mean([each.rate_bps for each in theirs])
                 their_timeouts = sum(each.timeouts for each in theirs) / len(theirs)
                 late = max(each.late_ms for each in theirs)
-                say(f"{megabits(kernels)} | {their_timeouts:.1f} | {megabits(rate)} | {timeouts:.1f} | ")
+                their_srtt_ms = statistics.median(each.srtt_ms for each in theirs)
+                say(f"{megabits(kernels)} | {their_timeouts:.1f} | {their_srtt_ms:.0f} | ")
+                say(f"{megabits(rate)} | {timeouts:.1f} | {srtt_ms:.0f} | ")
                 say(f"{kernels.mean / rate.mean:.3f} | {late:.1f} |\n")
             else:
-                say(f"- | - | {megabits(rate)} | {timeouts:.1f} | - | - |\n")
+                say(f"- | - | - | {megabits(rate)} | {timeouts:.1f} | {srtt_ms:.0f} | - | - |\n")
             sys.stdout.flush()
 
 

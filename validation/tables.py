@@ -136,7 +136,7 @@ def part_ratios(part: Part, peers: Sequence[str], outcomes: Outcomes) -> str:
     """A part in short, its last label across: our means and the ratios to them that are judged, without intervals.
 
     The row of our means has the labels, the rows of its ratios follow. A peer has no row if it lacks the variant, or
-    if all its ratios are 1.000.
+    if all its ratios are 1.000. Variants with equal rows share them.
     """
     shown = [quantity for quantity in part.quantities if quantity.judged]
     rows: dict[tuple[str, str], dict[str, str]] = {}
@@ -150,14 +150,32 @@ def part_ratios(part: Part, peers: Sequence[str], outcomes: Outcomes) -> str:
     same = {row for row, cells in rows.items() if row[1] and set(cells.values()) <= {"", "1.000"}}
     head = _named(part.labels[:-1], shown[0].name if len(shown) == 1 else "")
     columns = dict.fromkeys(column for cells in rows.values() for column in cells)
-    return table(
-        [head, *columns],
-        [
-            [f"/ {peer}" if peer else labels, *(cells.get(column, "") for column in columns)]
-            for (labels, peer), cells in rows.items()
-            if (labels, peer) not in same
-        ],
-    )
+    shown_rows = [
+        [f"/ {peer}" if peer else labels, *(cells.get(column, "") for column in columns)]
+        for (labels, peer), cells in rows.items()
+        if (labels, peer) not in same
+    ]
+    return table([head, *columns], shared(shown_rows))
+
+
+def shared(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows of a brief table, with the labels of equal quantities together: `reno, sack: timeouts`."""
+    blocks: dict[tuple[str, ...], list[str]] = {}
+    groups: list[list[Sequence[str]]] = []
+    for row in rows:
+        groups[-1].append(row) if row[0].startswith("/ ") else groups.append([row])
+    for (labels, *cells), *ratios in groups:
+        label, colon, quantity = labels.partition(": ")
+        key = (colon + quantity, *cells, *(cell for row in ratios for cell in row))
+        blocks.setdefault(key, []).append(label)
+    found: list[list[str]] = []
+    for (labels, *cells), *ratios in groups:
+        label, colon, quantity = labels.partition(": ")
+        alike = blocks[colon + quantity, *cells, *(cell for row in ratios for cell in row)]
+        if alike[0] == label:
+            between = "; " if "," in label else ", "
+            found += [[between.join(alike) + colon + quantity, *cells], *map(list, ratios)]
+    return found
 
 
 def _named(labels: Sequence[str], quantity: str) -> str:

@@ -12,7 +12,7 @@ import typer
 from roamsim.cli import completion
 from roamsim.cli.options import Jobs
 from roamsim.cli.streams import put_out, say, tell, tell_path
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, missing_extra
 
 #: What `roamsim demo` compares, on which example, by which metric, how often.
 COMPARED = "flow.download.transport.variant=newreno,sack,cubic,vegas"
@@ -54,12 +54,19 @@ def demo(
             progress=heard,
         )
     comparison_summary(Comparison(*runs))
-    page = write_report(str(out), None, None)
+    report = f"roamsim report {shlex.quote(str(out))}"
+    try:
+        page = write_report(str(out), None, None)
+    except ModuleNotFoundError as error:
+        if missing_extra(error) is None:
+            raise
+        say(f"\nIts page, with the walk's time line, needs an extra:\n  pip install 'roamsim[report]'\n  {report}")
+        return
     say(
         "\nThe same by hand:\n"
         f"  roamsim examples {EXAMPLE} > {EXAMPLE}.toml\n"
         f"  {shlex.join(words)}\n"
-        f"  roamsim report {shlex.quote(str(out))}\n"
+        f"  {report}\n"
         "\nThe page, with the walk's time line:"
     )
     tell_path(page.resolve())

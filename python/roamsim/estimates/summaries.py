@@ -37,6 +37,9 @@ TABLES = (
         ("success_rate", "mean_delay_s", "p95_delay_s", "overhead", "tcp_segments_per_message", "load_bps"),
     ),
     ("links", ("utilisation", "mean_queue_packets")),
+    ("queues", ("mean_wait_s", "p99_wait_s")),
+    ("ecn", ("marked_packets", "reductions")),
+    ("external", ("offered_packets", "emitted_packets")),
 )
 
 #: What the captions of summaries say.

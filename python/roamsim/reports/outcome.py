@@ -67,6 +67,15 @@ DROPPED = {
     "no socket": "without a socket",
 }
 
+#: Columns of packets from outside that did not enter the network.
+REFUSED = (
+    "malformed_packets",
+    "other_version_packets",
+    "foreign_source_packets",
+    "unknown_destination_packets",
+    "too_large_packets",
+)
+
 #: What a byte stream sends, by its protocol.
 SEGMENTS = {"quic": "packets", "sctp": "chunks"}
 
@@ -83,6 +92,9 @@ def asked(results: Results) -> str:
     if len(signalling) > EACH:
         what.append(f"{len(signalling) - EACH} more sources of MIH signalling")
     what += [f"{entry.get('name')}: a handover by MIH users" for entry in _entries(canonical, "handover")[:EACH]]
+    outside = [str(row["node"]) for row in _outside(results)]
+    if outside:
+        what.append(f"{'programs' if what else 'Programs'} at {_and(outside)}")
     network = [
         f"{len(entries)} {words[1]}" if len(entries) > 1 else f"one {words[0]}"
         for key, words in NETWORKS.items()
@@ -90,6 +102,8 @@ def asked(results: Results) -> str:
     ]
     # A value and its unit, as 300s, read more easily apart.
     length = re.sub(r"(?<=\d)(?=[a-zµ])", "\u00a0", str(canonical.get("scenario", {}).get("duration", "")))
+    # A live run ends with its programs.
+    length = f"at most {length}" if outside and length else length
     over = _capital(", ".join(part for part in (_and(network), length) if part))
     return f"{'. '.join(part for part in ('; '.join(what) or 'No traffic', over) if part)}."
 
@@ -102,9 +116,11 @@ def came_out(results: Results) -> list[str]:
         *_messages(results),
         *_video(results),
         *_signalling(results),
+        *_programs(results),
         *_handovers(results),
         *(sentence for one in technologies() for sentence in getattr(one, "outcome", _nothing)(results)),
         *_links(results),
+        *_marks(results),
         *(note for note in (*results.failures.values(), results.alike_in_words) if note),
     ]
     runs = _runs(results)
@@ -223,12 +239,11 @@ def _messages(results: Results) -> Iterator[str]:
         sent, there = (sum(row[column] for row in flows) for column in ("sent_packets", "delivered_packets"))
         worst = min(flows, key=_arrived)
         late = max(flows, key=lambda row: row["p95_delay_s"] or 0.0)
-        slowest = (
-            ""
-            if late["p95_delay_s"] is None
-            else f" The slowest was {late['name']}: 95 % arrived within {duration(late['p95_delay_s'])}."
-        )
         least = "" if there == sent else f" The worst was {worst['name']}, with {percent(_arrived(worst))}."
+        slowest = ""
+        if late["p95_delay_s"] is not None:
+            which = "It was also the slowest" if least and late is worst else f"The slowest was {late['name']}"
+            slowest = f" {which}: 95 % arrived within {duration(late['p95_delay_s'])}."
         yield f"{len(flows)} flows delivered {_share(there, sent)}.{least}{slowest}"
         return
     for row in flows:
@@ -252,6 +267,20 @@ def _arrived(row: Row) -> float:
 def _share(there: float, sent: float) -> str:
     share = f"{caveats.percent(there / sent)} of {plain(sent)}" if sent else "none of 0"
     return f"{f'all {plain(sent)}' if there == sent > 0 else share} messages"
+
+
+def _outside(results: Results) -> list[dict[str, Any]]:
+    """The rows of nodes whose programs had any packet."""
+    return [row for row in _of(results, "external") if row["offered_packets"] or row["emitted_packets"]]
+
+
+def _programs(results: Results) -> Iterator[str]:
+    """Packets of programs outside, and those that the network refused."""
+    for row in _outside(results)[:EACH]:
+        refused = sum(row[column] for column in REFUSED)
+        also = f"; {_some(refused, 'packet was', 'packets were')} refused" if refused else ""
+        sent = _some(row["offered_packets"], "packet", "packets")
+        yield f"Programs at {row['node']} sent {sent} and received {plain(row['emitted_packets'])}{also}."
 
 
 def _video(results: Results) -> Iterator[str]:
@@ -371,3 +400,20 @@ def _links(results: Results) -> Iterator[str]:
         else:
             told = f": {', '.join(f'{plain(count)} {reason}' for reason, count in counts)}"
         yield f"The network dropped {_some(total, 'packet', 'packets')}{told}."
+
+
+def _marks(results: Results) -> Iterator[str]:
+    """Marked packets (ECN), and how often their senders slowed down."""
+    flows = _told_apart([row for row in _of(results, "ecn") if row["marked_packets"]])
+    if len(flows) > EACH:
+        marked, reductions = (sum(row[column] for row in flows) for column in ("marked_packets", "reductions"))
+        fell = f"their windows were reduced {_reduced(reductions)}"
+        yield f"{plain(marked)} packets of {len(flows)} flows arrived marked; {fell}."
+        return
+    for row in flows:
+        marked = _some(row["marked_packets"], "packet", "packets")
+        yield f"{marked} of {row['name']} arrived marked; it reduced its window {_reduced(row['reductions'])}."
+
+
+def _reduced(count: float) -> str:
+    return _times(count) if count else "0 times"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from roamsim.estimates.curves import Curves
@@ -71,13 +72,19 @@ def figure(made: Report, results: Results, drawn: Curves, palette: Palette, *, l
 def caption(drawn: Curves) -> str:
     """What a figure shows: `Mean delay of call by RTS threshold of air`."""
     by = " and ".join(filter(None, (drawn.x_words, drawn.group_words.partition(", ")[0])))
-    return capital(f"{drawn.title} by {by}" if by else drawn.title)
+    return capital(f"{drawn.title} by {_once(by, drawn.title)}" if by else drawn.title)
 
 
 def title(manifest: Manifest, shown: Sequence[str]) -> str:
     """What the page shows, by what was varied: `Mean delay of call by RTS threshold and shadowing deviation`."""
     by = listed([path_words(path, manifest.canonical, brief=True) for path in manifest.vary])
-    return capital(" by ".join(filter(None, (listed(shown), by)))) or manifest.scenario
+    return capital(" by ".join(filter(None, (listed(shown), _once(by, *shown))))) or manifest.scenario
+
+
+def _once(by: str, *shown: str) -> str:
+    """What was varied, without the name of what the figure is about: it stands there already."""
+    owners = {owner for _, of, owner in (text.rpartition(" of ") for text in shown) if of}
+    return re.sub(rf" of {re.escape(owners.pop())}(?=,| and |$)", "", by) if len(owners) == 1 else by
 
 
 def subtitle(manifest: Manifest) -> str:

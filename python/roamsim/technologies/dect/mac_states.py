@@ -233,11 +233,18 @@ def _beside(
     return {"x": x + side * BESIDE * across / length, "y": y + side * BESIDE * upward / length}
 
 
-def note(counts: Counts) -> str:
-    """What a reader of the picture has to know."""
+def note(counts: Counts, *, own: bool) -> str:
+    """What a reader of the picture has to know.
+
+    Args:
+        counts: what it shows.
+        own: whether it is of the terminal of the access itself, whose picture comes first.
+    """
     time = f"{counts.hours:.3g} h" if counts.hours >= 1 else f"{60 * counts.hours:.3g} min"
+    states = f"Boxes: share of {time} in each state."
+    if not own:
+        return f"{states} Any number of these terminals may be without a call."
     return (
-        f"Boxes: share of {time} in each state. Arrows: number of transitions; pale ones never happened. "
-        "Only the terminal of this access has an endless call. It alone enters Connection_Mod, and goes from Blocked "
-        "and Dropped to Call_Setup. Of other terminals, any number may be without a call."
+        f"{states} Arrows: number of transitions; pale ones never happened. Only this terminal has an endless call: "
+        "it alone enters Connection_Mod, and goes from Blocked and Dropped to Call_Setup."
     )

@@ -52,7 +52,12 @@ def report(page: Report, results: Results) -> None:
                 channel_map.note(recording),
             )
     except UsageError as error:
-        page.text(f"No map of channels over time: {error}.")
+        recorded = "dect_occupancy" in results
+        page.text(
+            f"No map of channels over time: {error}."
+            if recorded
+            else f"Not recorded: channels over time. Run again with --trace {channel_map.TRACES}."
+        )
     for name, kind, counts in mac_states.of_types(results):
         own = kind == "User"
         whose = "its terminal" if own else f"terminals of type {kind}"
@@ -60,7 +65,7 @@ def report(page: Report, results: Results) -> None:
             f"states-{name}-{kind}",
             mac_states.draw(counts),
             f"{name}: MAC states and transitions of {whose}, {_which_runs(results)}",
-            mac_states.note(counts),
+            mac_states.note(counts, own=own),
             folded=not own,
         )
     for table in ("dect", "dect_states", "dect_transitions", "dect_procedures", "dect_terminals"):
