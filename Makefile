@@ -179,7 +179,7 @@ validate: setup
 	$(BIN)/python -m validation.coexistence --update docs/validation.md
 
 references: setup
-	$(SAY) 'Running: every study, in short and in full (half an hour); version control shows what moved'
+	$(SAY) 'Running: every study, in short and in full (an hour on two processors); version control shows what moved'
 	for study in $(patsubst studies/%/study.toml,%,$(wildcard studies/*/study.toml)); do for level in --quick ''; do \
 		$(BIN)/roamsim study compare $$study $$level --out results/reference-$$study$$level --update || exit 1; \
 	done; done

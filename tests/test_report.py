@@ -125,7 +125,7 @@ def test_the_page_holds_what_was_added_and_escapes_it(tmp_path: Path) -> None:
     assert "<strong>bold</strong>" in text
     assert ">0.123</td>" in text
     assert 'title="0.1234567"' in text
-    assert "0.4 … 0.6" in text
+    assert "0.4\u00a0…\u00a00.6" in text
     assert "network.rate" in text
     assert "<code>acked</code> gives p<sup>2</sup> and p<sup>i+1</sup>" in text
     assert '<details class="statement agrees" id="statement-1">' in text
