@@ -423,15 +423,17 @@ def _inline(text: str) -> Markup:
     """Text with its formulas and code marked up: `x` becomes code, and what follows ^ is raised."""
     parts = re.split(r"`([^`]+)`", text)
     marked = "".join(
-        f"<code>{html.escape(part)}</code>" if place % 2 else html.escape(_together(part))
+        f"<code>{html.escape(part)}</code>"
+        if place % 2
+        else html.escape(_together(part).replace(" … ", "\u00a0…\u00a0"))
         for place, part in enumerate(parts)
     )
     return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked))
 
 
 def _together(text: str) -> str:
-    """Text whose values stay on one line with half-width and unit, and whose intervals have both ends on one line."""
-    return _BEFORE_UNIT.sub("\u00a0", text.replace(" ± ", "\u00a0±\u00a0").replace(" … ", "\u00a0…\u00a0"))
+    """Text in which a value stays on one line with its interval and its unit."""
+    return _BEFORE_UNIT.sub("\u00a0", text.replace(" ± ", "\u00a0±\u00a0"))
 
 
 def _breakable(text: str) -> str:
