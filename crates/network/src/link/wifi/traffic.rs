@@ -130,7 +130,7 @@ impl Cell {
     }
 
     /// A function of a radio turns to what it sends next, if there is anything.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_head(&mut self, now: Time, number: RadioIndex, place: FunctionIndex) {
         if self.associations.has_paths {
             return self.next_of_station(now, number, place);

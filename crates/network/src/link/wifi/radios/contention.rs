@@ -30,6 +30,7 @@ impl Radio {
     }
 
     /// When it may send, if the medium stays idle; `None` where it has nothing to send, or is at it.
+    #[inline(always)]
     pub fn access_time(&self, number: RadioIndex, ear: &Ear, rules: &Rules) -> Option<Time> {
         if self.attempt != Attempt::None || ear.heard > 0 {
             return None;
@@ -101,7 +102,7 @@ impl Radio {
     }
 
     /// The countdown of one of its functions stops; whether that has anything to send, or to count.
-    #[inline]
+    #[inline(always)]
     pub fn freeze(
         &mut self,
         place: FunctionIndex,

@@ -25,7 +25,7 @@ use super::agenda::{Agenda, Step};
 use super::config::CellConfig;
 use super::index::RadioIndex;
 use super::medium::frame::Frame;
-use super::medium::{EarIndex, Medium};
+use super::medium::{EarIndex, Medium, SHARED_EAR};
 use super::watched::{Watched, are_few};
 use roamsim_engine::{Span, Time};
 use std::ops::{Index, IndexMut};
@@ -119,6 +119,7 @@ impl Radios {
     }
 
     /// When a radio may send, if the medium stays idle; `None` where it has nothing to send, or is at it.
+    #[inline(always)]
     fn access_time(&self, number: RadioIndex, medium: &Medium) -> Option<Time> {
         self.all[number].access_time(number, medium.ear(number), &self.rules)
     }
@@ -138,8 +139,10 @@ impl Radios {
             }
             match &self.countdowns {
                 Some(countdowns) => {
-                    let apart =
-                        countdowns.apart.iter().filter_map(|&number| self.access_time(number, medium));
+                    let ear = medium.at(SHARED_EAR);
+                    let access_time =
+                        |&number: &RadioIndex| self.all[number].access_time(number, ear, &self.rules);
+                    let apart = countdowns.apart.iter().filter_map(access_time);
                     apart.chain(self.access_together(countdowns, medium)).min()
                 }
                 None => self.listed.iter().filter_map(|&number| self.access_time(number, medium)).min(),
